@@ -1,0 +1,1 @@
+"""mandelcl: the Mandelbrot set on every OpenCL device, with the same bits from each."""

@@ -1,0 +1,37 @@
+"""The exceptions that mandelcl raises on purpose: one line each, saying what is wrong and what to do.
+
+MandelclError
+├── InvalidInputError     a number, view, job or option that makes no sense
+├── DeviceError           no device, or one that cannot do the job
+│   ├── NoDeviceError     nothing matches, or nothing is installed
+│   └── BuildError        the device's compiler refused a kernel
+└── FileError             a path that cannot be read or written, or a file that is not what it should be
+"""
+
+
+class MandelclError(Exception):
+    """Base of every error that a user can cause or cure; its text is one clear line."""
+
+
+class InvalidInputError(MandelclError):
+    """A number, view, job or option that makes no sense."""
+
+
+class DeviceError(MandelclError):
+    """A device that is missing or cannot do what was asked of it."""
+
+
+class NoDeviceError(DeviceError):
+    """No device matches the request, or none is installed."""
+
+
+class BuildError(DeviceError):
+    """The device's compiler refused a kernel; `log` is what it said."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class FileError(MandelclError):
+    """A path that cannot be read or written, or a file that is not what it should be."""

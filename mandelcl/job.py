@@ -1,0 +1,91 @@
+"""What is to be computed: everything that decides the bytes of the result, and nothing else."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any, Self
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.view import View
+
+MAX_ITERATIONS = (1 << 32) - 2
+# Smooth colouring carries an escaped orbit on to |z| > 128; a job's own radius may not lie beyond that.
+SMOOTH_RADIUS_SQUARED = Fraction(128 * 128)
+# "The number just below 4" in float is as low as R² may go: under 2 an orbit can leave the disc and come back,
+# and a count would depend on how often one looks.
+LEAST_RADIUS_SQUARED = Fraction(4) - Fraction(1, 1 << 22)
+_VERSION = 1
+
+FORMULAS = ("mandelbrot",)
+ROUNDINGS = ("fused", "separate")
+ALGORITHMS = ("escape",)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A view and the exact arithmetic to run on it: equal jobs give equal bytes on every device.
+
+    `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
+    `choose.resolve` has settled them for the chosen devices.
+    """
+
+    view: View
+    iterations: int = 1000
+    radius_squared: Fraction = Fraction(4)
+    formula: str = "mandelbrot"
+    number: str = "auto"
+    rounding: str = "auto"
+    algorithm: str = "escape"
+    smooth: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.iterations <= MAX_ITERATIONS:
+            raise InvalidInputError(f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {self.iterations}")
+        if self.radius_squared < LEAST_RADIUS_SQUARED:
+            raise InvalidInputError("the escape radius must be at least 2: below it an escaped orbit may come back")
+        if self.smooth and self.radius_squared > SMOOTH_RADIUS_SQUARED:
+            raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
+        _require_known("formula", self.formula, FORMULAS)
+        _require_known("rounding", self.rounding, ("auto", *ROUNDINGS))
+        _require_known("algorithm", self.algorithm, ALGORITHMS)
+
+    def resolved(self, number: str, rounding: str) -> Self:
+        """Return the same job with its number and rounding settled."""
+        return replace(self, number=number, rounding=rounding)
+
+    def to_json(self) -> str:
+        """Return the job as one line of JSON, every number exact (`"p/q"` strings), with a `version`."""
+        view = {k: str(v) if isinstance(v, Fraction) else v for k, v in asdict(self.view).items()}
+        values = asdict(self) | {"view": view, "radius_squared": str(self.radius_squared), "version": _VERSION}
+        return json.dumps(values, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the job that `to_json` wrote; raises InvalidInputError for anything else."""
+        try:
+            values: dict[str, Any] = json.loads(text)
+            version = values.pop("version")
+            if version != _VERSION:
+                raise InvalidInputError(f"the job has version {version}; this mandelcl reads version {_VERSION}")
+            view = values.pop("view")
+            for name, value in view.items():
+                view[name] = Fraction(value) if isinstance(value, str) else _integer(value)
+            values["iterations"] = _integer(values["iterations"])
+            values["smooth"] = values["smooth"] is True
+            radius_squared = Fraction(values.pop("radius_squared"))
+            return cls(view=View(**view), radius_squared=radius_squared, **values)
+        except InvalidInputError:
+            raise
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidInputError(f"not a mandelcl job: {type(error).__name__}: {error}") from error
+
+
+def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        raise InvalidInputError(f"unknown {what} {name!r}; there is {', '.join(known)}")
+
+
+def _integer(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is not a whole number")
+    return value
