@@ -1,6 +1,7 @@
 """What is to be computed: everything that decides the bytes of the result, and nothing else."""
 
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -15,6 +16,11 @@ SMOOTH_RADIUS_SQUARED = Fraction(128 * 128)
 # and a count would depend on how often one looks.
 LEAST_RADIUS_SQUARED = Fraction(4) - Fraction(1, 1 << 22)
 _VERSION = 1
+_DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
+_FRACTIONS = ("anchor_re", "anchor_im", "pitch")
+_KINDS = {"formula": str, "number": str, "rounding": str, "algorithm": str, "smooth": bool}
+_WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
+_RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 FORMULAS = ("mandelbrot",)
 ROUNDINGS = ("fused", "separate")
@@ -55,8 +61,8 @@ class Job:
 
     def to_json(self) -> str:
         """Return the job as one line of JSON, every number exact (`"p/q"` strings), with a `version`."""
-        view = {k: str(v) if isinstance(v, Fraction) else v for k, v in asdict(self.view).items()}
-        values = asdict(self) | {"view": view, "radius_squared": str(self.radius_squared), "version": _VERSION}
+        view = {k: _text(v) if isinstance(v, Fraction) else v for k, v in asdict(self.view).items()}
+        values = asdict(self) | {"view": view, "radius_squared": _text(self.radius_squared), "version": _VERSION}
         return json.dumps(values, sort_keys=True)
 
     @classmethod
@@ -66,18 +72,20 @@ class Job:
             values: dict[str, Any] = json.loads(text)
             version = values.pop("version")
             if version != _VERSION:
-                raise InvalidInputError(f"the job has version {version}; this mandelcl reads version {_VERSION}")
-            view = values.pop("view")
-            for name, value in view.items():
-                view[name] = Fraction(value) if isinstance(value, str) else _integer(value)
+                raise InvalidInputError(f"the job has version {version!r}; this mandelcl reads version {_VERSION}")
+            view: dict[str, Any] = values.pop("view")
+            view = {k: _fraction(v) if k in _FRACTIONS else _integer(v) for k, v in view.items()}
             values["iterations"] = _integer(values["iterations"])
-            values["smooth"] = values["smooth"] is True
-            radius_squared = Fraction(values.pop("radius_squared"))
-            return cls(view=View(**view), radius_squared=radius_squared, **values)
+            values["radius_squared"] = _fraction(values["radius_squared"])
+            for name, kind in _KINDS.items():
+                if not isinstance(values[name], kind):
+                    raise TypeError(f"{name} is {values[name]!r}")
+            return cls(view=View(**view), **values)
         except InvalidInputError:
             raise
-        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-            raise InvalidInputError(f"not a mandelcl job: {type(error).__name__}: {error}") from error
+        except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InvalidInputError(f"not a mandelcl job: {why[:200]}") from error
 
 
 def _require_known(what: str, name: str, known: tuple[str, ...]) -> None:
@@ -89,3 +97,17 @@ def _integer(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{value!r} is not a whole number")
     return value
+
+
+def _text(value: Fraction) -> str:
+    """Return `p/q`; in hexadecimal where Python refuses to write that many decimal digits."""
+    parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
+    return "/".join(str(part) if part.bit_length() <= _DECIMAL_BITS else hex(part) for part in parts)
+
+
+def _fraction(text: object) -> Fraction:
+    """Return the value of what `_text` wrote."""
+    match = _RATIO.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise TypeError(f"{text!r} is not a ratio of whole numbers")
+    return Fraction(*(int(part, 16 if "0x" in part else 10) for part in match.groups("1")))

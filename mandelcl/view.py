@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from mandelcl.errors import InvalidInputError
@@ -19,7 +20,7 @@ def parse_number(text: str, what: str = "number") -> Fraction:
     Raises InvalidInputError, naming `what`, for anything else (NaN and infinities included).
     """
     text = text.strip()
-    shown = repr(text if len(text) <= 60 else text[:57] + "...")
+    shown = _shown(text)
     if len(text) > 2 * _MAX_DIGITS:
         raise InvalidInputError(f"{what} {shown} has more than {2 * _MAX_DIGITS} characters")
     decimal = _DECIMAL.fullmatch(text)
@@ -41,7 +42,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """Return (width, height) from `1920x1080`."""
     match = re.fullmatch(r"(\d{1,10})[xX×](\d{1,10})", text.strip(), re.ASCII)
     if not match:
-        raise InvalidInputError(f"size {text!r} is not WIDTHxHEIGHT; write it like 1920x1080")
+        raise InvalidInputError(f"size {_shown(text)} is not WIDTHxHEIGHT; write it like 1920x1080")
     return int(match.group(1)), int(match.group(2))
 
 
@@ -63,7 +64,7 @@ class View:
 
     def __post_init__(self) -> None:
         _require_pixels(self.width, self.height)
-        if max(abs(self.anchor_column), abs(self.anchor_row)) >= _MAX_SIDE:
+        if self.largest_offset >= _MAX_SIDE:
             raise InvalidInputError(f"the anchor pixel is beyond {_MAX_SIDE - 1} pixels from the picture")
         if self.pitch <= 0:
             raise InvalidInputError("the distance between pixels must be positive; is the zoom or region empty?")
@@ -86,7 +87,7 @@ class View:
         wide, high = xmax - xmin, ymax - ymin
         if wide * height != high * width:
             raise InvalidInputError(
-                f"a region of shape {float(wide / high):.6g} (width/height) does not fill {width}x{height}; "
+                f"a region of shape {_rounded(wide / high)} (width/height) does not fill {width}x{height}; "
                 + _fitting_size(wide / high, width)
             )
         return cls.centred((xmin + xmax) / 2, (ymin + ymax) / 2, 4 / high, width, height)
@@ -103,6 +104,12 @@ class View:
             self.anchor_im - (row - self.anchor_row) * self.pitch,
         )
 
+    @property
+    def largest_offset(self) -> int:
+        """Largest number of columns or rows between the anchor pixel and a pixel of the picture."""
+        columns = max(abs(self.anchor_column), abs(self.width - 1 - self.anchor_column))
+        return max(columns, abs(self.anchor_row), abs(self.height - 1 - self.anchor_row))
+
     def largest_coordinate(self) -> Fraction:
         """Return the largest |re| or |im| of any pixel."""
         corners = (self.point(0, 0), self.point(self.width - 1, self.height - 1))
@@ -118,7 +125,18 @@ def _require_pixels(width: int, height: int) -> None:
 
 def _fitting_size(shape: Fraction, width: int) -> str:
     """Say which size has exactly the region's shape: the one nearest to the width asked for."""
-    if shape.numerator > 4 * width:
-        return f"no size near that width fits exactly; change the region to the shape of {width}x{round(width / shape)}"
     scale = max(1, round(Fraction(width, shape.numerator)))
-    return f"try --size {scale * shape.numerator}x{scale * shape.denominator}"
+    fitting = scale * shape.numerator, scale * shape.denominator
+    if shape.numerator <= 4 * width and max(fitting) < _MAX_SIDE:
+        return f"try --size {fitting[0]}x{fitting[1]}"
+    height = min(max(1, round(width / shape)), _MAX_SIDE - 1)
+    return f"no size near that width fits exactly; change the region to the shape of {width}x{height}"
+
+
+def _rounded(value: Fraction) -> str:
+    """Return six digits of a number that may be far outside the range of a float."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -1,0 +1,54 @@
+/* Dialect and lanes: the only file with pragmas. Every part after it sees one language, OpenCL C 1.2, and one
+ * set of types for LANES orbits at a time.
+ *
+ * LANES     orbits in one OpenCL vector: 1, 2, 4, 8 or 16
+ * USE_FP64  1 where the parts that follow need double */
+#ifndef LANES
+#error "LANES is not defined"
+#endif
+#ifndef USE_FP64
+#error "USE_FP64 is not defined"
+#endif
+#if LANES != 1 && LANES != 2 && LANES != 4 && LANES != 8 && LANES != 16
+#error "LANES must be 1, 2, 4, 8 or 16"
+#endif
+
+/* a·b + c is never fused behind our back; where it is to be fused, the code says fma. */
+#pragma OPENCL FP_CONTRACT OFF
+#if USE_FP64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#define JOIN_TOKENS(a, b) a##b
+#define JOIN(a, b) JOIN_TOKENS(a, b)
+
+/* LANED(int) is int, int2 … int16; LANED(convert_int) the conversion to it. */
+#if LANES == 1
+#define LANED(name) name
+#define lanes_any(mask) ((mask) != 0)
+#define lanes_mask(comparison) (-(comparison))
+#define lanes_load(pointer) (*(pointer))
+#define lanes_store(value, pointer) (*(pointer) = (value))
+#else
+#define LANED(name) JOIN(name, LANES)
+#define lanes_any(mask) any(mask)
+#define lanes_mask(comparison) (comparison)
+#define lanes_load(pointer) JOIN(vload, LANES)(0, pointer)
+#define lanes_store(value, pointer) JOIN(vstore, LANES)(value, 0, pointer)
+#endif
+
+typedef LANED(int) int_lanes;
+typedef LANED(uint) uint_lanes;
+typedef LANED(long) long_lanes;
+typedef LANED(ulong) ulong_lanes;
+typedef LANED(float) float_lanes;
+#if USE_FP64
+typedef LANED(double) double_lanes;
+#endif
+
+/* A mask is an int_lanes: −1 where true, 0 where false. A comparison of scalars gives 1, so lanes_mask() makes it
+ * one, and select() and & read alike for one lane and for many. */
+
+/* Before a loop: unroll it whole, so that arrays indexed by it become registers; or keep it small. */
+#define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")

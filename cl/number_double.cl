@@ -1,0 +1,20 @@
+/* The number `double`: IEEE binary64. An encoded value is its bit pattern in two words, low word first. */
+#define NUMBER_WORDS 2
+#define NUMBER_STATE_WORDS 4
+
+typedef double_lanes number_real;
+
+#define number_from_int(value) LANED(convert_double)(value)
+#define number_to_float(value) LANED(convert_float)(value)
+
+static number_real number_load(global const uint *words) {
+  return (number_real)(as_double(((ulong)words[1] << 32) | words[0]));
+}
+
+static uint_lanes number_pack_real(number_real value, uint word) {
+  return LANED(convert_uint)(LANED(as_ulong)(value) >> (ulong)(32 * word));
+}
+
+static number_real number_unpack_real(const uint_lanes *words) {
+  return LANED(as_double)((LANED(convert_ulong)(words[1]) << (ulong)32) | LANED(convert_ulong)(words[0]));
+}

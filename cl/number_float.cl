@@ -1,0 +1,20 @@
+/* The number `float`: IEEE binary32. An encoded value is its bit pattern in one word. */
+#define NUMBER_WORDS 1
+#define NUMBER_STATE_WORDS 2
+
+typedef float_lanes number_real;
+
+#define number_from_int(value) LANED(convert_float)(value)
+#define number_to_float(value) (value)
+
+static number_real number_load(global const uint *words) {
+  return (number_real)(as_float(words[0]));
+}
+
+static uint_lanes number_pack_real(number_real value, uint word) {
+  return LANED(as_uint)(value);
+}
+
+static number_real number_unpack_real(const uint_lanes *words) {
+  return LANED(as_float)(words[0]);
+}

@@ -1,0 +1,71 @@
+/* What float and double share. Each operation is written in the one order that the design fixes, so with denormals
+ * kept every result is determined by IEEE 754.
+ *
+ * ROUNDING_FUSED  1: fma wherever a product is added to; 0: every operation rounded on its own */
+#ifndef ROUNDING_FUSED
+#error "ROUNDING_FUSED is not defined"
+#endif
+
+typedef struct { number_real re, im; } number_complex;
+
+/* product·factor + term, in the job's rounding. */
+static number_real number_multiply_add(number_real factor, number_real other, number_real term) {
+#if ROUNDING_FUSED
+  return fma(factor, other, term);
+#else
+  return factor * other + term;
+#endif
+}
+
+static number_complex number_zero(void) {
+  number_complex zero = {(number_real)(0), (number_real)(0)};
+  return zero;
+}
+
+/* anchor + (column, row)·pitch. Columns and rows are exact in the number: the host sees to it. */
+static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_real pitch) {
+  number_complex c = {number_multiply_add(number_from_int(column), pitch, anchor.re),
+                      number_multiply_add(number_from_int(row), pitch, anchor.im)};
+  return c;
+}
+
+/* z² + c. */
+static number_complex number_step(number_complex z, number_complex c) {
+#if ROUNDING_FUSED
+  number_complex next = {fma(z.re, z.re, fma(-z.im, z.im, c.re)), fma(z.re + z.re, z.im, c.im)};
+#else
+  number_complex next = {(z.re * z.re - z.im * z.im) + c.re, (z.re + z.re) * z.im + c.im};
+#endif
+  return next;
+}
+
+static number_real number_norm_squared(number_complex z) {
+  return number_multiply_add(z.re, z.re, z.im * z.im);
+}
+
+/* Mask of the lanes with |z|² > R². Written as "not within", so that a NaN after overflow is outside. */
+static int_lanes number_outside(number_complex z, number_real radius_squared) {
+#if LANES == 1
+  return number_norm_squared(z) <= radius_squared ? 0 : -1;
+#else
+  return LANED(convert_int)(~(number_norm_squared(z) <= radius_squared));
+#endif
+}
+
+/* |z|² rounded to float; for |z| up to 2^15, so that it is finite. */
+static float_lanes number_norm(number_complex z) {
+  return number_to_float(number_norm_squared(z));
+}
+
+/* z as NUMBER_STATE_WORDS words a lane, and back, bit for bit. */
+static void number_pack(number_complex z, uint_lanes *words) {
+  for (uint word = 0; word < NUMBER_WORDS; word++) {
+    words[word] = number_pack_real(z.re, word);
+    words[NUMBER_WORDS + word] = number_pack_real(z.im, word);
+  }
+}
+
+static number_complex number_unpack(const uint_lanes *words) {
+  number_complex z = {number_unpack_real(words), number_unpack_real(words + NUMBER_WORDS)};
+  return z;
+}

@@ -1,0 +1,19 @@
+/* Known answers for numbers of IEEE 754 alone: that nothing is fused which is not asked to be. */
+
+/* in: a, b, c. out: the eight shapes ±(a·b ± c), ±(c ± a·b), none of which may be fused, then fma(a, b, c) and
+ * fma(−a, b, c). */
+kernel void selftest_shapes(global const uint *in, global uint *out, uint cases) {
+  const number_real a = selftest_real(in, cases, 0), b = selftest_real(in, cases, 1), c = selftest_real(in, cases, 2);
+  selftest_put_real(out, cases, 0, a * b + c);
+  selftest_put_real(out, cases, 1, a * b - c);
+  selftest_put_real(out, cases, 2, -(a * b + c));
+  selftest_put_real(out, cases, 3, -(a * b - c));
+  selftest_put_real(out, cases, 4, c + a * b);
+  selftest_put_real(out, cases, 5, c - a * b);
+  selftest_put_real(out, cases, 6, -(c + a * b));
+  selftest_put_real(out, cases, 7, -(c - a * b));
+#if ROUNDING_FUSED
+  selftest_put_real(out, cases, 8, fma(a, b, c));
+  selftest_put_real(out, cases, 9, fma(-a, b, c));
+#endif
+}

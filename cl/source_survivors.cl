@@ -1,0 +1,23 @@
+/* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
+kernel void advance_survivors(global const uint *view_words, int2 offset, uint2 size, uint n, uint groups, uint cap,
+                              uint cap_reached, global uint *results, global const uint *saved, uint total,
+                              global uint *survivors, global uint *survivor_total, uint capacity) {
+  const advance_view view = advance_load_view(view_words);
+  const uint_lanes lane = source_lane_numbers();
+  advance_orbits orbits;
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    const uint_lanes slot = (uint_lanes)(((uint)get_global_id(0) * VECTORS + v) * LANES) + lane;
+    uint slots[LANES], word[NUMBER_STATE_WORDS + 1][LANES];
+    lanes_store(min(slot, (uint_lanes)(total - 1)), slots);
+    for (uint w = 0; w <= NUMBER_STATE_WORDS; w++) {
+      for (uint l = 0; l < LANES; l++) word[w][l] = saved[w * (size_t)capacity + slots[l]];
+    }
+    const uint_lanes index = lanes_load(word[0]);
+    uint_lanes words[NUMBER_STATE_WORDS];
+    for (uint w = 0; w < NUMBER_STATE_WORDS; w++) words[w] = lanes_load(word[w + 1]);
+    const number_complex c = source_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset, &view);
+    source_place(&orbits, v, number_unpack(words), c, index, lanes_mask(slot < (uint_lanes)(total)));
+  }
+  advance_run(&orbits, n, groups, &view);
+  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, survivors, survivor_total, capacity);
+}

@@ -1,0 +1,1 @@
+"""Host policies: which pixels, in which order, for how long."""

@@ -1,0 +1,106 @@
+"""Escape time: every pixel of every block, two blocks in flight so that the device never waits for the host."""
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyopencl as cl
+
+from mandelcl.program import Launch, Memory, Program
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, Pace
+
+_IN_FLIGHT = 2
+
+
+@dataclass(slots=True)
+class _Run:
+    """A block under way: rows before `row` are done, `rows` from there are in `launch`, after `done` groups."""
+
+    block: Block
+    memory: Memory
+    launch: Launch
+    row: int
+    rows: int
+    done: int = 0
+
+
+def run(
+    program: Program, blocks: Iterable[Block], pace: Pace, log: LaunchLog
+) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
+    """Yield each block with its results (planes × height × width), in the order of the blocks.
+
+    At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget.
+    """
+    waiting = iter(blocks)
+    flying: deque[_Run] = deque()
+    spare: list[Memory] = []
+    copies: deque[tuple[Block, npt.NDArray[np.uint32], cl.Event, float]] = deque()
+    ready = time.perf_counter()
+
+    while True:
+        while len(flying) < _IN_FLIGHT and (block := next(waiting, None)) is not None:
+            flying.append(_start(program, block, spare, pace))
+        if not flying:
+            break
+        current = flying.popleft()
+        current.launch.wait(program.device)
+        seconds = current.launch.seconds(ready)
+        ready = time.perf_counter()
+        log.add(seconds)
+        pace.learn(
+            max(current.launch.orbits, program.saturation) * current.launch.groups, program.variant.group, seconds
+        )
+        if _continue(program, current, pace, seconds):
+            flying.append(current)
+            continue
+        results, event = program.read_results(current.memory, current.block)
+        copies.append((current.block, results, event, time.perf_counter()))
+        spare.append(current.memory)
+        yield from _arrived(copies, log, keep=1)
+    yield from _arrived(copies, log, keep=0)
+
+
+def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _Run:
+    fitting = [memory for memory in spare if memory.pixels >= block.pixels]
+    memory = fitting[0] if fitting else Memory(program, block.pixels)
+    if fitting:
+        spare.remove(memory)
+    rows, launch = _launch_rows(program, block, memory, 0, pace)
+    return _Run(block, memory, launch, 0, rows)
+
+
+def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, Launch]:
+    plan = pace.first(block.width, block.height - row, program.groups, program.variant.group)
+    return plan.rows, program.launch_block(memory, block, row, plan.rows, plan.groups)
+
+
+def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
+    """Start the run's next launch; return False where the block is finished."""
+    run.done += run.launch.groups
+    if run.done < program.groups:
+        survivors = run.launch.survivors
+        if survivors:
+            groups = pace.next(run.launch.groups, seconds, program.groups - run.done)
+            run.launch = program.launch_survivors(run.memory, run.block, survivors, run.done, groups)
+            return True
+    run.row += run.rows
+    if run.row == run.block.height:
+        return False
+    run.done = 0
+    run.rows, run.launch = _launch_rows(program, run.block, run.memory, run.row, pace)
+    return True
+
+
+def _arrived(
+    copies: deque[tuple[Block, npt.NDArray[np.uint32], cl.Event, float]], log: LaunchLog, keep: int
+) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
+    """Yield the blocks whose copies have come, leaving the last `keep` on their way."""
+    while len(copies) > keep:
+        block, results, event, started = copies.popleft()
+        event.wait()
+        log.add_copy(event.profile.end - event.profile.start, time.perf_counter() - started)
+        yield block, results

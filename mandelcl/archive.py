@@ -1,0 +1,136 @@
+"""The `.npz` file of a field: `counts` (uint32), `smooth` (float32, where the job asked for it) and `job` (JSON).
+
+`numpy.load` reads it. The same field gives the same bytes: no time, no platform's byte order.
+"""
+
+import ast
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.field import Field
+from mandelcl.job import Job
+
+_T = TypeVar("_T")
+_LEVEL = 1
+_LONGEST_JOB = 1 << 20
+_LONGEST_HEADER = 1024
+_MAGIC = b"\x93NUMPY\x01\x00"
+_BLOCK_BYTES = 1 << 22
+
+
+def write_archive(file: BinaryIO, field: Field) -> None:
+    """Write the field."""
+    with zipfile.ZipFile(file, "w") as archive:
+        _write_member(archive, "job", np.array(field.job.to_json(), dtype="<U"))
+        _write_member(archive, "counts", np.ascontiguousarray(field.counts, dtype="<u4"))
+        if field.smooth is not None:
+            _write_member(archive, "smooth", np.ascontiguousarray(field.smooth, dtype="<f4"))
+
+
+def is_archive(file: BinaryIO) -> bool:
+    """Whether the file begins as a zip file does; it is left at its beginning."""
+    magic = file.read(4)
+    file.seek(0)
+    return magic == b"PK\x03\x04"
+
+
+def read_job(file: BinaryIO) -> Job:
+    """Return the job in a field file; raises FileError or InvalidInputError."""
+    return _read(file, _job)
+
+
+def read_archive(file: BinaryIO) -> Field:
+    """Return the field; raises FileError, or InvalidInputError for a bad job.
+
+    Sizes are checked before they are believed: what a member may hold follows from the job, and no more is read.
+    """
+    return _read(file, _field)
+
+
+def _read(file: BinaryIO, part: Callable[[zipfile.ZipFile], _T]) -> _T:
+    if not is_archive(file):
+        raise FileError("not a mandelcl field (.npz)")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return part(archive)
+    except (FileError, InvalidInputError):
+        raise
+    except (
+        EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
+        struct.error, zipfile.BadZipFile, zlib.error,
+    ) as error:  # fmt: skip
+        raise FileError(f"a damaged field, or not one of mandelcl's ({type(error).__name__}: {error})") from error
+
+
+def _job(archive: zipfile.ZipFile) -> Job:
+    with archive.open("job.npy") as member:
+        descr, shape = _read_header(member)
+        size = archive.getinfo("job.npy").file_size
+        if shape != () or not descr.startswith("<U") or size > _LONGEST_JOB:
+            raise FileError("the field's job is not a text")
+        return Job.from_json(str(np.frombuffer(member.read(_LONGEST_JOB), dtype=descr)[0]))
+
+
+def _field(archive: zipfile.ZipFile) -> Field:
+    job = _job(archive)
+    if ("smooth.npy" in archive.namelist()) != job.smooth:
+        raise FileError("the field and its job disagree about the smooth fraction")
+    counts = _read_array(archive, "counts", "<u4", job)
+    if counts.min() < 1 or counts.max() > job.iterations:
+        raise FileError(f"the field has counts outside 1 to {job.iterations}, its job's cap")
+    smooth = _read_array(archive, "smooth", "<f4", job) if job.smooth else None
+    if smooth is not None and not (np.isfinite(smooth.min()) and np.isfinite(smooth.max())):
+        raise FileError("the field has smooth fractions that are not finite")
+    return Field(job, counts, smooth)
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+    info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # public only from 3.13 on, and this name stays
+    with archive.open(info, "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
+    """Return (dtype, shape) of a .npy member, version 1.0; numpy's own reader warns about junk."""
+    magic = member.read(10)
+    size = int.from_bytes(magic[8:], "little")
+    if magic[:8] != _MAGIC or size > _LONGEST_HEADER:
+        raise FileError("a member of the field is not an array of version 1.0")
+    header = ast.literal_eval(member.read(size).decode("latin-1").strip())
+    descr, shape = header["descr"], header["shape"]
+    if not isinstance(descr, str) or not isinstance(shape, tuple) or header["fortran_order"]:
+        raise FileError("a member of the field is not a plain array")
+    return descr, shape
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> npt.NDArray[Any]:
+    """Return the array of that name, which must have the dtype and the shape of the job's view."""
+    expected = (job.view.height, job.view.width)
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as member:
+        descr, shape = _read_header(member)
+        if descr != dtype or shape != expected:
+            raise FileError(f"{name} is {descr} {shape}; its job says {dtype} {expected}")
+        if info.file_size < 4 * job.view.pixels:
+            raise FileError(f"{name} is cut off")
+        array = np.empty(expected, dtype=dtype)
+        view = array.reshape(-1).view(np.uint8).data
+        done = 0
+        while done < len(view):
+            block = member.read(min(_BLOCK_BYTES, len(view) - done))
+            if not block:
+                raise FileError(f"{name} is cut off")
+            view[done : done + len(block)] = block
+            done += len(block)
+        if member.read(1):  # also lets zipfile compare the checksum
+            raise FileError(f"{name} is longer than its job says")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

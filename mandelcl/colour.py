@@ -1,0 +1,141 @@
+"""From a field to RGB.
+
+A colour depends on a pixel's count alone, never on the rest of the picture, so strips and tiles of one picture
+agree with the whole.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.field import Field
+from mandelcl.output import Picture
+from mandelcl.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
+
+__all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
+
+_CHUNK_PIXELS = 1 << 16  # the float64 temporaries of one chunk stay in a core's cache
+_MOST_COUNTS = 1 << 16  # up to this cap, plain counts are looked up instead of computed
+_BEND = 8.0  # counts before the fourth root bends: keeps the surroundings of the whole set calm
+_LEAST_CYCLE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """A palette and how it is laid over the counts; raises InvalidInputError for a bad cycle or offset.
+
+    `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one count a
+    colour, and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand
+    alike. `offset` shifts the colours by that many turns.
+    """
+
+    palette: Palette
+    cycle: float | None = None
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.cycle is not None and not _LEAST_CYCLE <= self.cycle < math.inf:
+            raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {self.cycle}")
+        if not math.isfinite(self.offset):
+            raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
+
+    def picture(self, field: Field) -> Picture:
+        """Return the field as a picture that `output.write` paints strip by strip."""
+        height, width = field.counts.shape
+        table = self.palette.table()
+        indexed = len(table) <= 256
+
+        def paint(top: int, bottom: int) -> npt.NDArray[np.uint8]:
+            places = _places(field, slice(top, bottom), self)
+            return places.astype(np.uint8) if indexed else np.take(table, places, axis=0, mode="clip")
+
+        return Picture(width, height, paint, table if indexed else None, self.to_json())
+
+    def to_json(self) -> str:
+        """Return the colouring as one line of JSON: the palette's name, the cycle (or null) and the offset."""
+        return json.dumps({"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the colouring that `to_json` wrote; raises InvalidInputError for anything else."""
+        try:
+            values = json.loads(text)
+            name, cycle, offset = values["palette"], values["cycle"], values["offset"]
+            return cls(find_palette(str(name)), None if cycle is None else float(cycle), float(offset))
+        except (ArithmeticError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
+
+
+def colourise(
+    field: Field, palette: Palette | str, *, cycle: float | None = None, offset: float = 0.0
+) -> npt.NDArray[np.uint8]:
+    """Return the field's colours: sRGB, uint8 (height, width, 3).
+
+    The count is continuous (counts + smooth − 1) where the field has its smooth fraction and the palette wants
+    it. `cycle` and `offset` are Colouring's. Raises InvalidInputError.
+
+    The way from counts to table uses only correctly rounded operations (square roots, no logarithms), so it picks
+    the same entries on every platform; only the table's making takes powers, whose last bit may differ.
+    """
+    colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
+    table = colouring.palette.table()
+    height, width = field.counts.shape
+    pixels = np.empty((height, width, 3), dtype=np.uint8)
+    rows = max(1, _CHUNK_PIXELS // max(1, width))
+    for top in range(0, height, rows):
+        strip = slice(top, top + rows)
+        np.take(table, _places(field, strip, colouring), axis=0, out=pixels[strip], mode="clip")
+    return pixels
+
+
+def _places(field: Field, rows: slice, colouring: Colouring) -> npt.NDArray[np.intp]:
+    """Return where in the palette's table the colour of each pixel of some rows stands."""
+    counts = field.counts[rows]
+    cap = field.job.iterations
+    inside = len(colouring.palette.table()) - 1
+    if field.smooth is not None and colouring.palette.smooth:
+        count = counts.astype(np.float64)
+        count += field.smooth[rows]
+        count -= 1
+        places = _turn(count, colouring)
+    elif cap <= _MOST_COUNTS:
+        return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
+    else:
+        places = _turn(counts.astype(np.float64), colouring)
+    np.copyto(places, inside, where=counts == np.uint32(cap))
+    return places
+
+
+@lru_cache(maxsize=8)
+def _places_by_count(cap: int, colouring: Colouring) -> npt.NDArray[np.intp]:
+    """Return the place in the table of each count from 0 to the cap, which is inside."""
+    places = _turn(np.arange(cap + 1, dtype=np.float64), colouring)
+    places[cap] = len(colouring.palette.table()) - 1
+    return places
+
+
+def _turn(count: npt.NDArray[np.float64], colouring: Colouring) -> npt.NDArray[np.intp]:
+    """Return the place in the turn of each (continuous) count; the counts are overwritten."""
+    palette, cycle = colouring.palette, colouring.cycle
+    size = len(palette.table()) - 1
+    if cycle is None and palette.smooth:
+        # Far from the set the continuous count falls a little below 0.
+        np.maximum(count, 0, out=count)
+        count += _BEND
+        np.sqrt(count, out=count)
+        np.sqrt(count, out=count)
+        count -= math.sqrt(math.sqrt(_BEND))
+    # Times the size first: a whole number of colours stays exact, and so does the published table's n mod 16.
+    count *= size
+    count /= palette.cycle if cycle is None else cycle
+    count += math.fmod(colouring.offset, 1) * size
+    np.floor(count, out=count)
+    count -= size * np.floor(count / size)  # np.remainder takes three times as long
+    np.clip(count, 0, size - 1, out=count)
+    return count.astype(np.intp)

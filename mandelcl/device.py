@@ -1,0 +1,154 @@
+"""OpenCL devices: find them, ask what they are, hold a context and a queue on each."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from mandelcl import runtimes
+from mandelcl.errors import BuildError, DeviceError
+
+RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
+
+import pyopencl as cl  # noqa: E402 - see above
+
+
+class Device:
+    """One OpenCL device: what it says of itself and, once used, its context and queue.
+
+    `spec` is `platform:device`, the numbers under which the loader lists it.
+    """
+
+    def __init__(self, spec: str, handle: cl.Device) -> None:
+        self.spec = spec
+        self.handle = handle
+        self.name: str = handle.name.strip()
+        self.platform: str = handle.platform.name.strip()
+        self.driver: str = handle.driver_version.strip()
+        self.version: str = handle.version.strip()
+        self.compute_units: int = handle.max_compute_units
+        self.clock_mhz: int = handle.max_clock_frequency
+        self.memory_bytes: int = handle.global_mem_size
+        self.max_alloc_bytes: int = handle.max_mem_alloc_size
+        self.max_group_size: int = handle.max_work_group_size
+        self.timer_resolution_ns: int = handle.profiling_timer_resolution
+        self.extensions = frozenset(handle.extensions.split())
+
+    def __repr__(self) -> str:
+        return f"<Device {self.spec} {self.name} on {self.platform}>"
+
+    @property
+    def label(self) -> str:
+        """The device as messages name it: spec, name and platform."""
+        return f"{self.spec} {self.name} ({self.platform})"
+
+    @property
+    def type(self) -> str:
+        """`cpu`, `gpu`, `accelerator` or `other`."""
+        kinds = cl.device_type
+        for kind, name in ((kinds.GPU, "gpu"), (kinds.CPU, "cpu"), (kinds.ACCELERATOR, "accelerator")):
+            if self.handle.type & kind:
+                return name
+        return "other"
+
+    @property
+    def fp64(self) -> bool:
+        """Whether kernels may use double."""
+        return "cl_khr_fp64" in self.extensions
+
+    @property
+    def watchdog(self) -> bool | None:
+        """Whether the driver stops long kernels; None where it does not say."""
+        if "cl_nv_device_attribute_query" not in self.extensions:
+            return None
+        return bool(self.handle.kernel_exec_timeout_nv)
+
+    def vector_width(self, double: bool) -> int:
+        """Return the elements of the device's own vectors; 1 on devices that vectorise across work-items."""
+        width: int = self.handle.native_vector_width_double if double else self.handle.native_vector_width_float
+        return max(1, min(16, width))
+
+    @property
+    def identity(self) -> str:
+        """What must be the same for compiled kernels and probe results to be reused."""
+        return "\n".join((self.platform, self.name, self.driver, self.version, self.handle.platform.version))
+
+    @cached_property
+    def context(self) -> cl.Context:
+        """The device's context, made when first asked for."""
+        with opencl_errors(self):
+            return cl.Context([self.handle])
+
+    @cached_property
+    def queue(self) -> cl.CommandQueue:
+        """The device's in-order queue, with event times."""
+        with opencl_errors(self):
+            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def build(self, source: str, options: tuple[str, ...] = ()) -> cl.Program:
+        """Return the source built for this device; raises BuildError with the compiler's log."""
+        return self._built(cl.Program(self.context, source), options, cache_dir=False)
+
+    def load(self, binary: bytes) -> cl.Program:
+        """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
+        with opencl_errors(self):
+            program = cl.Program(self.context, [self.handle], [binary])
+        return self._built(program)
+
+    def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
+            try:
+                program.build(options=["-cl-std=CL1.2", *options], **settings)
+            except cl.Error as error:
+                log = str(error)
+                raise BuildError(f"{self.label} cannot build a kernel: {first_error(log)}", log) from error
+        return program
+
+
+def first_error(log: str) -> str:
+    """Return the line of a compiler's log that says most."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
+    return (telling or lines or ["no reason given"])[0][:300]
+
+
+def binary_of(program: cl.Program) -> bytes | None:
+    """Return a built program's binary; None where the driver has none to give."""
+    try:
+        binaries: Any = program.get_info(cl.program_info.BINARIES)
+    except cl.Error:
+        return None
+    return bytes(binaries[0]) or None
+
+
+@contextmanager
+def opencl_errors(device: Device) -> Iterator[None]:
+    """Turn an OpenCL error into a DeviceError of one line that names the device."""
+    try:
+        yield
+    except cl.MemoryError as error:
+        raise DeviceError(f"{device.label} is out of memory ({_code(error)}); try a smaller picture") from error
+    except cl.Error as error:
+        raise DeviceError(f"{device.label} failed: {_code(error)}") from error
+
+
+def _code(error: cl.Error) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def discover() -> list[Device]:
+    """Return every OpenCL device that the loader lists, in its order; platforms without devices are passed over."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error:  # the loader reports "no platform" as an error
+        return []
+    devices = []
+    for p, platform in enumerate(platforms):
+        try:
+            handles = platform.get_devices()
+        except cl.Error:
+            continue
+        devices += [Device(f"{p}:{d}", handle) for d, handle in enumerate(handles)]
+    return devices

@@ -1,0 +1,137 @@
+"""PNG files: written strip by strip on all cores, and their text chunks read without decoding a pixel.
+
+Pixels that come from a table of colours repeat as they are, so without PNG's filters they pack smaller, and several
+times faster, than with the filters that Pillow always applies to RGB; and then no strip needs the one above it.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Callable, Mapping
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import FileError
+from mandelcl.strips import Paint, in_order
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_LEVEL = 2
+_STRIP_BYTES = 1 << 19
+_SHORT_TEXT = 2000
+_LONGEST_TEXT = 1 << 20
+_ADLER_BASE = 65521
+
+
+def write_png(
+    file: BinaryIO,
+    width: int,
+    height: int,
+    paint: Paint,
+    table: npt.NDArray[np.uint8] | None,
+    texts: Mapping[str, str],
+) -> None:
+    """Write a picture: 8-bit RGB, or with a table of at most 256 colours an indexed one.
+
+    `paint(top, bottom)` returns uint8 rows: (bottom − top, width, 3), or (bottom − top, width) places in the
+    table; it is called from several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels and
+    on zlib, not on the number of threads.
+    """
+    file.write(_SIGNATURE)
+    _write_chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if table is None else 3, 0, 0, 0))
+    for keyword, text in texts.items():
+        name, data = keyword.encode("latin-1") + b"\0", text.encode("ascii")
+        if len(data) <= _SHORT_TEXT:
+            _write_chunk(file, b"tEXt", name + data)
+        else:
+            _write_chunk(file, b"zTXt", name + b"\0" + zlib.compress(data))
+    if table is not None:
+        _write_chunk(file, b"PLTE", table.tobytes())
+    rows = max(1, _STRIP_BYTES // (width * (3 if table is None else 1)))
+    tops = range(0, height, rows)
+
+    def pack(top: int) -> tuple[bytes, int, int]:
+        bottom = min(top + rows, height)
+        pixels = paint(top, bottom).reshape(bottom - top, -1)
+        lines = np.zeros((bottom - top, pixels.shape[1] + 1), dtype=np.uint8)  # a leading 0 a line: no filter
+        lines[:, 1:] = pixels
+        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, 9)
+        packed = deflate.compress(lines.data)
+        packed += deflate.flush(zlib.Z_FINISH if bottom == height else zlib.Z_SYNC_FLUSH)
+        return packed, zlib.adler32(lines.data), lines.size
+
+    check, lead = 1, b"\x78\x01"  # the zlib stream's own header
+    for packed, strip_check, size in in_order(pack, tops):
+        check = _adler32_combine(check, strip_check, size)
+        _write_chunk(file, b"IDAT", lead + packed)
+        lead = b""
+    _write_chunk(file, b"IDAT", struct.pack(">I", check))
+    _write_chunk(file, b"IEND", b"")
+
+
+def read_texts(file: BinaryIO) -> dict[str, str]:
+    """Return a PNG's keyword → text, without decoding pixels; raises FileError for a damaged or cut-off file."""
+    if file.read(len(_SIGNATURE)) != _SIGNATURE:
+        raise FileError("neither a PNG picture nor a mandelcl field")
+    texts: dict[str, str] = {}
+    while True:
+        head = _read_exactly(file, 8)
+        (size,), kind = struct.unpack(">I", head[:4]), head[4:]
+        if kind in _READERS and size <= _LONGEST_TEXT:
+            data = _read_exactly(file, size)
+            if struct.pack(">I", zlib.crc32(kind + data)) != _read_exactly(file, 4):
+                raise FileError("a damaged PNG picture: a text's checksum is wrong")
+            keyword, _, rest = data.partition(b"\0")
+            texts[keyword.decode("latin-1")] = _READERS[kind](rest)
+        elif kind == b"IEND":
+            _read_exactly(file, 4)
+            return texts
+        else:
+            file.seek(size + 3, os.SEEK_CUR)
+            _read_exactly(file, 1)
+
+
+def _adler32_combine(first: int, second: int, size: int) -> int:
+    """Return the Adler-32 of two strings laid end to end, from their own and the second's size (as zlib does)."""
+    low = (first & 0xFFFF) + (second & 0xFFFF) - 1
+    high = (first >> 16) + (second >> 16) + size * ((first & 0xFFFF) - 1)
+    return high % _ADLER_BASE << 16 | low % _ADLER_BASE
+
+
+def _write_chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:
+    file.write(struct.pack(">I", len(data)) + kind)
+    file.write(data)
+    file.write(struct.pack(">I", zlib.crc32(data, zlib.crc32(kind))))
+
+
+def _read_exactly(file: BinaryIO, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) != size:
+        raise FileError("a PNG picture that is cut off")
+    return data
+
+
+def _inflate(data: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        text = stream.decompress(data, _LONGEST_TEXT)
+    except zlib.error as error:
+        raise FileError("a damaged PNG picture: a text cannot be unpacked") from error
+    if not stream.eof:
+        raise FileError(f"a PNG picture with a text that is cut off or longer than {_LONGEST_TEXT} bytes")
+    return text
+
+
+def _read_international(rest: bytes) -> str:
+    packed, (_language, _, tail) = rest[:1] == b"\1", rest[2:].partition(b"\0")
+    text = tail.partition(b"\0")[2]
+    return (_inflate(text) if packed else text).decode("utf-8", errors="replace")
+
+
+# Other programs may rewrite our texts in any of the three forms that PNG has.
+_READERS: Mapping[bytes, Callable[[bytes], str]] = {
+    b"tEXt": lambda rest: rest.decode("latin-1"),
+    b"zTXt": lambda rest: _inflate(rest[1:]).decode("latin-1"),
+    b"iTXt": _read_international,
+}

@@ -1,0 +1,181 @@
+"""Make every OpenCL runtime on this machine visible to the loader, before pyopencl is first imported.
+
+On Linux the OpenCL loader reads a folder of `.icd` files, each naming one runtime's library, and looks nowhere
+else: runtimes installed with pip stay hidden, and so does a driver in a container that has no `.icd` file.
+`prepare` merges them all into one folder and names it in OCL_ICD_VENDORS. Nothing is loaded here: whether a
+runtime works is asked by `absence.diagnose`, in processes of their own, and only when someone wants to know.
+"""
+
+import atexit
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mandelcl import cache
+from mandelcl.vendors import (
+    Vendor,
+    distinct,
+    driver_vendors,
+    find_loader,
+    in_standard_folder,
+    is_conda,
+    is_folder,
+    pip_vendors,
+    prefixes,
+    system_folders,
+    system_vendors,
+    user_vendors,
+    wheel_vendors,
+)
+
+# Mesa's rusticl shows no device of a driver that RUSTICL_ENABLE does not name, and ignores names it does not know.
+# zink is left out: it would show every GPU a second time, through Vulkan.
+RUSTICL_DRIVERS = "asahi,freedreno,iris,llvmpipe,nouveau,panfrost,r600,radeonsi,v3d"
+
+# Holds the folder that a mandelcl process put into OCL_ICD_VENDORS, so that its children know it is not the user's.
+_MARK = "MANDELCL_VENDORS"
+
+_lock = threading.Lock()
+_prepared: "Runtimes | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Runtimes:
+    """What the OpenCL loader will be told, and by whom.
+
+    `folder` is what OCL_ICD_VENDORS says ("" where it is left unset), `searched` where runtimes were looked for,
+    `rusticl` the value of RUSTICL_ENABLE, `notes` lines worth showing to somebody who misses a device.
+    """
+
+    loader: str
+    folder: str = ""
+    user_set: bool = False
+    vendors: tuple[Vendor, ...] = ()
+    searched: tuple[Path, ...] = ()
+    rusticl: str = ""
+    rusticl_user_set: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def prepare() -> Runtimes:
+    """Return the runtimes of this machine, made visible to the loader through the environment.
+
+    To be called before pyopencl is imported; later calls return the first answer. Never fails: what cannot be
+    read or written is left out and said in `notes`. Does nothing on Windows and macOS, whose loaders have no
+    vendor folder.
+    """
+    global _prepared
+    with _lock:
+        if _prepared is None:
+            _prepared = _prepare_linux() if sys.platform.startswith("linux") else Runtimes(_other_loader())
+        return _prepared
+
+
+def _prepare_linux() -> Runtimes:
+    rusticl_user_set = os.environ.get("RUSTICL_ENABLE", RUSTICL_DRIVERS) != RUSTICL_DRIVERS
+    rusticl = os.environ.setdefault("RUSTICL_ENABLE", RUSTICL_DRIVERS)
+    loader, wheel_folder = find_loader()
+    notes = ["pyopencl was imported too early to see the runtimes added here"] if "pyopencl" in sys.modules else []
+    if wheel_folder and os.environ.get("OCL_ICD_FILENAMES"):
+        notes.append("OCL_ICD_FILENAMES is set, but the loader inside pyopencl's wheel does not read it")
+    from_wheel = wheel_vendors(wheel_folder)
+    searched = system_folders() + [prefix / "lib" for prefix in prefixes()]
+    found = distinct([*system_vendors(), *pip_vendors(wheel_folder)])
+    found += driver_vendors(found)
+
+    chosen = os.environ.get("OCL_ICD_VENDORS", "")
+    if chosen and chosen != os.environ.get(_MARK):
+        vendors = user_vendors(chosen) + (from_wheel if is_folder(Path(chosen)) else [])
+        hidden = {Path(v.library).name for v in found if v.origin != "system"} - {Path(v.library).name for v in vendors}
+        if hidden:
+            notes.append(f"OCL_ICD_VENDORS={chosen} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
+        user = True
+    else:
+        vendors, user, chosen = found + from_wheel, False, ""
+        if _loader_needs_help(found):
+            vendors, chosen = _merge(found, notes)
+            vendors += from_wheel
+        _set_or_clear("OCL_ICD_VENDORS", chosen)
+        _set_or_clear(_MARK, chosen)
+    return Runtimes(
+        loader, chosen, user, tuple(vendors), tuple(searched), rusticl, rusticl_user_set, notes=tuple(notes)
+    )
+
+
+def _other_loader() -> str:
+    if sys.platform == "darwin":
+        return "the OpenCL framework of macOS, which finds its devices itself"
+    return "OpenCL.dll, which finds the drivers that are registered with the system"
+
+
+def _loader_needs_help(found: Iterable[Vendor]) -> bool:
+    """Say whether the loader, left alone, would miss any of these; if not, the environment stays as it is."""
+    return any(is_conda() or not in_standard_folder(vendor) for vendor in found)
+
+
+def _merge(found: list[Vendor], notes: list[str]) -> tuple[list[Vendor], str]:
+    """Return the vendors, with the files now naming them, and the folder of those files ("" if none can be had)."""
+    usable = [vendor for vendor in found if vendor.library]
+    files = {f"{i:02}-{v.icd.name.partition('.')[0]}.icd": os.fsencode(v.library) + b"\n" for i, v in enumerate(usable)}
+    try:
+        folder = _merged_folder(files)
+    except OSError as error:
+        notes.append(f"no folder can be written for the loader ({error}); only the system's runtimes are seen")
+        return [vendor for vendor in found if in_standard_folder(vendor)], ""
+    made = {v.library: folder / name for v, name in zip(usable, files, strict=True)}
+    return [v if v.origin == "system" else replace(v, icd=made.get(v.library, v.icd)) for v in found], str(folder)
+
+
+def _merged_folder(files: dict[str, bytes]) -> Path:
+    # Named by its content: environments do not disturb each other, and processes that meet here want the same.
+    digest = hashlib.sha256(b"\0".join(os.fsencode(name) + b"\0" + files[name] for name in files)).hexdigest()
+    root = cache.folder()
+    if root is not None:
+        with suppress(OSError, RuntimeError):  # RuntimeError: "~" of a user without a home folder
+            return _fill(root.expanduser().absolute() / f"vendors-{digest[:16]}", files)
+    folder = Path(tempfile.mkdtemp(prefix="mandelcl-vendors-"))
+    atexit.register(_remove, folder, os.getpid())
+    return _fill(folder, files)
+
+
+def _fill(folder: Path, files: dict[str, bytes]) -> Path:
+    """Return the folder, holding exactly these .icd files. A right one is not touched, so it may be read-only."""
+    if _holds(folder, files):
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        part = folder / f"{name}.{os.getpid()}.part"  # the loader reads only *.icd
+        try:
+            part.write_bytes(content)
+            part.replace(folder / name)
+        finally:
+            part.unlink(missing_ok=True)
+    for path in folder.glob("*.icd"):
+        if path.name not in files:
+            path.unlink(missing_ok=True)
+    return folder
+
+
+def _holds(folder: Path, files: dict[str, bytes]) -> bool:
+    with suppress(OSError):
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.name.endswith(".icd")} == files
+    return False
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not remove what its parent uses
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _set_or_clear(name: str, value: str) -> None:
+    if value:
+        os.environ[name] = value
+    else:
+        os.environ.pop(name, None)

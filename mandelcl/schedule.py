@@ -1,0 +1,94 @@
+"""Which block comes next, and how much of it one launch takes. No OpenCL here: it is tested with a fake clock."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# A launch over fewer iterations than this many groups costs more in saving and restoring than in iterating.
+_LEAST_GROUPS = 8
+_GROWTH = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A rectangle of pixels: columns x … x + width − 1, rows y … y + height − 1."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def pixels(self) -> int:
+        """Number of pixels."""
+        return self.width * self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launch takes: rows of a block (where it starts from z₀) and groups of iterations."""
+
+    rows: int
+    groups: int
+
+
+def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
+    """Return the width and height of blocks of at most `pixels`: whole rows where they fit, so that bands stream."""
+    if width <= pixels:
+        rows = max(1, min(height, pixels // width))
+        bands = -(-height // rows)
+        return width, -(-height // bands)
+    return pixels, 1
+
+
+def grid(width: int, height: int, block_width: int, block_height: int) -> Iterator[Block]:
+    """Yield the blocks of a picture, row by row from the top left; those at the edges may be smaller."""
+    for y in range(0, height, block_height):
+        for x in range(0, width, block_width):
+            yield Block(x, y, min(block_width, width - x), min(block_height, height - y))
+
+
+class Pace:
+    """How much work a launch may hold so that it lasts about `budget` seconds.
+
+    `rate` is what the device does when every orbit runs to the end, in iterations a second with at least `saturation`
+    orbits in flight; fewer orbits take as long as that many. Launches are planned for the worst case, that no orbit
+    escapes, so a cliff in cost from one block to the next cannot make one long.
+    """
+
+    def __init__(self, budget: float, rate: float, saturation: int) -> None:
+        self.budget = budget
+        self.rate = rate
+        self._measured_rate = rate
+        self.saturation = saturation
+
+    def first(self, width: int, rows: int, groups: int, group: int) -> Launch:
+        """Return the first launch of `rows` rows of fresh orbits that have `groups` groups of iterations to go."""
+        allowed = self.rate * self.budget / group  # orbit-groups
+        fitting = int(allowed / max(width * rows, self.saturation))
+        if fitting >= min(groups, _LEAST_GROUPS):
+            return Launch(rows, min(groups, fitting))
+        wanted = min(groups, _LEAST_GROUPS)
+        rows = max(1, min(rows, int(allowed / (width * wanted))))
+        return Launch(rows, max(1, min(wanted, int(allowed / max(width * rows, self.saturation)))))
+
+    def next(self, previous: int, seconds: float, groups: int) -> int:
+        """Return the groups for orbits that survived a launch of `previous` groups and `seconds`.
+
+        They all ran through it, so the same number of groups takes them no longer: the bound holds for any view.
+        """
+        growth = min(_GROWTH, self.budget / seconds if seconds > 0 else _GROWTH)
+        return max(1, min(groups, int(previous * growth)))
+
+    def learn(self, orbit_groups: float, group: int, seconds: float) -> None:
+        """Take note of a launch that held at most `orbit_groups` groups of work and took `seconds`.
+
+        Being late lowers the rate at once. Being early proves nothing, since orbits may have escaped, but it lets a
+        rate that had been lowered recover, by a little a launch, to the measured one.
+        """
+        if seconds <= 0:
+            return
+        observed = orbit_groups * group / seconds
+        if seconds > self.budget:
+            self.rate = min(self.rate, observed)
+        elif observed > self.rate:
+            self.rate = min(self._measured_rate, self.rate * 1.1)

@@ -1,0 +1,64 @@
+"""How a kernel is shaped for a device: choices that change its speed and never its result."""
+
+from dataclasses import dataclass
+
+from mandelcl.device import Device
+from mandelcl.numbers import NumberFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Build and launch options of the loop.
+
+    `lanes` orbits lie in an OpenCL vector, in tiles `lane_columns` wide; `vectors` such are in flight in a work-item;
+    `group` steps pass between tests for escape; a work-group is a tile of `local_columns` × `local_rows` work-items.
+    """
+
+    lanes: int
+    vectors: int
+    group: int
+    lane_columns: int
+    local_columns: int
+    local_rows: int
+
+    @property
+    def orbits(self) -> int:
+        """Orbits of a work-item."""
+        return self.lanes * self.vectors
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Columns and rows of pixels that a work-item takes of a block."""
+        return self.lane_columns, self.lanes // self.lane_columns * self.vectors
+
+    def defines(self) -> dict[str, int]:
+        """Return the build options that the kernels expect."""
+        return {
+            "LANES": self.lanes,
+            "VECTORS": self.vectors,
+            "GROUP": self.group,
+            "LANE_COLUMNS": self.lane_columns,
+        }
+
+
+def default_variant(device: Device, number: NumberFormat) -> Variant:
+    """Return the shape that suits the device's class, found by measurement (docs/decisions/0003-variants.md).
+
+    A device with vectors of its own (a CPU) gets explicit vectors, several in flight: the compiler does not vectorise
+    a loop whose exit differs from orbit to orbit. Other devices run one orbit a work-item and hide latency by many.
+    """
+    lanes = device.vector_width(double=number.needs_fp64)
+    if lanes > 1:
+        return Variant(lanes, vectors=5, group=16, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
+    group = 32 if device.type == "gpu" else 16
+    return Variant(1, vectors=1, group=group, lane_columns=1, local_columns=8, local_rows=8)
+
+
+def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:
+    """Return the work-group shape nearest to the one wanted that has at most `limit` work-items."""
+    while columns * rows > max(1, limit):
+        if rows >= columns:
+            rows = (rows + 1) // 2
+        else:
+            columns = (columns + 1) // 2
+    return columns, rows

@@ -1,0 +1,258 @@
+"""Field to RGB: the published colours exactly, the smooth ones even, and strips that agree."""
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mandelcl.colour import DEFAULT_PALETTE, PALETTES, Colouring, Palette, colourise, find_palette
+from mandelcl.errors import InvalidInputError
+from mandelcl.field import Field
+from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.palettes import TABLE_SIZE
+from mandelcl.view import View
+
+# seeds/003, `mapping`.
+PUBLISHED = [
+    *((66, 30, 15), (25, 7, 26), (9, 1, 47), (4, 4, 73), (0, 7, 100), (12, 44, 138), (24, 82, 177), (57, 125, 209)),
+    *((134, 181, 229), (211, 236, 248), (241, 233, 191), (248, 201, 95), (255, 170, 0), (204, 128, 0), (153, 87, 0)),
+    (106, 52, 3),
+]
+SMOOTH = [palette for palette in PALETTES.values() if palette.smooth]
+every_smooth = pytest.mark.parametrize("palette", SMOOTH, ids=[palette.name for palette in SMOOTH])
+
+
+def a_field(counts: npt.ArrayLike, smooth: npt.ArrayLike | None = None, cap: int = 1000) -> Field:
+    values: npt.NDArray[np.uint32] = np.atleast_2d(np.asarray(counts, dtype=np.uint32))
+    view = View.centred(Fraction(0), Fraction(0), Fraction(1), values.shape[1], values.shape[0])
+    fraction = None if smooth is None else np.broadcast_to(np.asarray(smooth, dtype=np.float32), values.shape)
+    return Field(Job(view, cap, smooth=smooth is not None), values, fraction)
+
+
+def published_byte_colour(counter: int) -> tuple[int, int, int]:
+    return (0, 0, 0) if counter in (0, 255) else PUBLISHED[counter % 16]
+
+
+def test_coursework_is_the_published_table() -> None:
+    pixels = colourise(a_field(range(1, 256), cap=255), "coursework")
+    assert [tuple(pixel) for pixel in pixels[0].tolist()] == [published_byte_colour(n) for n in range(1, 256)]
+
+
+def test_coursework_equals_the_published_program() -> None:
+    """The do-while loop with its 8-bit counter, and the same points counted our way."""
+    expected, counts = [], []
+    for k in range(24 * 24):
+        x, y = (k % 24 - 12) * (1.0 / 6) - 0.6, (k // 24 - 12) * (1.0 / 6)
+        zx = zy = zx2 = zy2 = 0.0
+        counter = 0
+        while True:
+            zy = 2 * zx * zy + y
+            zx = zx2 - zy2 + x
+            zx2, zy2 = zx * zx, zy * zy
+            goes_on = counter < 255
+            counter = (counter + 1) % 256
+            if not (goes_on and zx2 + zy2 < 4):
+                break
+        expected.append(published_byte_colour(counter))
+        n, u, v = 0, 0.0, 0.0
+        while n < 255 and u * u + v * v < 4:
+            u, v = u * u - v * v + x, 2 * u * v + y
+            n += 1
+        counts.append(n)
+    assert [tuple(pixel) for pixel in colourise(a_field(counts, cap=255), "coursework")[0].tolist()] == expected
+
+
+@pytest.mark.parametrize("cap", [20, 1000, 100_000])
+def test_coursework_above_its_cap_goes_on_round_the_table(cap: int) -> None:
+    counts = np.arange(1, min(cap, 5000) + 1)
+    pixels = colourise(a_field(counts, smooth=0.5, cap=cap), "coursework")[0]
+    table = np.array(PUBLISHED)[counts % 16]
+    table[counts == cap] = 0
+    np.testing.assert_array_equal(pixels, table)
+
+
+def test_a_discrete_palette_takes_a_cycle_and_an_offset() -> None:
+    pixels = colourise(a_field([1, 2, 31, 32, 33]), "coursework", cycle=32, offset=0.5)
+    np.testing.assert_array_equal(pixels[0], np.array(PUBLISHED)[[8, 9, 7, 8, 8]])
+
+
+def test_there_are_palettes_of_distinct_character() -> None:
+    assert len(SMOOTH) >= 6
+    assert DEFAULT_PALETTE in PALETTES
+    assert all(PALETTES[name].name == name and PALETTES[name].description for name in PALETTES)
+    means = np.array([palette.table()[:-1].mean(axis=0) for palette in SMOOTH])
+    apart = np.abs(means[:, None] - means[None]).sum(axis=2)
+    assert apart[~np.eye(len(SMOOTH), dtype=bool)].min() > 5
+
+
+def oklab(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    """OKLab as CSS Color 4 gives it: through XYZ (D65), other matrices than the module's."""
+    v = rgb / 255.0
+    linear = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+    to_xyz = [
+        [0.41239080, 0.35758434, 0.18048079],
+        [0.21263901, 0.71516868, 0.07219232],
+        [0.01933082, 0.11919478, 0.95053215],
+    ]
+    to_lms = [[0.8190224, 0.3619062, -0.1288738], [0.0329837, 0.9292869, 0.0361447], [0.0481772, 0.2642395, 0.6335478]]
+    to_lab = [
+        [0.2104543, 0.7936178, -0.0040720],
+        [1.9779985, -2.4285922, 0.4505937],
+        [0.0259040, 0.7827718, -0.8086758],
+    ]
+    return np.asarray(np.cbrt(linear @ np.array(to_xyz).T @ np.array(to_lms).T) @ np.array(to_lab).T)
+
+
+@every_smooth
+def test_a_smooth_palette_is_even_and_closed(palette: Palette) -> None:
+    lab = oklab(palette.table()[:-1])
+    assert lab.shape == (TABLE_SIZE, 3)
+    hops = np.linalg.norm(np.roll(lab, -64, axis=0) - lab, axis=1)  # 64 at a time: 8-bit steps are coarse
+    # Where the lightness turns back, 64 steps end near where they began: a few such turns are part of a palette.
+    assert np.median(hops) * 0.6 < np.percentile(hops, 6)
+    assert hops.max() < np.median(hops) * 1.25
+    assert np.abs(np.diff(palette.table()[[*range(TABLE_SIZE), 0]].astype(int), axis=0)).max() <= 8
+
+
+@every_smooth
+def test_a_smooth_palette_goes_through_its_colours(palette: Palette) -> None:
+    table = palette.table()[:-1].astype(int)
+    for colour in palette.colours:
+        distance = np.abs(table - list(bytes.fromhex(colour[1:]))).max(axis=1)
+        assert distance.min() <= 2
+
+
+def test_golden_colours() -> None:
+    counts = np.array([1, 2, 3, 5, 10, 30, 100, 300, 999, 1000])
+    pixels = colourise(a_field(counts, smooth=np.where(counts < 1000, 0.25, 0)), "classic")[0].astype(int)
+    expected = [
+        (3, 11, 43),
+        (3, 20, 68),
+        (5, 30, 90),
+        (14, 53, 128),
+        (36, 114, 184),
+        (251, 241, 215),
+        (33, 12, 23),
+        (253, 203, 106),
+        (234, 245, 245),
+        (0, 0, 0),
+    ]
+    # The table takes powers and matrix products from the platform's libraries: one step of 255 is allowed for.
+    assert np.abs(pixels - np.array(expected)).max() <= 1
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES.keys())
+def test_inside_has_its_own_colour(palette: Palette) -> None:
+    expected = list(bytes.fromhex(palette.inside[1:]))
+    for cap in (1, 255, 1000, 100_000, MAX_ITERATIONS):
+        assert colourise(a_field([cap], smooth=0.0, cap=cap), palette)[0, 0].tolist() == expected
+        assert colourise(a_field([cap], cap=cap), palette, cycle=7, offset=0.3)[0, 0].tolist() == expected
+
+
+@given(
+    palette=st.sampled_from(list(PALETTES)),
+    cap=st.sampled_from([50, 1 << 16, (1 << 16) + 1, MAX_ITERATIONS]),
+    width=st.sampled_from([1, 7, 300, 70_000]),
+    height=st.integers(1, 5),
+    cut=st.integers(0, 5),
+    cycle=st.none() | st.floats(1e-9, 1e9),
+    offset=st.floats(-1e6, 1e6),
+    has_smooth=st.booleans(),
+    seed=st.integers(0, 99),
+)
+@settings(deadline=None)
+def test_strips_agree_with_the_whole(
+    palette: str,
+    cap: int,
+    width: int,
+    height: int,
+    cut: int,
+    cycle: float | None,
+    offset: float,
+    has_smooth: bool,
+    seed: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
+    field = a_field(counts, random.random((height, width)) if has_smooth else None, cap)
+    whole = colourise(field, palette, cycle=cycle, offset=offset)
+    assert whole.shape == (height, width, 3)
+    assert whole.dtype == np.uint8
+    picture = Colouring(PALETTES[palette], cycle, offset).picture(field)
+    cut = min(cut, height)
+    strips = np.vstack([picture.paint(0, cut), picture.paint(cut, height)])
+    np.testing.assert_array_equal(strips if picture.table is None else picture.table[strips], whole)
+
+
+@every_smooth
+def test_a_whole_turn_changes_nothing(palette: Palette) -> None:
+    field = a_field(np.arange(1, 900), smooth=0.5)
+    once = colourise(field, palette, cycle=64)
+    np.testing.assert_array_equal(colourise(field, palette, cycle=64, offset=3), once)
+    np.testing.assert_array_equal(colourise(field, palette, cycle=64, offset=-1), once)
+    np.testing.assert_array_equal(once[:, 64:], once[:, :-64])
+    quarter = colourise(field, palette, cycle=64, offset=0.25)
+    np.testing.assert_array_equal(quarter[:, :-16], once[:, 16:])
+
+
+def test_smooth_is_continuous_and_plain_counts_are_banded() -> None:
+    counts = np.arange(5, 105).repeat(10)
+    fraction = np.tile(np.arange(1, 11) / 10, 100)
+    smooth = colourise(a_field(counts, fraction), "classic")[0].astype(int)
+    assert np.abs(np.diff(smooth, axis=0)).max() <= 4
+    plain = colourise(a_field(counts), "classic")[0]
+    assert len(np.unique(plain, axis=0)) <= 100
+
+
+def test_extremes_are_quiet() -> None:
+    """Warnings are errors here: no overflow, no invalid cast."""
+    counts = [1, 2, MAX_ITERATIONS - 1]
+    field = a_field(counts, smooth=[-3.5, 1.5, 0.5], cap=MAX_ITERATIONS)
+    for palette in PALETTES:
+        colourise(field, palette)
+        for cycle in (1e-9, 1e300):
+            for offset in (-1e300, -1e-300, 1e300):
+                colourise(field, palette, cycle=cycle, offset=offset)
+
+
+@pytest.mark.parametrize("cycle", [0, -1, float("nan"), float("inf"), 1e-10])
+def test_bad_cycles_are_refused(cycle: float) -> None:
+    with pytest.raises(InvalidInputError, match="colour cycle"):
+        colourise(a_field([1]), "ice", cycle=cycle)
+
+
+@pytest.mark.parametrize("offset", [float("nan"), float("inf"), float("-inf")])
+def test_bad_offsets_are_refused(offset: float) -> None:
+    with pytest.raises(InvalidInputError, match="colour offset"):
+        colourise(a_field([1]), "ice", offset=offset)
+
+
+def test_an_unknown_palette_lists_the_known() -> None:
+    assert find_palette("ice") is PALETTES["ice"]
+    with pytest.raises(InvalidInputError, match=r"unknown palette 'plaid'; there is coursework, classic, .*parchment$"):
+        colourise(a_field([1]), "plaid")
+
+
+@given(st.sampled_from(list(PALETTES)), st.none() | st.floats(1e-9, 1e300), st.floats(-1e300, 1e300))
+def test_a_colouring_survives_json(palette: str, cycle: float | None, offset: float) -> None:
+    colouring = Colouring(PALETTES[palette], cycle, offset)
+    assert Colouring.from_json(colouring.to_json()) == colouring
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "3", "{}", "[" * 100_000),
+        '{"palette": "plaid", "cycle": null, "offset": 0}',
+        '{"palette": "ice", "cycle": [], "offset": 0}',
+        '{"palette": "ice", "cycle": 0, "offset": 0}',
+        '{"palette": "ice", "cycle": 1, "offset": {}}',
+        '{"palette": "ice", "cycle": 1, "offset": "NaN"}',
+    ],
+)
+def test_junk_is_no_colouring(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        Colouring.from_json(text)

@@ -1,0 +1,92 @@
+"""Named places: exact, resolvable, and with something to see."""
+
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.locations import LOCATIONS, Location, find_location
+from mandelcl.palettes import PALETTES
+
+every_place = pytest.mark.parametrize("place", LOCATIONS.values(), ids=LOCATIONS.keys())
+
+
+def test_there_are_enough_and_the_published_ones_are_there() -> None:
+    assert len(LOCATIONS) >= 14
+    assert {"whole-set", "seahorse-valley", "elephant-valley", "near-real-axis", "mini-set-1", "julia-island"} <= set(
+        LOCATIONS
+    )
+
+
+@every_place
+def test_it_is_well_described(place: Location) -> None:
+    assert LOCATIONS[place.name] is place
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", place.name)
+    assert "\n" not in place.description
+    assert 10 <= len(place.description) <= 70
+    assert place.palette in PALETTES
+    assert 0 <= place.offset < 1
+    assert 1 <= place.iterations <= 100_000
+
+
+@every_place
+def test_double_resolves_it(place: Location) -> None:
+    view = place.view()
+    assert (view.width, view.height) == (1920, 1080)
+    spacing = Fraction(float(np.spacing(float(view.largest_coordinate()))))
+    assert view.pitch > 16 * spacing
+
+
+@every_place
+def test_it_shows_something(place: Location) -> None:
+    view = place.view(16, 9)
+    re_, im = np.array([[float(part) for part in view.point(i, j)] for j in range(9) for i in range(16)]).T
+    c = re_ + 1j * im
+    z = np.zeros_like(c)
+    counts = np.zeros(c.shape, dtype=np.int64)
+    alive = np.arange(len(c))
+    for _ in range(place.iterations):
+        alive = alive[np.abs(z[alive]) <= 2]
+        # A fifth gone, at different counts, is enough to know; the rest would only take time.
+        if len(alive) < 0.8 * len(c) and len(np.unique(counts)) > 2:
+            break
+        counts[alive] += 1
+        z[alive] = z[alive] ** 2 + c[alive]
+    assert len(alive) < 0.8 * len(c)
+    assert len(np.unique(counts)) > 2
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "cap", "re_", "im"),
+    [
+        ("mini-set-1", "3.75e-5", 400, "-0.15710375803", "1.03258348530"),
+        ("julia-island", "2e-14", 20000, "-0.7436438870371587100514222", "0.1318259042053126002256675"),
+    ],
+)
+def test_the_articles_pictures_are_exact(name: str, step: str, cap: int, re_: str, im: str) -> None:
+    place = LOCATIONS[name]
+    view = place.view(2048, 2048)
+    assert view.pitch == Fraction(step)
+    assert place.iterations == cap
+    assert view.anchor_re + view.pitch * Fraction(2047, 2) == Fraction(re_)
+    assert view.anchor_im - view.pitch * Fraction(2047, 2) == Fraction(im)
+
+
+def test_the_whole_set_is_the_default_picture() -> None:
+    view = LOCATIONS["whole-set"].view()
+    assert view.pitch * 1080 == Fraction(5, 2)
+    assert view.anchor_re + view.pitch * Fraction(1919, 2) == Fraction(-3, 4)
+    assert LOCATIONS["whole-set"].iterations == 1000
+
+
+def test_an_unknown_place_lists_the_known() -> None:
+    assert find_location("galaxy") is LOCATIONS["galaxy"]
+    with pytest.raises(InvalidInputError, match=r"unknown place 'atlantis'; there is whole-set, .*catherine-wheel$"):
+        find_location("atlantis")
+
+
+def test_a_size_without_pixels_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="no pixels"):
+        LOCATIONS["frost"].view(0, 10)

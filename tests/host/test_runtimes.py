@@ -1,0 +1,392 @@
+"""Runtimes are found, merged and named to the loader, on a machine made of files; none is loaded."""
+
+import importlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from mandelcl import runtimes, vendors
+from mandelcl.runtimes import Runtimes, prepare
+
+VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE")
+
+
+@dataclass
+class Machine:
+    root: Path
+    patch: pytest.MonkeyPatch
+
+    @property
+    def system(self) -> Path:
+        return self.root / "etc/OpenCL/vendors"
+
+    @property
+    def prefix(self) -> Path:
+        return self.root / "venv"
+
+    @property
+    def site(self) -> Path:
+        return self.prefix / "lib/python3.11/site-packages"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "cache"
+
+    def add(self, path: str, text: str = "") -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    def again(self) -> Runtimes:
+        """Prepare as another process would that has this one's environment."""
+        self.patch.setattr(runtimes, "_prepared", None)
+        return prepare()
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(tmp_path, monkeypatch)
+    made.system.mkdir(parents=True)
+    made.site.mkdir(parents=True)
+    for name in (*VARIABLES, "LD_LIBRARY_PATH"):
+        monkeypatch.setenv(name, "")  # so that what prepare() sets is undone after the test
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("MANDELCL_CACHE", str(made.cache))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "prefix", str(made.prefix))
+    rest = [entry for entry in sys.path if Path(entry).name not in ("site-packages", "dist-packages")]
+    monkeypatch.setattr(sys, "path", [str(made.site), *rest])
+    monkeypatch.delitem(sys.modules, "pyopencl", raising=False)
+    monkeypatch.setattr(vendors, "SYSTEM_FOLDERS", (made.system, tmp_path / "usr/share/OpenCL/vendors"))
+    monkeypatch.setattr(vendors, "DRIVER_LIBRARIES", ("libdriver-for-tests.so.1",))
+    monkeypatch.setattr(vendors, "DRIVER_FOLDERS", (str(tmp_path / "drivers"),))
+    monkeypatch.setattr(runtimes, "find_loader", lambda: ("a loader", None))
+    monkeypatch.setattr(runtimes, "_prepared", None)
+    return made
+
+
+def named(folder: str) -> list[str]:
+    """The libraries that the loader finds named in a folder."""
+    return [path.read_text().strip() for path in sorted(Path(folder).glob("*.icd"))]
+
+
+def test_a_machine_that_needs_no_help_is_left_alone(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    found = prepare()
+    assert [v.library for v in found.vendors] == ["libpocl.so.2"]
+    assert found.folder == ""
+    assert "OCL_ICD_VENDORS" not in os.environ
+    assert not machine.cache.exists()
+
+
+def test_nothing_installed(machine: Machine) -> None:
+    found = prepare()
+    assert found.vendors == ()
+    assert found.searched == (machine.system, machine.root / "usr/share/OpenCL/vendors", machine.prefix / "lib")
+
+
+def test_pip_and_system_runtimes_are_merged(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")  # no line end, as some packages write it
+    machine.add("usr/share/OpenCL/vendors/other.icd", "/opt/libother.so\nand a line that loaders ignore\n")
+    machine.add("etc/OpenCL/vendors/readme.txt", "libnot.so")
+    intel = machine.add("venv/lib/libintelocl.so")
+    found = prepare()
+    assert [v.origin for v in found.vendors] == ["system", "system", "pip"]
+    assert os.environ["OCL_ICD_VENDORS"] == found.folder
+    assert Path(found.folder).parent == machine.cache
+    assert named(found.folder) == ["libpocl.so.2", "/opt/libother.so", str(intel)]
+    assert found.vendors[0].icd == machine.system / "pocl.icd"
+    assert found.vendors[2].icd.read_text() == f"{intel}\n"
+
+
+def test_an_icd_file_of_a_build_machine_is_corrected_or_dropped(machine: Machine) -> None:
+    machine.add("venv/etc/OpenCL/vendors/cpu.icd", "/build/host/lib/libintelocl.so\n")
+    machine.add("venv/etc/OpenCL/vendors/fpga.icd", "/build/host/lib/libintelocl_emu.so\n")
+    machine.add("venv/etc/OpenCL/vendors/bare.icd", "libpocl.so.2\n")
+    intel = machine.add("venv/lib/libintelocl.so")
+    pocl = machine.add("venv/lib/libpocl.so.2")
+    assert [v.library for v in prepare().vendors] == [str(pocl), str(intel)]
+
+
+def test_a_library_named_twice_is_kept_once(machine: Machine) -> None:
+    intel = machine.add("venv/lib/libintelocl.so")
+    machine.add("etc/OpenCL/vendors/intel.icd", str(intel))
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    machine.add("usr/share/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    (machine.prefix / "lib64").symlink_to("lib")
+    machine.patch.setattr(sys, "path", [str(machine.prefix / "lib64/python3.11/site-packages"), *sys.path])
+    assert [v.library for v in prepare().vendors] == [str(intel), "libpocl.so.2"]
+
+
+def test_user_site_is_searched_only_if_python_uses_it(machine: Machine) -> None:
+    intel = machine.add("home/.local/lib/libintelocl.so")
+    assert prepare().vendors == ()
+    machine.patch.setattr(sys, "path", [*sys.path, str(machine.root / "home/.local/lib/python3.11/site-packages")])
+    assert [v.library for v in machine.again().vendors] == [str(intel)]
+
+
+def test_conda_loader_is_told_of_the_system(machine: Machine) -> None:
+    (machine.prefix / "conda-meta").mkdir()
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    assert named(prepare().folder) == ["libpocl.so.2"]
+
+
+def test_a_driver_without_an_icd_file_is_added_once(machine: Machine) -> None:
+    driver = machine.add("drivers/libdriver-for-tests.so.1")
+    found = prepare()
+    assert [(v.origin, v.library) for v in found.vendors] == [("driver", str(driver))]
+    assert named(found.folder) == [str(driver)]
+    machine.add("etc/OpenCL/vendors/driver.icd", "libdriver-for-tests.so.1")
+    assert [v.origin for v in machine.again().vendors] == ["system"]
+
+
+def test_a_driver_is_found_along_the_library_path(machine: Machine) -> None:
+    driver = machine.add("own/libdriver-for-tests.so.1")
+    machine.patch.setenv("LD_LIBRARY_PATH", f":{machine.root / 'nowhere'}:{driver.parent}")
+    assert [v.library for v in prepare().vendors] == [str(driver)]
+
+
+def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) -> None:
+    (machine.system / "folder.icd").mkdir()
+    (machine.system / "gone.icd").symlink_to("nowhere")
+    machine.add("etc/OpenCL/vendors/empty.icd", "\n")
+    machine.add("venv/etc/OpenCL/vendors/empty.icd")
+    intel = machine.add("venv/lib/libintelocl.so")
+    found = prepare()
+    assert named(found.folder) == [str(intel)]
+    reasons = {v.icd.name: v.reason for v in found.vendors if v.loads is False}
+    assert reasons["empty.icd"] == "names no library"
+    assert reasons["gone.icd"] == "cannot be read: No such file or directory"
+    assert "directory" in reasons["folder.icd"].lower()
+
+
+def test_the_wheels_own_folder_is_left_to_its_loader(machine: Machine) -> None:
+    machine.patch.setattr(runtimes, "find_loader", vendors.find_loader)
+    machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/pocl.icd", "libpocl-1.so")
+    pocl = machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/libpocl-1.so")
+    importlib.invalidate_caches()
+    found = prepare()
+    assert found.loader == "none: pyopencl is not installed"
+    assert named(found.folder) == [str(pocl)]
+
+    machine.add("venv/lib/python3.11/site-packages/pyopencl/__init__.py")
+    machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/libOpenCL-2.so.1")
+    machine.patch.setenv("OCL_ICD_FILENAMES", "libmine.so")
+    importlib.invalidate_caches()
+    found = machine.again()
+    assert found.loader.startswith("ocl-icd, inside the pyopencl wheel")
+    assert (found.folder, [v.library for v in found.vendors]) == ("", [str(pocl)])
+    assert "OCL_ICD_VENDORS" not in os.environ
+    assert any("OCL_ICD_FILENAMES" in note for note in found.notes)
+
+
+def test_the_older_name_of_the_standard_folder_is_respected(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    machine.add("mine/one.icd", "libone.so")
+    machine.patch.setenv("OPENCL_VENDOR_PATH", str(machine.root / "mine"))
+    assert [v.library for v in prepare().vendors] == ["libone.so"]
+
+
+@pytest.mark.parametrize("chosen", ["mine", "mine/one.icd"])
+def test_what_the_user_set_stays(machine: Machine, chosen: str) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    machine.add("mine/one.icd", "libone.so")
+    machine.patch.setenv("OCL_ICD_VENDORS", str(machine.root / chosen))
+    found = prepare()
+    assert os.environ["OCL_ICD_VENDORS"] == found.folder == str(machine.root / chosen)
+    assert found.user_set
+    assert [(v.origin, v.library) for v in found.vendors] == [("user", "libone.so")]
+    assert any("hides libintelocl.so" in note for note in found.notes)
+    assert "MANDELCL_VENDORS" not in os.environ
+    assert not machine.cache.exists()
+
+
+def test_the_user_may_name_a_system_file_or_a_library_or_nonsense(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    expected = {"pocl.icd": "libpocl.so.2", "libown.so": "libown.so", "/nonsense": "/nonsense", "/nonsense.icd": ""}
+    for chosen, library in expected.items():
+        machine.patch.setenv("OCL_ICD_VENDORS", chosen)
+        found = machine.again()
+        assert (found.user_set, [v.library for v in found.vendors]) == (True, [library])
+        assert os.environ["OCL_ICD_VENDORS"] == chosen
+
+
+def test_an_empty_setting_is_none(machine: Machine) -> None:
+    machine.patch.setenv("OCL_ICD_VENDORS", "")
+    assert not prepare().user_set
+
+
+def test_later_calls_give_the_first_answer(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    first = prepare()
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    assert prepare() is first
+
+
+def test_a_child_does_not_take_our_folder_for_the_users(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    first = prepare()
+    assert machine.again() == first
+    machine.patch.setenv("OCL_ICD_VENDORS", str(machine.system))
+    assert machine.again().user_set
+
+
+def test_a_child_without_the_runtime_goes_back_to_the_standard_folder(machine: Machine) -> None:
+    intel = machine.add("venv/lib/libintelocl.so")
+    assert prepare().folder
+    intel.unlink()
+    assert machine.again().folder == ""
+    assert "OCL_ICD_VENDORS" not in os.environ
+
+
+def test_a_damaged_folder_is_repaired(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    machine.add("venv/lib/libintelocl.so")
+    folder = Path(prepare().folder)
+    right = {path.name: path.read_bytes() for path in folder.iterdir()}
+    first, second = sorted(folder.iterdir())
+    first.write_text("cut o")
+    second.unlink()
+    (folder / "stray.icd").write_text("libstray.so")
+    assert machine.again().folder == str(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == right
+
+
+def test_a_right_folder_is_not_written_again(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    folder = Path(prepare().folder)
+    before = [(path, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()]
+    machine.again()
+    assert [(path, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()] == before
+
+
+@pytest.mark.parametrize("damage", ["cache is a file", "folder is a file", "entry is a folder", "off"])
+def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, damage: str) -> None:
+    intel = machine.add("venv/lib/libintelocl.so")
+    if damage == "cache is a file":
+        machine.add("cache", "not a folder")
+    elif damage == "off":
+        machine.patch.setenv("MANDELCL_CACHE", "OFF")
+    else:
+        folder = Path(prepare().folder)
+        (entry,) = folder.iterdir()
+        entry.unlink()
+        if damage == "entry is a folder":
+            entry.mkdir()
+        else:
+            folder.rmdir()
+            folder.write_text("")
+    found = machine.again()
+    assert Path(found.folder).parent != machine.cache
+    assert named(found.folder) == [str(intel)]
+    runtimes._remove(Path(found.folder), os.getpid())
+
+
+def test_with_no_writable_folder_at_all_the_system_still_works(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
+    machine.add("venv/lib/libintelocl.so")
+    machine.patch.setenv("MANDELCL_CACHE", "off")
+
+    def refuse(**_: str) -> str:
+        raise FileNotFoundError("No usable temporary directory found")
+
+    machine.patch.setattr("tempfile.mkdtemp", refuse)
+    found = prepare()
+    assert [v.library for v in found.vendors] == ["libpocl.so.2"]
+    assert found.folder == ""
+    assert any("No usable temporary directory" in note for note in found.notes)
+
+
+def test_a_user_without_a_home_folder(machine: Machine) -> None:
+    intel = machine.add("venv/lib/libintelocl.so")
+    machine.patch.setenv("MANDELCL_CACHE", "~/cache")
+
+    def refuse(_: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    machine.patch.setattr(Path, "expanduser", refuse)
+    folder = Path(prepare().folder)
+    assert named(str(folder)) == [str(intel)]
+    runtimes._remove(folder, os.getpid())
+
+
+def test_a_relative_cache_survives_a_change_of_folder(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    machine.patch.chdir(machine.root)
+    machine.patch.setenv("MANDELCL_CACHE", "cache")
+    assert Path(prepare().folder).parent == machine.cache
+
+
+def test_rusticl_is_enabled_unless_the_user_said_otherwise(machine: Machine) -> None:
+    found = prepare()
+    assert os.environ["RUSTICL_ENABLE"] == found.rusticl == runtimes.RUSTICL_DRIVERS
+    assert not machine.again().rusticl_user_set  # as a child sees it
+    for chosen in ("iris", ""):
+        machine.patch.setenv("RUSTICL_ENABLE", chosen)
+        found = machine.again()
+        assert (found.rusticl, found.rusticl_user_set) == (chosen, True)
+        assert os.environ["RUSTICL_ENABLE"] == chosen
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_other_systems_keep_their_ways(machine: Machine, platform: str) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    machine.patch.setattr(sys, "platform", platform)
+    found = prepare()
+    assert found.loader
+    assert (found.vendors, found.folder) == ((), "")
+    assert not any(name in os.environ for name in VARIABLES)
+
+
+def run(code: str, **environment: str) -> "subprocess.Popen[str]":
+    root = str(Path(runtimes.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": root, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+FILES = {f"{i:02}-x.icd": f"lib{i}.so\n".encode() for i in range(20)}
+
+
+def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
+    code = f"from mandelcl.runtimes import _merged_folder as m; print(m({FILES!r}))"
+    children = [run(code, MANDELCL_CACHE=str(tmp_path / "cache")) for _ in range(4)]
+    folders = {child.communicate(timeout=60)[0].strip() for child in children}
+    assert [child.returncode for child in children] == [0] * 4
+    (folder,) = map(Path, folders)
+    assert folder.parent == tmp_path / "cache"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == FILES
+
+
+def test_a_temporary_folder_goes_with_its_process_and_not_with_a_fork(tmp_path: Path) -> None:
+    code = f"""
+import os, sys
+from pathlib import Path
+from mandelcl.runtimes import _merged_folder
+folder = _merged_folder({FILES!r})
+if hasattr(os, "fork"):
+    child = os.fork()
+    if not child:
+        sys.exit()
+    os.waitpid(child, 0)
+print(folder, len(list(folder.iterdir())))
+"""
+    child = run(code, MANDELCL_CACHE="off", TMPDIR=str(tmp_path))
+    folder, count = child.communicate(timeout=60)[0].split()
+    assert (child.returncode, count) == (0, "20")
+    assert list(tmp_path.iterdir()) == []
+    assert Path(folder).parent == tmp_path
+
+
+def test_preparing_imports_no_opencl(tmp_path: Path) -> None:
+    code = "import sys; from mandelcl.runtimes import prepare; prepare(); print('pyopencl' in sys.modules)"
+    child = run(code, MANDELCL_CACHE=str(tmp_path))
+    assert child.communicate(timeout=60)[0].strip() == "False"

@@ -1,0 +1,179 @@
+"""Views are exact, and bad ones get one clear line."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.view import View, parse_number, parse_size
+
+unhurried = settings(deadline=None)
+wide = st.fractions(min_value=-4, max_value=4)
+positive = st.fractions(min_value=Fraction(1, 10**20), max_value=10**20)
+sides = st.integers(1, 20_000)
+
+
+def _refusal(call: object, *arguments: object) -> str:
+    """Return the message of an InvalidInputError, which must be one line of bearable length."""
+    assert callable(call)
+    with pytest.raises(InvalidInputError) as caught:
+        call(*arguments)
+    message = str(caught.value)
+    assert message
+    assert len(message.splitlines()) == 1
+    assert len(message) < 400
+    return message
+
+
+@unhurried
+@given(st.integers(-(10**60), 10**60), st.integers(-300, 300))
+def test_decimals_are_exact(digits: int, exponent: int) -> None:
+    assert parse_number(f"{digits}e{exponent}") == digits * Fraction(10) ** exponent
+
+
+@unhurried
+@given(st.integers(0, 10**30), st.text("0123456789", max_size=60), st.sampled_from(["", "-", "+"]))
+def test_decimal_points_are_exact(whole: int, places: str, sign: str) -> None:
+    magnitude = whole + Fraction(int(places or "0"), 10 ** len(places))
+    assert parse_number(f" {sign}{whole}.{places}\n") == (-magnitude if sign == "-" else magnitude)
+
+
+@unhurried
+@given(st.fractions())
+def test_ratios_are_exact(value: Fraction) -> None:
+    assert parse_number(str(value)) == value
+    assert parse_number(f"{value.numerator}/{value.denominator}") == value
+
+
+@unhurried
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_as_python_writes_them_are_their_decimals(value: float) -> None:
+    assert float(parse_number(repr(value))) == value
+
+
+def test_numbers_at_the_limits() -> None:
+    assert parse_number("1e4000") == 10**4000
+    assert parse_number("-1E-4000") == Fraction(-1, 10**4000)
+    assert parse_number("9" * 4000) == 10**4000 - 1
+    assert parse_number(".5") == parse_number("0.5e0") == parse_number("5e-1") == parse_number("1/2") == Fraction(1, 2)
+
+
+JUNK = (
+    *("", " ", "\x00", "nan", "inf", "-Infinity", "i", ".", "-", "+-1", "1e", "e5", "1,5", "1 2", "1\n2", "0x10"),
+    *("1_0", "1__0", "١", "1/٢", "1e٣", "½", "1/0", "-3/0", "0/0", "1/2/3", "1/-2", "1.5/2", "1 /2", "1e5.0"),
+    *("1e4001", "1e-4001", "1e999999999", "1e" + "9" * 5000),
+    *("1" * 4001, "0." + "0" * 4000, "1/" + "1" * 4001, "x" * 100_000),
+)
+
+
+@pytest.mark.parametrize("text", JUNK, ids=lambda text: repr(text[:20]))
+def test_junk_is_no_number(text: str) -> None:
+    assert "zoom" in _refusal(parse_number, text, "zoom")
+
+
+@unhurried
+@given(st.text(max_size=30))
+def test_any_text_is_a_number_or_refused(text: str) -> None:
+    try:
+        value = parse_number(text)
+    except InvalidInputError:
+        _refusal(parse_number, text)
+    else:
+        assert value == Fraction(text.strip())
+
+
+@unhurried
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.sampled_from("xX×"))
+def test_sizes(width: int, height: int, between: str) -> None:
+    assert parse_size(f" {width}{between}{height} ") == (width, height)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "10", "10x", "x10", "10x10x10", "-1x5", "1.5x2", "10 x 10", "١x1", "1x12345678901", "x" * 10**5],
+    ids=lambda text: repr(text[:20]),
+)
+def test_junk_is_no_size(text: str) -> None:
+    assert "1920x1080" in _refusal(parse_size, text)
+
+
+@unhurried
+@given(wide, wide, positive, sides, sides)
+def test_centred(re: Fraction, im: Fraction, zoom: Fraction, width: int, height: int) -> None:
+    view = View.centred(re, im, zoom, width, height)
+    first, last = view.point(0, 0), view.point(width - 1, height - 1)
+    assert (first[0] + last[0]) / 2 == re
+    assert (first[1] + last[1]) / 2 == im
+    assert view.pitch * height == 4 / zoom
+    assert (view.anchor_column, view.anchor_row) == (0, 0)
+    assert last == (first[0] + (width - 1) * view.pitch, first[1] - (height - 1) * view.pitch)
+    assert view.largest_coordinate() == max(map(abs, (*first, *last)))
+    assert view.pixels == width * height
+
+
+@unhurried
+@given(wide, wide, positive, sides, sides)
+def test_region_of_the_right_shape(xmin: Fraction, ymin: Fraction, pitch: Fraction, width: int, height: int) -> None:
+    xmax, ymax = xmin + width * pitch, ymin + height * pitch
+    view = View.region(xmin, xmax, ymin, ymax, width, height)
+    assert view.pitch == pitch
+    left, top = view.point(0, 0)
+    right, bottom = view.point(width - 1, height - 1)
+    assert (left - pitch / 2, right + pitch / 2, bottom - pitch / 2, top + pitch / 2) == (xmin, xmax, ymin, ymax)
+
+
+@unhurried
+@given(st.fractions(Fraction(1, 10**12), 10**12, max_denominator=10**12), positive, sides, sides)
+def test_region_of_the_wrong_shape(shape: Fraction, high: Fraction, width: int, height: int) -> None:
+    """What is suggested is accepted: a size for the region or, where none is near, a shape for the size."""
+    assume(shape != Fraction(width, height))
+    edges = Fraction(0), shape * high, Fraction(0), high
+    message = _refusal(View.region, *edges, width, height)
+    found = re.search(r"(try --size |to the shape of )(\d+)x(\d+)$", message)
+    assert found, message
+    fitting = int(found[2]), int(found[3])
+    if found[1].startswith("try"):
+        assert View.region(*edges, *fitting).pitch == high / fitting[1]
+    else:
+        assert fitting[0] == width
+        View.centred(Fraction(0), Fraction(0), Fraction(1), *fitting)
+
+
+def test_suggested_size_is_the_nearest() -> None:
+    edges = Fraction(-2), Fraction(1), Fraction(-1), Fraction(1)
+    assert _refusal(View.region, *edges, 1920, 1080).endswith("try --size 1920x1280")
+    assert _refusal(View.region, *edges, 1000, 1000).endswith("try --size 999x666")
+    assert _refusal(View.region, *edges, 1, 1).endswith("try --size 3x2")
+
+
+def test_extreme_regions_are_refused_in_a_line() -> None:
+    for shape in (Fraction(10) ** 4000, Fraction(10) ** -4000, Fraction(2**31), Fraction(1, 2**31)):
+        _refusal(View.region, Fraction(0), shape, Fraction(0), Fraction(1), 100, 100)
+
+
+@given(wide, wide, st.integers(-100, 100), st.integers(-100, 100))
+def test_anchor_pixel_lies_on_the_anchor(re: Fraction, im: Fraction, column: int, row: int) -> None:
+    view = View(re, im, Fraction(1, 7), 11, 13, column, row)
+    assert view.point(column, row) == (re, im)
+    assert view.point(column + 2, row + 3) == (re + Fraction(2, 7), im - Fraction(3, 7))
+
+
+def test_bad_views() -> None:
+    zero, one = Fraction(0), Fraction(1)
+    for width, height in ((0, 1), (1, 0), (-1, 5), (1 << 31, 1), (1, 1 << 31)):
+        assert f"{width}x{height}" in _refusal(View, zero, zero, one, width, height)
+        _refusal(View.centred, zero, zero, one, width, height)
+        _refusal(View.region, zero, one, zero, one, width, height)
+    for nothing in (zero, -one):
+        _refusal(View, zero, zero, nothing, 1, 1)
+        assert "zoom" in _refusal(View.centred, zero, zero, nothing, 1, 1)
+        assert "empty" in _refusal(View.region, zero, nothing, zero, one, 1, 1)
+        assert "empty" in _refusal(View.region, zero, one, zero, nothing, 1, 1)
+    _refusal(View, zero, zero, one, 1, 1, 1 << 31)
+    _refusal(View, zero, zero, one, 1, 1, 0, -(1 << 31))
+    assert View(zero, zero, one, 1, 1, (1 << 31) - 1, 1 - (1 << 31)).largest_offset == (1 << 31) - 1
+    _refusal(View, zero, zero, one, 2, 1, 1 - (1 << 31), 0)
+    _refusal(View, zero, zero, one, 1, 2, 0, 1 - (1 << 31))

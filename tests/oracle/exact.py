@@ -1,0 +1,96 @@
+"""The definition of a count in pure Python: each operation's exact result is rounded once. For tiny pictures."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from tests.oracle.formats import FORMATS, Format, Value, add, at_most, fma, multiply, negate, round_quotient, to_float
+from tests.oracle.smooth import Smooth
+
+Point = tuple[Value, Value]
+
+
+def counts(job: Job) -> npt.NDArray[np.uint32]:
+    """Return the counts, (height, width), of a float or double job."""
+    fmt = FORMATS[job.number]
+    radius_squared = _rounded(job.radius_squared, fmt)
+    out = np.empty((job.view.height, job.view.width), np.uint32)
+    for row, column in np.ndindex(out.shape):
+        norms = islice(_norms(_point(job, column, row), job, fmt), job.iterations)
+        escape = (n for n, norm in enumerate(norms) if not at_most(norm, radius_squared))
+        out[row, column] = next(escape, job.iterations)
+    return out
+
+
+def smooth_steps(job: Job, limit: int) -> Smooth:
+    """Return what `oracle.smooth_steps` returns."""
+    fmt = FORMATS[job.number]
+    radius_squared = _rounded(SMOOTH_RADIUS_SQUARED, fmt)
+    result = Smooth(counts(job), np.full((job.view.height, job.view.width), job.iterations, np.uint32))
+    for row, column in np.ndindex(result.counts.shape):
+        count = int(result.counts[row, column])
+        if count == job.iterations:
+            continue
+        norms = islice(_norms(_point(job, column, row), job, fmt), count, count + limit + 1)
+        for m, norm in enumerate(norms, count):
+            result.steps[row, column], last = m, norm
+            if not at_most(norm, radius_squared):
+                break
+        result.norms[row, column] = to_float(_narrowed(last))
+    return result
+
+
+def _rounded(value: Fraction, fmt: Format) -> Value:
+    return round_quotient(value.numerator, value.denominator, fmt)
+
+
+def _narrowed(value: Value) -> Value:
+    """Return a value rounded to float."""
+    return (
+        value if isinstance(value, float) else _rounded(Fraction(value[0]) * Fraction(2) ** value[1], FORMATS["float"])
+    )
+
+
+def _point(job: Job, column: int, row: int) -> Point:
+    """Return c of a pixel."""
+    view, fmt = job.view, FORMATS[job.number]
+    pitch = _rounded(view.pitch, fmt)
+    anchors = (_rounded(view.anchor_re, fmt), _rounded(view.anchor_im, fmt))
+    steps: tuple[Value, Value] = ((column - view.anchor_column, 0), (-(row - view.anchor_row), 0))
+    if job.rounding == "fused":
+        return fma(steps[0], pitch, anchors[0], fmt), fma(steps[1], pitch, anchors[1], fmt)
+    return (
+        add(anchors[0], multiply(steps[0], pitch, fmt), fmt),
+        add(anchors[1], multiply(steps[1], pitch, fmt), fmt),
+    )
+
+
+def _norms(c: Point, job: Job, fmt: Format) -> Iterator[Value]:
+    """Yield |z_n|² for n = 0, 1, …"""
+    x: Value = (0, 0)
+    y: Value = (0, 0)
+    step, norm = (_step_fused, _norm_fused) if job.rounding == "fused" else (_step_separate, _norm_separate)
+    while True:
+        yield norm(x, y, fmt)
+        x, y = step(x, y, c, fmt)
+
+
+def _norm_fused(x: Value, y: Value, fmt: Format) -> Value:
+    return fma(x, x, multiply(y, y, fmt), fmt)
+
+
+def _norm_separate(x: Value, y: Value, fmt: Format) -> Value:
+    return add(multiply(x, x, fmt), multiply(y, y, fmt), fmt)
+
+
+def _step_fused(x: Value, y: Value, c: Point, fmt: Format) -> Point:
+    return fma(x, x, fma(negate(y), y, c[0], fmt), fmt), fma(add(x, x, fmt), y, c[1], fmt)
+
+
+def _step_separate(x: Value, y: Value, c: Point, fmt: Format) -> Point:
+    difference = add(multiply(x, x, fmt), negate(multiply(y, y, fmt)), fmt)
+    return add(difference, c[0], fmt), add(multiply(add(x, x, fmt), y, fmt), c[1], fmt)

@@ -1,0 +1,34 @@
+/* The definition of a count, compiled: every orbit is tested at every iteration. Compile with -ffp-contract=off. */
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
+#error "float and double must be evaluated as such"
+#endif
+
+#define JOIN_TOKENS(a, b, c, d, e) a##b##c##d##e
+#define JOIN(a, b, c, d, e) JOIN_TOKENS(a, b, c, d, e)
+#define NAME(what) JOIN(what, _, NUMBER, _, ORDER_NAME)
+
+/* Orders of the operations of a step. */
+#define SEPARATE 0
+#define FUSED 1
+#define AVX 2 /* the HPC report's intrinsics */
+
+#define NUMBER float
+#define FMA fmaf
+#define WORD uint32_t
+#include "loops_number.h"
+#undef NUMBER
+#undef FMA
+#undef WORD
+
+#define NUMBER double
+#define FMA fma
+#define WORD uint64_t
+#include "loops_number.h"
+
+float fma_float(float a, float b, float c) { return fmaf(a, b, c); }
+double fma_double(double a, double b, double c) { return fma(a, b, c); }
