@@ -4,7 +4,7 @@
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
  * GROUP          steps between two tests for escape
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
- * SMOOTH_LIMIT   steps after the group of the escape in which they must get there
+ * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does
  *
  * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so a vector
  * that is outside at the end of a group is replayed from the group's start, testing each step. */
@@ -57,7 +57,7 @@ static void advance_replay(advance_orbits *orbits, const number_complex *z_start
     uint_lanes count = orbits->count[v];
 #if SMOOTH
     int_lanes within = escaped; /* has not reached the smooth radius */
-    ROLLED for (uint step = 1; lanes_any(within) && step <= GROUP + SMOOTH_LIMIT; step++) {
+    ROLLED for (uint step = 1; lanes_any(within); step++) {
 #else
     ROLLED for (uint step = 1; lanes_any(escaped); step++) {
 #endif
@@ -70,7 +70,8 @@ static void advance_replay(advance_orbits *orbits, const number_complex *z_start
       const int_lanes on_the_way = within & ~escaped;
       orbits->smooth_step[v] = select(orbits->smooth_step[v], here, on_the_way);
       orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_norm(z), on_the_way);
-      within &= ~(on_the_way & number_outside(z, view->smooth_radius_squared));
+      const int_lanes late = lanes_mask(here - count >= (uint_lanes)(SMOOTH_LIMIT));
+      within &= ~(on_the_way & (late | number_outside(z, view->smooth_radius_squared)));
 #endif
     }
     orbits->count[v] = count;

@@ -4,24 +4,24 @@
 /* Words and reals of a case lie `cases` apart, so that a vector of cases is read at once. */
 static uint_lanes selftest_word(global const uint *words, uint cases, uint word) {
   uint lane[LANES];
-  for (uint l = 0; l < LANES; l++) lane[l] = words[word * cases + get_global_id(0) * LANES + l];
+  ROLLED for (uint l = 0; l < LANES; l++) lane[l] = words[word * cases + get_global_id(0) * LANES + l];
   return lanes_load(lane);
 }
 
 static void selftest_put(global uint *out, uint cases, uint word, uint_lanes value) {
   uint lane[LANES];
   lanes_store(value, lane);
-  for (uint l = 0; l < LANES; l++) out[word * cases + get_global_id(0) * LANES + l] = lane[l];
+  ROLLED for (uint l = 0; l < LANES; l++) out[word * cases + get_global_id(0) * LANES + l] = lane[l];
 }
 
 static number_real selftest_real(global const uint *words, uint cases, uint real) {
   uint_lanes word[NUMBER_WORDS];
-  for (uint w = 0; w < NUMBER_WORDS; w++) word[w] = selftest_word(words, cases, real * NUMBER_WORDS + w);
+  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) word[w] = selftest_word(words, cases, real * NUMBER_WORDS + w);
   return number_unpack_real(word);
 }
 
 static void selftest_put_real(global uint *out, uint cases, uint real, number_real value) {
-  for (uint w = 0; w < NUMBER_WORDS; w++) {
+  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) {
     selftest_put(out, cases, real * NUMBER_WORDS + w, number_pack_real(value, w));
   }
 }
@@ -36,12 +36,12 @@ kernel void selftest_number(global const uint *in, global uint *out, uint cases)
   const uint_lanes row = selftest_word(in, cases, 5 * NUMBER_WORDS + 1);
   const number_complex results[3] = {number_point(LANED(as_int)(column), LANED(as_int)(row), c, radius_squared),
                                      number_step(z, c), number_zero()};
-  for (uint result = 0; result < 3; result++) {
+  ROLLED for (uint result = 0; result < 3; result++) {
     uint_lanes words[NUMBER_STATE_WORDS];
     number_pack(results[result], words);
     const number_complex again = number_unpack(words);
     number_pack(again, words);
-    for (uint w = 0; w < NUMBER_STATE_WORDS; w++) {
+    ROLLED for (uint w = 0; w < NUMBER_STATE_WORDS; w++) {
       selftest_put(out, cases, result * NUMBER_STATE_WORDS + w, words[w]);
     }
   }

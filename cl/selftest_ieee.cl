@@ -17,3 +17,19 @@ kernel void selftest_shapes(global const uint *in, global uint *out, uint cases)
   selftest_put_real(out, cases, 9, fma(-a, b, c));
 #endif
 }
+
+#if ROUNDING_FUSED
+/* What fma costs, against a product and a sum: four chains of `steps` dependent ones. in: factor and term. */
+#define SELFTEST_CHAINS(name, expression)                                                                   \
+  kernel void name(global const uint *in, global uint *out, uint steps) {                                   \
+    const number_real factor = number_load(in), term = number_load(in + NUMBER_WORDS);                      \
+    number_real x[4] = {term, factor, -term, -factor};                                                      \
+    for (uint step = 0; step < steps; step++) {                                                             \
+      UNROLL for (uint k = 0; k < 4; k++) x[k] = expression;                                                \
+    }                                                                                                       \
+    const number_complex sums = {x[0] + x[1], x[2] + x[3]};                                                 \
+    out[get_global_id(0)] = lanes_any(number_outside(sums, factor)) ? 1 : 0;                                \
+  }
+SELFTEST_CHAINS(selftest_fma_chains, fma(x[k], factor, term))
+SELFTEST_CHAINS(selftest_sum_chains, x[k] * factor + term)
+#endif

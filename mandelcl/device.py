@@ -4,7 +4,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from mandelcl import runtimes
 from mandelcl.errors import BuildError, DeviceError
@@ -12,6 +15,12 @@ from mandelcl.errors import BuildError, DeviceError
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
 
 import pyopencl as cl  # noqa: E402 - see above
+
+Buffer: TypeAlias = cl.Buffer
+BuiltProgram: TypeAlias = cl.Program
+Event: TypeAlias = cl.Event
+Kernel: TypeAlias = cl.Kernel
+Shape = tuple[int, ...]
 
 
 class Device:
@@ -96,6 +105,43 @@ class Device:
             program = cl.Program(self.context, [self.handle], [binary])
         return self._built(program)
 
+    def allocate(self, size: int) -> cl.Buffer:
+        """Return `size` bytes of the device's memory, not initialised."""
+        with opencl_errors(self):
+            return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size)
+
+    def upload(self, array: npt.NDArray[Any]) -> cl.Buffer:
+        """Return device memory that holds the array's bytes, for kernels to read."""
+        with opencl_errors(self):
+            return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+
+    def clear(self, buffer: cl.Buffer, size: int) -> None:
+        """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
+        with opencl_errors(self):
+            cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+
+    def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
+        """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
+        with opencl_errors(self):
+            return kernel(self.queue, size, local, *arguments)
+
+    def read(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
+        """Enqueue the copy of a buffer's beginning to the array; it is there once the event has ended."""
+        with opencl_errors(self):
+            event: cl.Event = cl.enqueue_copy(self.queue, array, buffer, is_blocking=False)
+            self.queue.flush()
+            return event
+
+    def wait(self, event: cl.Event) -> None:
+        """Return when an event of this device has ended."""
+        with opencl_errors(self):
+            event.wait()
+
+    def group_limit(self, kernel: cl.Kernel) -> int:
+        """Return the most work-items that a work-group of this built kernel may have."""
+        limit: int = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, self.handle)
+        return min(limit, self.max_group_size)
+
     def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
@@ -112,6 +158,16 @@ def first_error(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
     return (telling or lines or ["no reason given"])[0][:300]
+
+
+def event_nanoseconds(event: cl.Event) -> int:
+    """Return how long an event took by the device's clock, which may be of no use (0 or 1)."""
+    return int(event.profile.end - event.profile.start)
+
+
+def kernel_of(program: cl.Program, name: str) -> cl.Kernel:
+    """Return one of a built program's kernels."""
+    return cl.Kernel(program, name)
 
 
 def binary_of(program: cl.Program) -> bytes | None:

@@ -94,7 +94,9 @@ def _step_answers(
 
 def fma(number: NumberFormat, a: Real, b: Real, c: Real) -> Real:
     """Return a·b + c rounded once (IEEE 754-2019, 5.4.1), from exact fractions where all are finite."""
-    if not np.isfinite([a, b, c]).all():
+    if np.isfinite([a, b]).all() and not np.isfinite(c):
+        return c  # a finite product, however large
+    if not np.isfinite([a, b]).all():
         with np.errstate(all="ignore"):
             return a * b + c
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))

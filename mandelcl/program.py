@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyopencl as cl
 
 from mandelcl import cache, numbers, source
-from mandelcl.device import Device, binary_of, opencl_errors
+from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_nanoseconds, kernel_of
 from mandelcl.errors import BuildError
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.schedule import Block
@@ -18,10 +17,11 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
+_VIEW_VALUES = 5
 _TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
 
 
-def build(device: Device, text: str) -> cl.Program:
+def build(device: Device, text: str) -> BuiltProgram:
     """Return a program for the device, from the cached binary of an earlier build where there is one."""
     key = source.digest(f"{device.identity}\n{text}")
     binary = cache.read("binaries", key)
@@ -43,25 +43,20 @@ class Memory:
     def __init__(self, program: "Program", pixels: int) -> None:
         self.pixels = pixels
         self._program = program
-        self.results = self._allocate(4 * program.planes * pixels)
-        self.survivor_total = self._allocate(4)
-        self._lists: list[cl.Buffer] = []
+        self.results = self._program.device.allocate(4 * program.planes * pixels)
+        self.survivor_total = self._program.device.allocate(4)
+        self._lists: list[Buffer] = []
 
-    def lists(self) -> list[cl.Buffer]:
+    def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
         if not self._lists:
             size = 4 * self._program.number.state_words * self.pixels
-            self._lists = [self._allocate(size), self._allocate(size)]
+            self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
         return self._lists
 
     def swap_lists(self) -> None:
         """Make the list written next the other one."""
         self._lists.reverse()
-
-    def _allocate(self, size: int) -> cl.Buffer:
-        device = self._program.device
-        with opencl_errors(device):
-            return cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size)
 
 
 @dataclass(slots=True)
@@ -73,15 +68,14 @@ class Launch:
 
     orbits: int
     groups: int
-    _event: cl.Event
-    _last_event: cl.Event
+    _event: Event
+    _last_event: Event
     _survivor_total: npt.NDArray[np.uint32]
     _enqueued: float
 
     def wait(self, device: Device) -> None:
         """Return when it has ended and its survivors are counted."""
-        with opencl_errors(device):
-            self._last_event.wait()
+        device.wait(self._last_event)
 
     @property
     def survivors(self) -> int:
@@ -93,7 +87,7 @@ class Launch:
 
         `ready` is when the device was free to begin with it, as the host saw it.
         """
-        nanoseconds: int = self._event.profile.end - self._event.profile.start
+        nanoseconds = event_nanoseconds(self._event)
         if nanoseconds > _TRUSTED_EVENT_NS:
             return nanoseconds * 1e-9
         return time.perf_counter() - max(ready, self._enqueued)
@@ -127,23 +121,25 @@ class Program:
 
     def launch_block(self, memory: Memory, block: Block, first_row: int, rows: int, groups: int) -> Launch:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
+        finishes = groups >= self.groups
+        survivors = memory.results if finishes else memory.lists()[0]  # not touched by a launch that finishes
+        how = (*self._where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
+        return self._launch_rows((self._view, *how, memory.results, survivors), memory, block.width, rows, groups)
+
+    def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
+        """Run `groups` groups of orbits that never escape (all words of the view zero: c = 0), for timing."""
+        view = self._upload(np.zeros(_VIEW_VALUES * self.number.words, np.uint32))
+        where = (np.zeros(2, np.int32), np.array([columns, rows], np.uint32), np.uint32(0), np.uint32(rows))
+        how = (*where, *self._how_far(groups, finishes=True))
+        return self._launch_rows((view, *how, memory.results, memory.results), memory, columns, rows, groups)
+
+    def _launch_rows(self, arguments: tuple[Any, ...], memory: Memory, columns: int, rows: int, groups: int) -> Launch:
         kernel = self._block_kernel
         columns_each, rows_each = self.variant.tile
-        wanted = (-(-block.width // columns_each), -(-rows // rows_each))
-        local = fit_local(self.variant.local_columns, self.variant.local_rows, self._group_limit(kernel))
-        finishes = groups >= self.groups
-        survivors = memory.results if finishes else memory.lists()[0]  # not touched by the launch that finishes
-        arguments = (
-            *self._where(block),
-            np.uint32(first_row),
-            np.uint32(rows),
-            *self._how_far(groups, finishes),
-            memory.results,
-            survivors,
-            memory.survivor_total,
-            np.uint32(memory.pixels),
-        )
-        return self._launch(kernel, wanted, local, arguments, memory, groups, block.width * rows)
+        wanted = (-(-columns // columns_each), -(-rows // rows_each))
+        local = fit_local(self.variant.local_columns, self.variant.local_rows, self.device.group_limit(kernel))
+        arguments = (*arguments, memory.survivor_total, np.uint32(memory.pixels))
+        return self._launch(kernel, wanted, local, arguments, memory, groups, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, groups: int) -> Launch:
         """Go on for `groups` groups with the `total` survivors of the last launch, which have done `start`."""
@@ -151,6 +147,7 @@ class Program:
         saved, survivors = memory.lists()
         memory.swap_lists()
         arguments = (
+            self._view,
             *self._where(block),
             np.uint32(start * self.variant.group),
             *self._how_far(groups, start + groups >= self.groups),
@@ -161,20 +158,20 @@ class Program:
             memory.survivor_total,
             np.uint32(memory.pixels),
         )
-        local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self._group_limit(kernel))
+        local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
 
     def _where(self, block: Block) -> tuple[Any, ...]:
         view = self.job.view
         offset = np.array([block.x - view.anchor_column, view.anchor_row - block.y], np.int32)
-        return self._view, offset, np.array([block.width, block.height], np.uint32)
+        return offset, np.array([block.width, block.height], np.uint32)
 
     def _how_far(self, groups: int, finishes: bool) -> tuple[Any, ...]:
         return np.uint32(groups), np.uint32(self.job.iterations), np.uint32(finishes)
 
     def _launch(
         self,
-        kernel: cl.Kernel,
+        kernel: Kernel,
         wanted: tuple[int, ...],
         local: tuple[int, ...],
         arguments: tuple[Any, ...],
@@ -182,39 +179,28 @@ class Program:
         groups: int,
         orbits: int,
     ) -> Launch:
-        queue = self.device.queue
         rounded = tuple(-(-size // of) * of for size, of in zip(wanted, local, strict=True))
-        with opencl_errors(self.device):
-            cl.enqueue_fill_buffer(queue, memory.survivor_total, np.zeros(1, np.uint32), 0, 4)
-            event = kernel(queue, rounded, local, *arguments)
-            # Read behind this launch and before the next: the queue is in order.
-            survivors = np.zeros(1, np.uint32)
-            copied = cl.enqueue_copy(queue, survivors, memory.survivor_total, is_blocking=False)
-            queue.flush()
+        self.device.clear(memory.survivor_total, 4)
+        event = self.device.launch(kernel, rounded, local, *arguments)
+        # Read behind this launch and before the next: the queue is in order.
+        survivors = np.zeros(1, np.uint32)
+        copied = self.device.read(memory.survivor_total, survivors)
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 
-    def _group_limit(self, kernel: cl.Kernel) -> int:
-        """Return the most work-items that a work-group of this built kernel may have."""
-        limit: int = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, self.device.handle)
-        return min(limit, self.device.max_group_size)
-
-    def read_results(self, memory: Memory, block: Block) -> tuple[npt.NDArray[np.uint32], cl.Event]:
+    def read_results(self, memory: Memory, block: Block) -> tuple[npt.NDArray[np.uint32], Event]:
         """Return the results of a block, planes × height × width, and the event after which they are there."""
         results = np.empty((self.planes, block.height, block.width), np.uint32)
-        with opencl_errors(self.device):
-            event = cl.enqueue_copy(self.device.queue, results, memory.results, is_blocking=False)
-            self.device.queue.flush()
-        return results, event
+        return results, self.device.read(memory.results, results)
 
     @cached_property
-    def _block_kernel(self) -> cl.Kernel:
-        return self._build("block").advance_block
+    def _block_kernel(self) -> Kernel:
+        return kernel_of(self._build("block"), "advance_block")
 
     @cached_property
-    def _survivors_kernel(self) -> cl.Kernel:
-        return self._build("survivors").advance_survivors
+    def _survivors_kernel(self) -> Kernel:
+        return kernel_of(self._build("survivors"), "advance_survivors")
 
-    def _build(self, source_name: str) -> cl.Program:
+    def _build(self, source_name: str) -> BuiltProgram:
         started = time.perf_counter()
         program = build(self.device, self.text(source_name))
         self.build_seconds += time.perf_counter() - started
@@ -235,10 +221,8 @@ class Program:
         )
         return np.concatenate([self.number.encode(value, what) for value, what in values])
 
-    def _upload(self, words: npt.NDArray[np.uint32]) -> cl.Buffer:
-        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-        with opencl_errors(self.device):
-            return cl.Buffer(self.device.context, flags, hostbuf=words)
+    def _upload(self, words: npt.NDArray[np.uint32]) -> Buffer:
+        return self.device.upload(words)
 
 
 def loop_text(job: Job, variant: Variant, source_name: str) -> str:

@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 
 import numpy as np
-import pyopencl as cl
 
 from mandelcl import cache, known_answers, source
-from mandelcl.device import Device, opencl_errors
+from mandelcl.device import Device, Kernel, kernel_of
 from mandelcl.errors import DeviceError
 from mandelcl.known_answers import Words
 from mandelcl.numbers import NUMBERS, NumberFormat
@@ -30,13 +29,15 @@ class Verdict:
     """What the self-test found for a number and rounding.
 
     `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
-    second, all lanes together; 0 where the test failed.
+    second, all lanes together; 0 where the test failed. `slow_fma` says that fma takes so much longer than a product
+    and a sum that it must be software; it is measured with rounding `fused` only.
     """
 
     passed: bool
     reason: str
     denormals: bool
     speed: float
+    slow_fma: bool
 
 
 def verdict(device: Device, number: NumberFormat, rounding: str, options: tuple[str, ...] = ()) -> Verdict:
@@ -45,7 +46,7 @@ def verdict(device: Device, number: NumberFormat, rounding: str, options: tuple[
     `options` are further build options: with relaxed maths, say, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0)
+        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False)
     text = _text(device, number, rounding)
     key = source.digest(f"{_VERSION}\n{device.identity}\n{' '.join(options)}\n{text}")
     remembered = _recall(key)
@@ -54,7 +55,7 @@ def verdict(device: Device, number: NumberFormat, rounding: str, options: tuple[
     try:
         result = _run(device, number, rounding, text, options)
     except DeviceError as error:
-        return Verdict(False, str(error), False, 0.0)  # not remembered: it may be out of memory, or mended
+        return Verdict(False, str(error), False, 0.0, False)  # not remembered: it may be out of memory, or mended
     cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
 
@@ -63,8 +64,8 @@ def verdict(device: Device, number: NumberFormat, rounding: str, options: tuple[
 class Summary:
     """What `mandelcl devices` tells: every number in every rounding taken together.
 
-    `fma` is `"fast"` or `"slow"` (measured), `denormals` `"kept"` or `"flushed"`, by number where they differ; both
-    `"unknown"` where the test could not be run.
+    `fma` is `"fast"` or `"slow"` (measured); `denormals` is `"kept"`, or `"flushed"` with the numbers and roundings in
+    which they are; both are `"unknown"` where the test failed.
     """
 
     passed: bool
@@ -84,20 +85,10 @@ def summary(device: Device) -> Summary:
     failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in verdicts.items() if not v.passed]
     if failures:
         return Summary(False, failures[0], "unknown", "unknown")
-    slow = fma_is_slow(device)
-    kept = {name: v.denormals for (name, rounding), v in verdicts.items() if rounding == "separate"}
-    if len(set(kept.values())) == 1:
-        denormals = "kept" if kept["float"] else "flushed"
-    else:
-        denormals = ", ".join(f"{name} {'kept' if flag else 'flushed'}" for name, flag in kept.items())
+    slow = verdicts["float", "fused"].slow_fma
+    flushed = [f"{name} {rounding}" for (name, rounding), v in verdicts.items() if not v.denormals]
+    denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
     return Summary(True, "", "slow" if slow else "fast", denormals)
-
-
-def fma_is_slow(device: Device) -> bool:
-    """Return whether a step with fma takes much longer than one with separate rounding: fma is then software."""
-    number = NUMBERS["float"]
-    fused, separate = (verdict(device, number, rounding).speed for rounding in ("fused", "separate"))
-    return fused * _SLOW_FMA < separate
 
 
 def _text(device: Device, number: NumberFormat, rounding: str) -> str:
@@ -124,12 +115,13 @@ def _run(device: Device, number: NumberFormat, rounding: str, text: str, options
     lanes = default_variant(device, number).lanes
     fused = rounding == "fused"
     checks = (
-        ("integer arithmetic", program.selftest_integers, known_answers.integers(), 0),
-        ("rounding of a·b ± c", program.selftest_shapes, known_answers.shapes(number, fused), 10 if fused else 8),
-        ("z² + c", program.selftest_number, known_answers.steps(number, fused), 6),
+        ("integer arithmetic", "selftest_integers", known_answers.integers(), 0),
+        ("rounding of a·b ± c", "selftest_shapes", known_answers.shapes(number, fused), 10 if fused else 8),
+        ("z² + c", "selftest_number", known_answers.steps(number, fused), 6),
     )
     denormals = True
-    for what, kernel, (inputs, answers), reals in checks:
+    for what, name, (inputs, answers), reals in checks:
+        kernel = kernel_of(program, name)
         got = known_answers.canonical(number, _call(device, kernel, inputs, answers.shape[0], lanes), reals)
         expected = known_answers.canonical(number, answers, reals)
         wrong = np.flatnonzero((got != expected).any(axis=0))
@@ -138,8 +130,17 @@ def _run(device: Device, number: NumberFormat, rounding: str, text: str, options
             denormals &= flushed.size == 0
             wrong = np.setdiff1d(wrong, flushed)
         if wrong.size:
-            return Verdict(False, f"wrong {what}: {_difference(inputs, got, expected, int(wrong[0]))}", denormals, 0.0)
-    return Verdict(True, "", denormals, _speed(device, program, number, lanes))
+            return Verdict(
+                False, f"wrong {what}: {_difference(inputs, got, expected, int(wrong[0]))}", denormals, 0.0, False
+            )
+    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes)
+    slow_fma = False
+    if fused:
+        fma, sums = (
+            _speed(device, kernel_of(program, f"selftest_{chains}_chains"), number, lanes) for chains in ("fma", "sum")
+        )
+        slow_fma = fma * _SLOW_FMA < sums
+    return Verdict(True, "", denormals, speed, slow_fma)
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
@@ -148,32 +149,31 @@ def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
     return f"for {shown} word {plane} is {got[plane, case]:08x}, not {expected[plane, case]:08x}"
 
 
-def _call(device: Device, kernel: cl.Kernel, inputs: Words, planes: int, lanes: int) -> Words:
+def _call(device: Device, kernel: Kernel, inputs: Words, planes: int, lanes: int) -> Words:
     """Return the kernel's output planes for the input planes, cases padded to whole vectors."""
     cases = inputs.shape[1]
     padded = np.ascontiguousarray(np.pad(inputs, ((0, 0), (0, -cases % lanes)), mode="edge"))
     out = np.zeros((planes, padded.shape[1]), np.uint32)
-    flags = cl.mem_flags
-    with opencl_errors(device):
-        given = cl.Buffer(device.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=padded)
-        taken = cl.Buffer(device.context, flags.WRITE_ONLY, out.nbytes)
-        kernel(device.queue, (padded.shape[1] // lanes,), None, given, taken, np.uint32(padded.shape[1]))
-        cl.enqueue_copy(device.queue, out, taken)
+    given, taken = device.upload(padded), device.allocate(out.nbytes)
+    device.launch(kernel, (padded.shape[1] // lanes,), (1,), given, taken, np.uint32(padded.shape[1]))
+    device.wait(device.read(taken, out))
     return out[:, :cases]
 
 
-def _speed(device: Device, program: cl.Program, number: NumberFormat, lanes: int) -> float:
-    """Return the steps a second of all lanes, from a launch long enough for the host's clock."""
-    items = device.compute_units * (4 if lanes > 1 else 512)
+def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> float:
+    """Return the steps a second of all lanes of a kernel with four chains, from a launch that the clock can time."""
+    items, local = (device.compute_units * 4, (1,)) if lanes > 1 else (device.compute_units * 512, None)
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
-    flags = cl.mem_flags
-    with opencl_errors(device):
-        given = cl.Buffer(device.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=point)
-        taken = cl.Buffer(device.context, flags.WRITE_ONLY, 4 * items)
-        steps, seconds = 16, 0.0
-        while seconds < _SPEED_TARGET_S and steps < 1 << 24:
-            steps *= 4
-            started = time.perf_counter()
-            program.selftest_speed(device.queue, (items,), None, given, taken, np.uint32(steps)).wait()
-            seconds = time.perf_counter() - started
+    given, taken = device.upload(point), device.allocate(4 * items)
+
+    def launch(steps: int) -> float:
+        started = time.perf_counter()
+        device.wait(device.launch(kernel, (items,), local, given, taken, np.uint32(steps)))
+        return time.perf_counter() - started
+
+    launch(1)  # some drivers compile on the first launch
+    steps, seconds = 16, 0.0
+    while seconds < _SPEED_TARGET_S and steps < 1 << 24:
+        steps *= 4
+        seconds = min(launch(steps), launch(steps))
     return items * lanes * 4 * steps / seconds

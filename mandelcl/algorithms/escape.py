@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyopencl as cl
 
+from mandelcl.device import Event, event_nanoseconds
 from mandelcl.program import Launch, Memory, Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, Pace
@@ -38,7 +38,7 @@ def run(
     waiting = iter(blocks)
     flying: deque[_Run] = deque()
     spare: list[Memory] = []
-    copies: deque[tuple[Block, npt.NDArray[np.uint32], cl.Event, float]] = deque()
+    copies: deque[tuple[Block, npt.NDArray[np.uint32], Event, float]] = deque()
     ready = time.perf_counter()
 
     while True:
@@ -60,8 +60,8 @@ def run(
         results, event = program.read_results(current.memory, current.block)
         copies.append((current.block, results, event, time.perf_counter()))
         spare.append(current.memory)
-        yield from _arrived(copies, log, keep=1)
-    yield from _arrived(copies, log, keep=0)
+        yield from _arrived(program, copies, log, keep=1)
+    yield from _arrived(program, copies, log, keep=0)
 
 
 def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _Run:
@@ -96,11 +96,11 @@ def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
 
 
 def _arrived(
-    copies: deque[tuple[Block, npt.NDArray[np.uint32], cl.Event, float]], log: LaunchLog, keep: int
+    program: Program, copies: deque[tuple[Block, npt.NDArray[np.uint32], Event, float]], log: LaunchLog, keep: int
 ) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
     """Yield the blocks whose copies have come, leaving the last `keep` on their way."""
     while len(copies) > keep:
         block, results, event, started = copies.popleft()
-        event.wait()
-        log.add_copy(event.profile.end - event.profile.start, time.perf_counter() - started)
+        program.device.wait(event)
+        log.add_copy(event_nanoseconds(event), time.perf_counter() - started)
         yield block, results

@@ -1,0 +1,152 @@
+"""Which devices a job runs on, and which number and rounding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mandelcl import selftest
+from mandelcl.device import Device, discover
+from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
+from mandelcl.job import Job
+from mandelcl.numbers import NUMBERS, NumberFormat, by_name
+from mandelcl.view import View
+
+_TYPES = ("cpu", "gpu", "accelerator")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A device, the job with its number and rounding settled for it, and what the user should know of it."""
+
+    device: Device
+    job: Job
+    warnings: tuple[str, ...] = ()
+
+
+def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> list[Device]:
+    """Return the devices that any SPEC names, in the loader's order; all of them where there is no SPEC.
+
+    A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
+    Raises NoDeviceError for one that names nothing.
+    """
+    found = discover() if devices is None else list(devices)
+    if not found:
+        raise NoDeviceError("no OpenCL device found; `mandelcl devices` says what was tried and what to install")
+    chosen: set[str] = set()
+    for spec in specs or ("all",):
+        named = [device.spec for device in found if _names(spec, device)]
+        if not named:
+            known = ", ".join(device.label for device in found)
+            raise NoDeviceError(f"no device matches {spec!r}; there is {known}")
+        chosen.update(named)
+    return [device for device in found if device.spec in chosen]
+
+
+def _names(spec: str, device: Device) -> bool:
+    wanted = spec.strip().lower()
+    if wanted == "all" or wanted == device.spec:
+        return True
+    if wanted in _TYPES:
+        return device.type == wanted
+    return bool(wanted) and (wanted in device.name.lower() or wanted in device.platform.lower())
+
+
+def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choice:
+    """Return the fastest of the devices that pass the self-test, with the job settled for it.
+
+    Speed is the self-test's: steps z² + c a second in the job's number and rounding. With GPUs among the devices only
+    these are tried, then those with vectors of their own, so that a first run tests no more than it has to. With
+    `self_test` off the first device is taken as it is. Raises DeviceError where none will do, with each one's reason.
+    """
+    number, warnings = settle_number(job, devices)
+    if not self_test:
+        rounding = job.rounding if job.rounding != "auto" else "fused"
+        return Choice(devices[0], job.resolved(number.name, rounding), warnings)
+    reasons: list[str] = []
+    for tier in _tiers(devices, number):
+        candidates: list[tuple[float, Choice]] = []
+        for device in tier:
+            rounding, verdict = settle_rounding(job, number, device)
+            reason = refusal(job.view, number, verdict)
+            if reason:
+                reasons.append(f"{device.label}: {reason}")
+            else:
+                candidates.append((verdict.speed, Choice(device, job.resolved(number.name, rounding), warnings)))
+        if candidates:
+            return max(candidates, key=lambda candidate: candidate[0])[1]
+    raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
+
+
+def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:
+    """Return the devices in groups, the group that is likely to be fastest first."""
+    gpus = [device for device in devices if device.type in ("gpu", "accelerator")]
+    rest = [device for device in devices if device not in gpus]
+    vectors = [device for device in rest if device.vector_width(number.needs_fp64) > 1]
+    return [gpus, vectors, [device for device in rest if device not in vectors]]
+
+
+def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tuple[str, ...]]:
+    """Return the number that a job is to use, and warnings.
+
+    A number that the user names is used, with a warning where it does not resolve the view. `auto` takes the narrowest
+    that does and that one of the devices has; it raises InvalidInputError or DeviceError where there is none.
+    """
+    if job.number != "auto":
+        number = by_name(job.number)
+        beyond = number.cannot_hold(job.view)
+        if beyond:
+            raise InvalidInputError(f"{beyond}; choose another --number or view")
+        reason = number.unresolved(job.view, job.iterations)
+        return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
+    reasons = []
+    for number in NUMBERS.values():
+        reason = number.unresolved(job.view, job.iterations)
+        if reason is None:
+            if number.needs_fp64 and not any(device.fp64 for device in devices):
+                raise DeviceError(
+                    f"this view needs {number.name} and no chosen device has it; take another device, "
+                    "or --number float for what float can show"
+                )
+            return number, ()
+        reasons.append(reason)
+    raise InvalidInputError(f"{reasons[-1]}; lower the zoom or the iterations, or name a --number to use it anyway")
+
+
+def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, selftest.Verdict]:
+    """Return the rounding for a device, and the self-test's verdict on it: `auto` is fused unless fma is software."""
+    if job.rounding != "auto":
+        return job.rounding, selftest.verdict(device, number, job.rounding)
+    fused = selftest.verdict(device, number, "fused")
+    if not fused.slow_fma:
+        return "fused", fused
+    return "separate", selftest.verdict(device, number, "separate")
+
+
+def refusal(view: View, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
+    """Return why a device with this verdict must not be used for a view; None if it may."""
+    if not verdict.passed:
+        return f"self-test failed: {verdict.reason}"
+    if not verdict.denormals and reaches_denormals(view, number):
+        return f"it flushes denormals of {number.name} to zero, which this view can reach"
+    return None
+
+
+def reaches_denormals(view: View, number: NumberFormat) -> bool:
+    """Return whether some coordinate of the view is so near an axis, without lying on it, that squares underflow.
+
+    The bound is generous: coordinates of at least 2^−(max_exponent/2 − 3) have squares well above the least normal
+    number, and the terms added to these keep what follows from growing smaller.
+    """
+    bound = Fraction(1, 2 ** (number.max_exponent // 2 - 3))
+    if view.pitch < bound:
+        return True
+    axes = (
+        (view.anchor_re, -view.anchor_column, view.width),
+        (-view.anchor_im, -view.anchor_row, view.height),
+    )
+    for anchor, first, size in axes:
+        nearest = round(-anchor / view.pitch)
+        for step in range(nearest - 1, nearest + 2):
+            if first <= step < first + size and 0 < abs(anchor + step * view.pitch) < bound:
+                return True
+    return False

@@ -1,0 +1,68 @@
+"""The command line: parse, make a job, call, print. Nothing else in mandelcl prints or exits.
+
+Each command is a module of this package, imported when it is called, so that `--help` needs no OpenCL.
+"""
+
+import importlib
+import os
+import sys
+
+import click
+
+from mandelcl import __version__
+from mandelcl.errors import MandelclError
+
+_COMMANDS = {
+    "render": "Draw a picture.",
+    "devices": "List the OpenCL devices and test each.",
+    "recolour": "Draw a saved field with another palette.",
+    "compare": "Compare two saved fields or pictures' fields.",
+    "coursework": "Write the published coursework's picture, byte for byte.",
+    "locations": "List the named places.",
+    "source": "Print the kernel source that a job is built from.",
+}
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are called."""
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"mandelcl.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mandelcl")
+def cli() -> None:
+    r"""Draw the Mandelbrot set on every OpenCL device, with the same bits from each.
+
+    \b
+    Examples:
+      mandelcl devices                       what is here, and does it compute correctly?
+      mandelcl render                        the whole set, 1920x1080, to mandelbrot.png
+      mandelcl render --at seahorse-valley -o valley.png
+      mandelcl render --help                 all about pictures
+    """
+
+
+def main() -> None:
+    """Run the command line; errors that the user can cure end in one line and exit code 1."""
+    try:
+        cli(standalone_mode=True)
+    except MandelclError as error:
+        if os.environ.get("MANDELCL_DEBUG") == "1":
+            raise
+        print(f"mandelcl: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

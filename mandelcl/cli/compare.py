@@ -1,0 +1,50 @@
+"""`mandelcl compare`."""
+
+import json
+import sys
+
+import click
+
+from mandelcl import output
+from mandelcl.comparison import compare
+from mandelcl.errors import MandelclError
+
+
+@click.command(
+    "compare",
+    epilog="""\b
+Examples:
+  mandelcl compare gpu.npz cpu.npz
+  mandelcl compare float.npz double.npz -o where.png --json
+""",
+)
+@click.argument("a")
+@click.argument("b")
+@click.option("-o", "--output", "path", metavar="DIFF.png", help="Draw where they differ, white on black.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(a: str, b: str, path: str | None, as_json: bool) -> None:
+    """Compare two fields (.npz) by their counts, or two pictures (.png, .ppm) by their colours.
+
+    Exit code 0: the same; 1: different; 2: they cannot be compared.
+    """
+    try:
+        if path:
+            output.check_writable(path)
+        result = compare(a, b)
+        if path:
+            output.write(path, None, output.Picture.from_pixels(result.drawing()))
+    except MandelclError as error:
+        click.echo(f"mandelcl: {error}", err=True)
+        sys.exit(2)
+    figures = result.as_dict()
+    if as_json:
+        click.echo(json.dumps(figures))
+    elif result.differing == 0:
+        click.echo(f"the same: {result.pixels} pixels")
+    else:
+        column, row = figures["first"]
+        click.echo(
+            f"different: {result.differing} of {result.pixels} pixels ({figures['percent']:.4g} %), by at most "
+            f"{result.largest}, first at column {column}, row {row}"
+        )
+    sys.exit(1 if result.differing else 0)

@@ -1,0 +1,163 @@
+"""Options that several commands share, and what they mean together: a view, a job, a colouring."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import click
+
+from mandelcl.colour import DEFAULT_PALETTE, Colouring, find_palette
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
+from mandelcl.locations import Location, find_location
+from mandelcl.numbers import NUMBERS
+from mandelcl.output import read_colouring, read_job
+from mandelcl.view import View, parse_number, parse_size
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+DEFAULT_SIZE = "1920x1080"
+DEFAULT_ITERATIONS = 1000
+_WHOLE_SET = ("-0.75", "0", "1.6")
+
+_JOB_OPTIONS = (
+    click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
+    click.option("--center", nargs=2, metavar="RE IM", help="The middle of the picture, exactly as written."),
+    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
+    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
+    click.option("--like", metavar="FILE", help="The job of a .png or .npz that mandelcl wrote."),
+    click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
+    click.option(
+        "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
+    ),
+    click.option("--escape-radius", metavar="R", help="An orbit has escaped where |z| > R. [default: 2]"),
+    click.option("--number", type=click.Choice(["auto", *NUMBERS]), help="Number format. [default: auto]"),
+    click.option(
+        "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
+    ),
+    click.option("--algorithm", type=click.Choice(ALGORITHMS), help="How pixels are found. [default: escape]"),
+)
+
+_COLOUR_OPTIONS = (
+    click.option("--palette", metavar="NAME", help=f"Colours. [default: the place's, or {DEFAULT_PALETTE}]"),
+    click.option("--cycle", type=float, metavar="LENGTH", help="Counts in one turn of the palette."),
+    click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
+)
+
+device_option = click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="SPEC",
+    help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
+)
+self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device; do not test it first.")
+
+
+def job_options(function: _F) -> _F:
+    """Add the options that make a job."""
+    return _apply(_JOB_OPTIONS, function)
+
+
+def colour_options(function: _F) -> _F:
+    """Add the options that make a colouring."""
+    return _apply(_COLOUR_OPTIONS, function)
+
+
+def _apply(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What the user said of the job; None where nothing."""
+
+    at: str | None
+    center: tuple[str, str] | None
+    zoom: str | None
+    region: tuple[str, str, str, str] | None
+    like: str | None
+    size: str | None
+    iterations: int | None
+    escape_radius: str | None
+    number: str | None
+    rounding: str | None
+    algorithm: str | None
+
+    def job(self, smooth: bool) -> Job:
+        """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
+        self._require_one_view()
+        base = read_job(self.like) if self.like else Job(self._view(), self._default_iterations())
+        changes: dict[str, Any] = {"smooth": smooth}
+        for name in ("iterations", "number", "rounding", "algorithm"):
+            value = getattr(self, name)
+            if value is not None:
+                changes[name] = value
+        if self.number is not None and self.rounding is None:
+            changes["rounding"] = "auto"
+        if self.escape_radius is not None:
+            radius = parse_number(self.escape_radius, "escape radius")
+            if radius < 2:
+                raise InvalidInputError(f"the escape radius must be at least 2, not {self.escape_radius}")
+            changes["radius_squared"] = radius * radius
+        return replace(base, **changes)
+
+    def location(self) -> Location | None:
+        """Return the place named with --at."""
+        return find_location(self.at) if self.at else None
+
+    def _require_one_view(self) -> None:
+        given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name)]
+        if len(given) > 1:
+            raise click.UsageError(f"{' and '.join(given)} each say what to draw; give one of them")
+        if self.center and not self.zoom:
+            raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
+        if self.zoom and not self.center:
+            raise click.UsageError("--zoom needs --center; for a named place use --at alone")
+        if self.like and self.size:
+            raise click.UsageError("--like takes the size from its file; leave --size out")
+
+    def _default_iterations(self) -> int:
+        location = self.location()
+        return location.iterations if location else DEFAULT_ITERATIONS
+
+    def _view(self) -> View:
+        width, height = parse_size(self.size or DEFAULT_SIZE)
+        location = self.location()
+        if location:
+            return location.view(width, height)
+        if self.region:
+            edges = [parse_number(text, "region edge") for text in self.region]
+            return View.region(edges[0], edges[1], edges[2], edges[3], width, height)
+        re, im, zoom = (*self.center, self.zoom) if self.center and self.zoom else _WHOLE_SET
+        return View.centred(
+            parse_number(re, "center"), parse_number(im, "center"), parse_number(zoom, "zoom"), width, height
+        )
+
+
+def colouring(
+    palette: str | None,
+    cycle: float | None,
+    offset: float | None,
+    location: Location | None = None,
+    like: str | None = None,
+) -> Colouring:
+    """Return the colouring that the options name, with the place's or the picture's own where they are silent."""
+    remembered = read_colouring(like) if like else None
+    if remembered is not None:
+        base = Colouring.from_json(remembered)
+    elif location is not None:
+        base = Colouring(find_palette(location.palette), location.cycle, location.offset)
+    else:
+        base = Colouring(find_palette(DEFAULT_PALETTE))
+    if palette is not None:
+        base = Colouring(find_palette(palette))
+    return Colouring(base.palette, base.cycle if cycle is None else cycle, base.offset if offset is None else offset)
+
+
+def exact(value: Fraction) -> str:
+    """Return a number as text for messages."""
+    return f"{float(value):.6g}"

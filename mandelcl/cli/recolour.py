@@ -1,0 +1,29 @@
+"""`mandelcl recolour`."""
+
+import click
+
+from mandelcl import output
+from mandelcl.cli import options
+
+
+@click.command(
+    "recolour",
+    epilog="""\b
+Examples:
+  mandelcl render --at seahorse-valley -o valley.npz
+  mandelcl recolour valley.npz -o valley.png --palette ember --offset 0.3
+""",
+)
+@click.argument("field", metavar="FIELD.npz")
+@click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE", help=".png or .ppm.")
+@options.colour_options
+def command(
+    field: str, outputs: tuple[str, ...], palette: str | None, cycle: float | None, offset: float | None
+) -> None:
+    """Draw a saved field with another palette, without computing it again."""
+    output.check_writable(*outputs)
+    colouring = options.colouring(palette, cycle, offset)
+    loaded = output.read_field(field)
+    picture = colouring.picture(loaded)
+    for path in outputs:
+        output.write(path, loaded, picture)

@@ -1,0 +1,30 @@
+"""`mandelcl source`."""
+
+from typing import Any
+
+import click
+
+from mandelcl import choose, program, source
+from mandelcl.cli import options
+from mandelcl.variant import default_variant
+
+
+@click.command(
+    "source",
+    epilog="""\b
+Examples:
+  mandelcl source > loop.cl
+  mandelcl source --number double --orbits survivors --device gpu
+""",
+)
+@options.job_options
+@options.device_option
+@options.self_test_option
+@click.option("--orbits", type=click.Choice(source.SOURCES), default="block", help="Where the orbits come from.")
+@click.option("--smooth", is_flag=True, help="With what smooth colouring needs.")
+def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: bool, **job_options: Any) -> None:
+    """Print the kernel source that a job is built from on a device: one text, nothing included."""
+    job = options.JobOptions(**job_options).job(smooth)
+    choice = choose.fastest(job, choose.matching(devices), not no_self_test)
+    number, _ = choose.settle_number(choice.job, [choice.device])
+    click.echo(program.loop_text(choice.job, default_variant(choice.device, number), orbits))

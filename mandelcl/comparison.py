@@ -1,0 +1,90 @@
+"""How two results differ, pixel by pixel."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import FileError
+from mandelcl.output import read_field
+
+_FIELD, _PICTURES = ".npz", (".png", ".ppm")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Where two fields' counts, or two pictures' colours, differ: a mask, height × width.
+
+    `largest` is the largest difference of two counts, or of two colour values.
+    """
+
+    different: npt.NDArray[np.bool_]
+    largest: int
+
+    @property
+    def pixels(self) -> int:
+        """Pixels compared."""
+        return self.different.size
+
+    @property
+    def differing(self) -> int:
+        """Pixels that differ."""
+        return int(np.count_nonzero(self.different))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready figures; `first` is (column, row) of the first pixel that differs, or None."""
+        rows, columns = np.nonzero(self.different)
+        first = [int(columns[0]), int(rows[0])] if rows.size else None
+        share = 100 * self.differing / self.pixels
+        return {
+            "pixels": self.pixels,
+            "differing": self.differing,
+            "percent": share,
+            "largest_difference": self.largest,
+            "first": first,
+        }
+
+    def drawing(self) -> npt.NDArray[np.uint8]:
+        """Return a picture, height × width × 3: pixels that differ white on black."""
+        return np.repeat(np.where(self.different, np.uint8(255), np.uint8(0))[..., None], 3, axis=2)
+
+
+def compare(a: str | Path, b: str | Path) -> Comparison:
+    """Return how two fields (.npz, by their counts) or two pictures (.png, .ppm, by their colours) differ.
+
+    Raises FileError where a file cannot be read or the two cannot be compared.
+    """
+    first, second = _load(a), _load(b)
+    if first.ndim != second.ndim:
+        raise FileError(f"{a} and {b} cannot be compared: one is a field, the other a picture")
+    if first.shape != second.shape:
+        sizes = [f"{values.shape[1]}x{values.shape[0]}" for values in (first, second)]
+        raise FileError(f"{a} and {b} cannot be compared: one is {sizes[0]}, the other {sizes[1]}")
+    distance = np.where(first > second, first - second, second - first)
+    different = distance != 0
+    if different.ndim == 3:
+        different = different.any(axis=2)
+    return Comparison(different, int(distance.max()))
+
+
+def _load(path: str | Path) -> npt.NDArray[Any]:
+    suffix = Path(path).suffix.lower()
+    if suffix == _FIELD:
+        return read_field(path).counts
+    if suffix in _PICTURES:
+        return _pixels(path)
+    raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})")
+
+
+def _pixels(path: str | Path) -> npt.NDArray[np.uint8]:
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB"))
+    except FileNotFoundError:
+        raise FileError(f"{path} does not exist") from None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}") from error

@@ -1,0 +1,44 @@
+"""How fast a built program is when no orbit escapes: what a launch is planned by."""
+
+import json
+import time
+
+from mandelcl import cache, source
+from mandelcl.program import Memory, Program
+
+_TARGET_S = 2e-3
+_MOST_GROUPS = 1 << 24
+
+
+def measured(program: Program) -> float:
+    """Return iterations a second of a launch that fills the device with orbits that never escape.
+
+    Measured on c = 0, and remembered by device and kernel text, so it costs a few milliseconds once.
+    """
+    text = program.text("block")
+    key = source.digest(f"{program.device.identity}\n{program.variant}\n{text}")
+    payload = cache.read("rates", key)
+    if payload is not None:
+        try:
+            return float(json.loads(payload))
+        except (TypeError, ValueError):
+            pass
+    rate = _measure(program)
+    cache.write("rates", key, json.dumps(rate).encode())
+    return rate
+
+
+def _measure(program: Program) -> float:
+    """Time launches of four times as many groups each until one is long enough for the clock."""
+    columns_each, rows = program.variant.tile
+    columns = columns_each * max(1, program.saturation // program.variant.orbits)
+    memory = Memory(program, columns * rows)
+    program.launch_probe(memory, columns, rows, 1).wait(program.device)  # some drivers compile on the first launch
+    groups, seconds = 1, 0.0
+    while seconds < _TARGET_S and groups < _MOST_GROUPS:
+        groups *= 4
+        ready = time.perf_counter()
+        launch = program.launch_probe(memory, columns, rows, groups)
+        launch.wait(program.device)
+        seconds = launch.seconds(ready)
+    return columns * rows * groups * program.variant.group / seconds
