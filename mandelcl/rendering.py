@@ -21,7 +21,7 @@ from mandelcl.variant import Variant
 
 BUDGET_S = 0.1
 _CPU_BLOCK_PIXELS = 1 << 18
-_GPU_BLOCK_PIXELS = 1 << 22
+_GPU_BLOCK_PIXELS = 1 << 24
 _MEMORY_SHARE = 4  # a block's memory may take this fraction of the device's
 
 

@@ -35,7 +35,7 @@ def command(as_json: bool, no_self_test: bool) -> None:
     for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES)):
         click.echo(f"mandelcl: {note}", err=True)
     if not rows:
-        raise NoDeviceError("no OpenCL device found\n" + absence.explain_absence(RUNTIMES))
+        raise NoDeviceError(absence.explain_absence(RUNTIMES))
     if not as_json:
         console = Console()
         if not console.is_terminal:
