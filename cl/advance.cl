@@ -18,7 +18,7 @@
 /* What a launch needs of the view, the same for all orbits. */
 typedef struct {
   number_complex anchor;
-  number_real pitch, radius_squared, smooth_radius_squared;
+  number_real pitch, radius_squared;
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating.
@@ -41,40 +41,47 @@ static advance_view advance_load_view(global const uint *words) {
   view.anchor.im = number_load(words + 1 * NUMBER_WORDS);
   view.pitch = number_load(words + 2 * NUMBER_WORDS);
   view.radius_squared = number_load(words + 3 * NUMBER_WORDS);
-  view.smooth_radius_squared = number_load(words + 4 * NUMBER_WORDS);
   return view;
 }
 
-/* Find the exact counts of the lanes in `escaped`, which left the disc within the group that began with z[v] at
- * iteration n. Counts saturate: near 2³² the last group reaches past the largest count. The loop over v is not
- * unrolled: this is the rare path, and one copy of it is enough. */
+#if SMOOTH
+/* Carry lanes on from the z at which they left the disc until they leave the smooth radius, for at most SMOOTH_LIMIT
+ * steps, and note where they got to. */
+static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
+  const number_far c = number_far_from(orbits->c[v]);
+  ROLLED for (uint step = 0; lanes_any(within); step++) {
+    const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
+    orbits->smooth_step[v] = select(orbits->smooth_step[v], here, within);
+    orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(z), within);
+    within &= step < SMOOTH_LIMIT ? ~number_far_outside(z) : (int_lanes)(0);
+    z = number_far_step(z, c);
+  }
+}
+#endif
+
+/* Find the exact counts of the lanes in `escaped_lanes`, which left the disc within the group that began with
+ * z_start[v] at iteration n. Counts saturate: near 2³² the last group reaches past the largest count. The loop over v
+ * is not unrolled: this is the rare path, and one copy of it is enough. */
 static void advance_replay(advance_orbits *orbits, const number_complex *z_start, const int_lanes *escaped_lanes,
                            uint n, const advance_view *view) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
     number_complex z = z_start[v];
-    const number_complex c = orbits->c[v];
     int_lanes escaped = escaped_lanes[v]; /* and not yet found */
-    uint_lanes count = orbits->count[v];
 #if SMOOTH
-    int_lanes within = escaped; /* has not reached the smooth radius */
-    ROLLED for (uint step = 1; lanes_any(within); step++) {
-#else
-    ROLLED for (uint step = 1; lanes_any(escaped); step++) {
+    number_far far = number_far_from(z);
 #endif
-      z = formula_step(z, c);
-      const uint_lanes here = (uint_lanes)(add_sat(n, step));
+    ROLLED for (uint step = 1; lanes_any(escaped); step++) {
+      z = formula_step(z, orbits->c[v]);
       const int_lanes found = escaped & number_outside(z, view->radius_squared);
-      count = select(count, here, found);
+      orbits->count[v] = select(orbits->count[v], (uint_lanes)(add_sat(n, step)), found);
       escaped &= ~found;
 #if SMOOTH
-      const int_lanes on_the_way = within & ~escaped;
-      orbits->smooth_step[v] = select(orbits->smooth_step[v], here, on_the_way);
-      orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_norm(z), on_the_way);
-      const int_lanes late = lanes_mask(here - count >= (uint_lanes)(SMOOTH_LIMIT));
-      within &= ~(on_the_way & (late | number_outside(z, view->smooth_radius_squared)));
+      far = number_far_keep(far, number_far_from(z), found);
 #endif
     }
-    orbits->count[v] = count;
+#if SMOOTH
+    advance_smooth(orbits, v, far, escaped_lanes[v]);
+#endif
   }
 }
 

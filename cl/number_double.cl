@@ -6,6 +6,7 @@ typedef double_lanes number_real;
 
 #define number_from_int(value) LANED(convert_double)(value)
 #define number_to_float(value) LANED(convert_float)(value)
+#define number_select_mask(mask) LANED(convert_long)(mask)
 
 static number_real number_load(global const uint *words) {
   return (number_real)(as_double(((ulong)words[1] << 32) | words[0]));

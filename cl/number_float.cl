@@ -6,6 +6,7 @@ typedef float_lanes number_real;
 
 #define number_from_int(value) LANED(convert_float)(value)
 #define number_to_float(value) (value)
+#define number_select_mask(mask) (mask)
 
 static number_real number_load(global const uint *words) {
   return (number_real)(as_float(words[0]));

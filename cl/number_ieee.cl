@@ -1,9 +1,13 @@
 /* What float and double share. Each operation is written in the one order that the design fixes, so with denormals
  * kept every result is determined by IEEE 754.
  *
- * ROUNDING_FUSED  1: fma wherever a product is added to; 0: every operation rounded on its own */
+ * ROUNDING_FUSED          1: fma wherever a product is added to; 0: every operation rounded on its own
+ * SMOOTH_RADIUS_SQUARED   where smooth colouring takes its measure, a whole number */
 #ifndef ROUNDING_FUSED
 #error "ROUNDING_FUSED is not defined"
+#endif
+#ifndef SMOOTH_RADIUS_SQUARED
+#error "SMOOTH_RADIUS_SQUARED is not defined"
 #endif
 
 typedef struct { number_real re, im; } number_complex;
@@ -52,8 +56,29 @@ static int_lanes number_outside(number_complex z, number_real radius_squared) {
 #endif
 }
 
-/* |z|² rounded to float; for |z| up to 2^15, so that it is finite. */
-static float_lanes number_norm(number_complex z) {
+/* An orbit on its way from the disc to the smooth radius goes on in the number itself. */
+typedef number_complex number_far;
+
+static number_far number_far_from(number_complex z) {
+  return z;
+}
+
+/* `other` in the lanes of the mask, z in the rest. */
+static number_far number_far_keep(number_far z, number_far other, int_lanes mask) {
+  number_far kept = {select(z.re, other.re, number_select_mask(mask)), select(z.im, other.im, number_select_mask(mask))};
+  return kept;
+}
+
+static number_far number_far_step(number_far z, number_far c) {
+  return number_step(z, c);
+}
+
+static int_lanes number_far_outside(number_far z) {
+  return number_outside(z, (number_real)(SMOOTH_RADIUS_SQUARED));
+}
+
+/* |z|² rounded to float. */
+static float_lanes number_far_norm(number_far z) {
   return number_to_float(number_norm_squared(z));
 }
 

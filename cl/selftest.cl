@@ -45,7 +45,7 @@ kernel void selftest_number(global const uint *in, global uint *out, uint cases)
       selftest_put(out, cases, result * NUMBER_STATE_WORDS + w, words[w]);
     }
   }
-  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS, LANED(as_uint)(number_norm(z)));
+  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS, LANED(as_uint)(number_far_norm(number_far_from(z))));
   selftest_put(out, cases, 3 * NUMBER_STATE_WORDS + 1, LANED(as_uint)(number_outside(z, radius_squared)));
 }
 

@@ -17,7 +17,7 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
-_VIEW_VALUES = 5
+_VIEW_VALUES = 4
 _TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
 
 
@@ -217,7 +217,6 @@ class Program:
             (view.anchor_im, "the top of the picture"),
             (view.pitch, "the distance between pixels"),
             (self.job.radius_squared, "the escape radius squared"),
-            (SMOOTH_RADIUS_SQUARED, "the smooth radius squared"),
         )
         return np.concatenate([self.number.encode(value, what) for value, what in values])
 
@@ -232,6 +231,7 @@ def loop_text(job: Job, variant: Variant, source_name: str) -> str:
         "USE_FP64": int(number.needs_fp64),
         "ROUNDING_FUSED": int(job.rounding == "fused"),
         "SMOOTH": int(job.smooth),
+        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
     }
     return source.loop(number.parts, job.formula, source_name, defines)

@@ -14,6 +14,7 @@ import numpy as np
 from mandelcl import cache, known_answers, source
 from mandelcl.device import Device, Kernel, kernel_of
 from mandelcl.errors import DeviceError
+from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.known_answers import Words
 from mandelcl.numbers import NUMBERS, NumberFormat
 from mandelcl.program import build
@@ -96,6 +97,7 @@ def _text(device: Device, number: NumberFormat, rounding: str) -> str:
         "LANES": default_variant(device, number).lanes,
         "USE_FP64": int(number.needs_fp64),
         "ROUNDING_FUSED": int(rounding == "fused"),
+        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
     }
     return source.assemble((*number.parts, "selftest.cl", "selftest_ieee.cl"), defines)
 
