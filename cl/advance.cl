@@ -2,14 +2,17 @@
  * are still alive for a later launch. Where the orbits come from is the business of the source_*.cl that follow.
  *
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
- * GROUP          steps between two tests for escape
+ * GROUP          steps between two tests for escape, of which UNROLLED at a time are written out
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does
  *
  * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so a vector
  * that is outside at the end of a group is replayed from the group's start, testing each step. */
-#if !defined(VECTORS) || !defined(GROUP) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
-#error "VECTORS, GROUP, SMOOTH and SMOOTH_LIMIT must be defined"
+#if !defined(VECTORS) || !defined(GROUP) || !defined(UNROLLED) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
+#error "VECTORS, GROUP, UNROLLED, SMOOTH and SMOOTH_LIMIT must be defined"
+#endif
+#if GROUP % UNROLLED != 0
+#error "GROUP must be a multiple of UNROLLED"
 #endif
 
 /* The index of a lane that has no pixel. */
@@ -100,8 +103,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint groups, const advan
     number_complex group_start[VECTORS];
     int_lanes escaped[VECTORS], any_escaped = (int_lanes)(0);
     UNROLL for (uint v = 0; v < VECTORS; v++) group_start[v] = z[v];
-    UNROLL for (uint step = 0; step < GROUP; step++) {
-      UNROLL for (uint v = 0; v < VECTORS; v++) z[v] = formula_step(z[v], c[v]);
+    ROLLED for (uint step = 0; step < GROUP; step += UNROLLED) {
+      UNROLL for (uint k = 0; k < UNROLLED; k++) {
+        UNROLL for (uint v = 0; v < VECTORS; v++) z[v] = formula_step(z[v], c[v]);
+      }
     }
     UNROLL for (uint v = 0; v < VECTORS; v++) {
       escaped[v] = alive[v] & number_outside(z[v], view->radius_squared);

@@ -26,13 +26,13 @@
 #if LANES == 1
 #define LANED(name) name
 #define lanes_any(mask) ((mask) != 0)
-#define lanes_mask(comparison) (-(comparison))
+#define lanes_mask(comparison) (-(int)(comparison))
 #define lanes_load(pointer) (*(pointer))
 #define lanes_store(value, pointer) (*(pointer) = (value))
 #else
 #define LANED(name) JOIN(name, LANES)
 #define lanes_any(mask) any(mask)
-#define lanes_mask(comparison) (comparison)
+#define lanes_mask(comparison) LANED(convert_int)(comparison)
 #define lanes_load(pointer) JOIN(vload, LANES)(0, pointer)
 #define lanes_store(value, pointer) JOIN(vstore, LANES)(value, 0, pointer)
 #endif

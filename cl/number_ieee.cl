@@ -49,11 +49,7 @@ static number_real number_norm_squared(number_complex z) {
 
 /* Mask of the lanes with |z|² > R². Written as "not within", so that a NaN after overflow is outside. */
 static int_lanes number_outside(number_complex z, number_real radius_squared) {
-#if LANES == 1
-  return number_norm_squared(z) <= radius_squared ? 0 : -1;
-#else
-  return LANED(convert_int)(~(number_norm_squared(z) <= radius_squared));
-#endif
+  return lanes_mask(!(number_norm_squared(z) <= radius_squared));
 }
 
 /* An orbit on its way from the disc to the smooth radius goes on in the number itself. */

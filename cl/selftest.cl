@@ -14,39 +14,35 @@ static void selftest_put(global uint *out, uint cases, uint word, uint_lanes val
   ROLLED for (uint l = 0; l < LANES; l++) out[word * cases + get_global_id(0) * LANES + l] = lane[l];
 }
 
-static number_real selftest_real(global const uint *words, uint cases, uint real) {
-  uint_lanes word[NUMBER_WORDS];
-  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) word[w] = selftest_word(words, cases, real * NUMBER_WORDS + w);
-  return number_unpack_real(word);
+static number_complex selftest_complex(global const uint *words, uint cases, uint place) {
+  uint_lanes word[NUMBER_STATE_WORDS];
+  ROLLED for (uint w = 0; w < NUMBER_STATE_WORDS; w++) {
+    word[w] = selftest_word(words, cases, place * NUMBER_STATE_WORDS + w);
+  }
+  return number_unpack(word);
 }
 
-static void selftest_put_real(global uint *out, uint cases, uint real, number_real value) {
-  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) {
-    selftest_put(out, cases, real * NUMBER_WORDS + w, number_pack_real(value, w));
+static void selftest_put_complex(global uint *out, uint cases, uint place, number_complex z) {
+  uint_lanes word[NUMBER_STATE_WORDS];
+  number_pack(z, word);
+  ROLLED for (uint w = 0; w < NUMBER_STATE_WORDS; w++) {
+    selftest_put(out, cases, place * NUMBER_STATE_WORDS + w, word[w]);
   }
 }
 
-/* in: z, c, R² and two whole numbers (column, row). out: the point c + (column, row)·R² (which has no meaning but
- * exercises number_point), z² + c and zero as saved state, then |z|² as float and the mask outside(R²). */
+/* in, as saved state: z, c, and R² and a pitch as the parts of a third; then two whole numbers (column, row). out, as
+ * saved state: the point c + (column, row)·pitch, z² + c and zero; then |z|² as float and the mask outside(R²). */
 kernel void selftest_number(global const uint *in, global uint *out, uint cases) {
-  const number_complex z = {selftest_real(in, cases, 0), selftest_real(in, cases, 1)};
-  const number_complex c = {selftest_real(in, cases, 2), selftest_real(in, cases, 3)};
-  const number_real radius_squared = selftest_real(in, cases, 4);
-  const uint_lanes column = selftest_word(in, cases, 5 * NUMBER_WORDS);
-  const uint_lanes row = selftest_word(in, cases, 5 * NUMBER_WORDS + 1);
-  const number_complex results[3] = {number_point(LANED(as_int)(column), LANED(as_int)(row), c, radius_squared),
-                                     number_step(z, c), number_zero()};
-  ROLLED for (uint result = 0; result < 3; result++) {
-    uint_lanes words[NUMBER_STATE_WORDS];
-    number_pack(results[result], words);
-    const number_complex again = number_unpack(words);
-    number_pack(again, words);
-    ROLLED for (uint w = 0; w < NUMBER_STATE_WORDS; w++) {
-      selftest_put(out, cases, result * NUMBER_STATE_WORDS + w, words[w]);
-    }
-  }
+  const number_complex z = selftest_complex(in, cases, 0), c = selftest_complex(in, cases, 1);
+  const number_complex view = selftest_complex(in, cases, 2);
+  const uint_lanes column = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS);
+  const uint_lanes row = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS + 1);
+  const number_complex point = number_point(LANED(as_int)(column), LANED(as_int)(row), c, view.im);
+  selftest_put_complex(out, cases, 0, point);
+  selftest_put_complex(out, cases, 1, number_step(z, c));
+  selftest_put_complex(out, cases, 2, number_zero());
   selftest_put(out, cases, 3 * NUMBER_STATE_WORDS, LANED(as_uint)(number_far_norm(number_far_from(z))));
-  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS + 1, LANED(as_uint)(number_outside(z, radius_squared)));
+  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS + 1, LANED(as_uint)(number_outside(z, view.re)));
 }
 
 /* in: a, b, s. out: integer operations on 32 and 64 bits. */
@@ -71,16 +67,24 @@ kernel void selftest_integers(global const uint *in, global uint *out, uint case
   selftest_put(out, cases, 14, select(a, b, lanes_mask(a < b)));
 }
 
-/* How fast: four chains a work-item, each of `steps` dependent steps; in[0] and in[1] are a point that stays
+/* How fast: SPEED_CHAINS chains a work-item, each of `steps` dependent steps; in[0] and in[1] are a point that stays
  * bounded. The result keeps the compiler from leaving the work out. */
 kernel void selftest_speed(global const uint *in, global uint *out, uint steps) {
   const number_complex c = {number_load(in), number_load(in + NUMBER_WORDS)};
-  number_complex z[4];
-  UNROLL for (uint k = 0; k < 4; k++) z[k] = c;
+  number_complex z[SPEED_CHAINS];
+  UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = c;
   for (uint step = 0; step < steps; step++) {
-    UNROLL for (uint k = 0; k < 4; k++) z[k] = number_step(z[k], c);
+    UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = number_step(z[k], c);
   }
   int_lanes outside = (int_lanes)(0);
-  UNROLL for (uint k = 0; k < 4; k++) outside |= number_outside(z[k], c.re);
+  UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) outside |= number_outside(z[k], c.re);
   out[get_global_id(0)] = lanes_any(outside) ? 1 : 0;
+}
+
+/* How many iterations a loop really makes: some drivers stop a work-item's loops, silently, after so many. in: where to
+ * stop, and a value that is never met, so that the loop can be neither left out nor solved. */
+kernel void selftest_loop(global const uint *in, global uint *out) {
+  uint made = 0;
+  for (uint value = 1; made < in[0] && value != in[1]; value = value * 5u + 2u) made++;
+  out[get_global_id(0)] = made;
 }

@@ -1,5 +1,17 @@
 /* Known answers for numbers of IEEE 754 alone: that nothing is fused which is not asked to be. */
 
+static number_real selftest_real(global const uint *words, uint cases, uint real) {
+  uint_lanes word[NUMBER_WORDS];
+  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) word[w] = selftest_word(words, cases, real * NUMBER_WORDS + w);
+  return number_unpack_real(word);
+}
+
+static void selftest_put_real(global uint *out, uint cases, uint real, number_real value) {
+  ROLLED for (uint w = 0; w < NUMBER_WORDS; w++) {
+    selftest_put(out, cases, real * NUMBER_WORDS + w, number_pack_real(value, w));
+  }
+}
+
 /* in: a, b, c. out: the eight shapes ±(a·b ± c), ±(c ± a·b), none of which may be fused, then fma(a, b, c) and
  * fma(−a, b, c). */
 kernel void selftest_shapes(global const uint *in, global uint *out, uint cases) {

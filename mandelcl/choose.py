@@ -7,8 +7,10 @@ from fractions import Fraction
 from mandelcl import selftest
 from mandelcl.device import Device, discover
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
+from mandelcl.fixed import FixedFormat, by_name, candidates
 from mandelcl.job import Job
-from mandelcl.numbers import NUMBERS, NumberFormat, by_name
+from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.variant import Variant, default_variant
 from mandelcl.view import View
 
 _TYPES = ("cpu", "gpu", "accelerator")
@@ -16,10 +18,15 @@ _TYPES = ("cpu", "gpu", "accelerator")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A device, the job with its number and rounding settled for it, and what the user should know of it."""
+    """A device, the job with its number and rounding settled for it, and what the user should know of it.
+
+    `loop_limit` is the self-test's: after how many iterations the driver stops a work-item's loops, 0 for never.
+    """
 
     device: Device
     job: Job
+    variant: Variant
+    loop_limit: int = 0
     warnings: tuple[str, ...] = ()
 
 
@@ -60,20 +67,22 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
     """
     number, warnings = settle_number(job, devices)
     if not self_test:
-        rounding = job.rounding if job.rounding != "auto" else "fused"
-        return Choice(devices[0], job.resolved(number.name, rounding), warnings)
+        rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
+        settled = job.resolved(number.name, rounding)
+        return Choice(devices[0], settled, default_variant(devices[0], number), warnings=warnings)
     reasons: list[str] = []
     for tier in _tiers(devices, number):
-        candidates: list[tuple[float, Choice]] = []
+        found: list[tuple[float, Choice]] = []
         for device in tier:
-            rounding, verdict = settle_rounding(job, number, device)
+            rounding, variant, verdict = settle_rounding(job, number, device)
             reason = refusal(job.view, number, verdict)
             if reason:
                 reasons.append(f"{device.label}: {reason}")
-            else:
-                candidates.append((verdict.speed, Choice(device, job.resolved(number.name, rounding), warnings)))
-        if candidates:
-            return max(candidates, key=lambda candidate: candidate[0])[1]
+                continue
+            settled = job.resolved(number.name, rounding)
+            found.append((verdict.speed, Choice(device, settled, variant, verdict.loop_limit, warnings)))
+        if found:
+            return max(found, key=lambda candidate: candidate[0])[1]
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
 
 
@@ -88,50 +97,68 @@ def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]
 def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tuple[str, ...]]:
     """Return the number that a job is to use, and warnings.
 
-    A number that the user names is used, with a warning where it does not resolve the view. `auto` takes the narrowest
-    that does and that one of the devices has; it raises InvalidInputError or DeviceError where there is none.
+    A number that the user names is used, with a warning where it does not resolve the view. `auto` takes the first of
+    `fixed.candidates` that does. Raises InvalidInputError where there is none, or the named one cannot do the job.
     """
     if job.number != "auto":
         number = by_name(job.number)
-        beyond = number.cannot_hold(job.view)
+        beyond = number.cannot_hold(job.view) or _beyond_radius(number, job)
         if beyond:
             raise InvalidInputError(f"{beyond}; choose another --number or view")
+        if job.rounding not in ("auto", *number.roundings):
+            raise InvalidInputError(
+                f"{number.name} has no rounding {job.rounding!r}; it has {', '.join(number.roundings)}"
+            )
         reason = number.unresolved(job.view, job.iterations)
         return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
-    reasons = []
-    for number in NUMBERS.values():
-        reason = number.unresolved(job.view, job.iterations)
-        if reason is None:
-            if number.needs_fp64 and not any(device.fp64 for device in devices):
-                raise DeviceError(
-                    f"this view needs {number.name} and no chosen device has it; take another device, "
-                    "or --number float for what float can show"
-                )
+    for number in candidates(any(device.fp64 for device in devices)):
+        reason = number.unresolved(job.view, job.iterations) or _beyond_radius(number, job)
+        if reason is None and job.rounding in ("auto", *number.roundings):
             return number, ()
-        reasons.append(reason)
-    raise InvalidInputError(f"{reasons[-1]}; lower the zoom or the iterations, or name a --number to use it anyway")
+    raise InvalidInputError(
+        f"no number resolves this view{'' if job.rounding == 'auto' else f' with rounding {job.rounding}'}: "
+        f"{reason or 'name a --number'}"
+    )
 
 
-def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, selftest.Verdict]:
-    """Return the rounding for a device, and the self-test's verdict on it: `auto` is fused unless fma is software."""
+def _beyond_radius(number: NumberFormat, job: Job) -> str | None:
+    largest = number.largest_radius_squared
+    if largest is None or job.radius_squared <= largest:
+        return None
+    return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
+
+
+def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.Verdict]:
+    """Return the rounding and the variant for a device, and the self-test's verdict on them.
+
+    `auto` is fused unless fma is software. Fixed point has one rounding, and digits of two kinds: the faster.
+    """
+    if isinstance(number, FixedFormat):
+        # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
+        kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
+        variants = [default_variant(device, number, double_digits) for double_digits in kinds]
+        verdicts = [(variant, selftest.verdict(device, number, "fixed", variant)) for variant in variants]
+        variant, verdict = max(verdicts, key=lambda found: (found[1].passed, found[1].speed))
+        return "fixed", variant, verdict
+    variant = default_variant(device, number)
     if job.rounding != "auto":
-        return job.rounding, selftest.verdict(device, number, job.rounding)
-    fused = selftest.verdict(device, number, "fused")
+        return job.rounding, variant, selftest.verdict(device, number, job.rounding, variant)
+    fused = selftest.verdict(device, number, "fused", variant)
     if not fused.slow_fma:
-        return "fused", fused
-    return "separate", selftest.verdict(device, number, "separate")
+        return "fused", variant, fused
+    return "separate", variant, selftest.verdict(device, number, "separate", variant)
 
 
 def refusal(view: View, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
     """Return why a device with this verdict must not be used for a view; None if it may."""
     if not verdict.passed:
         return f"self-test failed: {verdict.reason}"
-    if not verdict.denormals and reaches_denormals(view, number):
+    if not verdict.denormals and isinstance(number, IeeeFormat) and reaches_denormals(view, number):
         return f"it flushes denormals of {number.name} to zero, which this view can reach"
     return None
 
 
-def reaches_denormals(view: View, number: NumberFormat) -> bool:
+def reaches_denormals(view: View, number: IeeeFormat) -> bool:
     """Return whether some coordinate of the view is so near an axis, without lying on it, that squares underflow.
 
     The bound is generous: coordinates of at least 2^−(max_exponent/2 − 3) have squares well above the least normal

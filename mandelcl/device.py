@@ -101,8 +101,10 @@ class Device:
 
     def load(self, binary: bytes) -> cl.Program:
         """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
-        with opencl_errors(self):
+        try:
             program = cl.Program(self.context, [self.handle], [binary])
+        except cl.Error as error:
+            raise BuildError(f"{self.label} refuses a binary: {_code(error)}") from error
         return self._built(program)
 
     def allocate(self, size: int) -> cl.Buffer:

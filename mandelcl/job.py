@@ -23,7 +23,7 @@ _WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
 _RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 FORMULAS = ("mandelbrot",)
-ROUNDINGS = ("fused", "separate")
+ROUNDINGS = ("fused", "separate", "fixed")
 ALGORITHMS = ("escape",)
 
 

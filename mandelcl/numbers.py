@@ -1,7 +1,9 @@
 """Number formats: what each can hold, what it needs, and how an exact value becomes its words."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -9,26 +11,120 @@ import numpy.typing as npt
 from mandelcl.errors import InvalidInputError
 from mandelcl.view import View
 
+Words = npt.NDArray[np.uint32]
+
+# A coordinate's error moves a pixel by less than 2^−GUARD_BITS of the distance to the next one.
+GUARD_BITS = 4
+
 
 @dataclass(frozen=True, slots=True)
-class NumberFormat:
-    """An IEEE binary format as the kernels use it.
-
-    `precision` counts significand bits with the hidden one, `max_exponent` is the largest e of 1.f × 2^e; `words` is
-    the number of 32-bit words of an encoded value, low word first. `parts` are the kernel files that implement it.
-    """
+class NumberFormat(ABC):
+    """A way to hold a real number: its name and the number of 32-bit words of an encoded value, low word first."""
 
     name: str
-    precision: int
-    max_exponent: int
     words: int
-    needs_fp64: bool
-    parts: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def needs_fp64(self) -> bool:
+        """Whether only devices with double have it."""
+
+    @property
+    @abstractmethod
+    def roundings(self) -> tuple[str, ...]:
+        """The roundings that a job may name with it, the one to prefer first."""
+
+    @property
+    @abstractmethod
+    def reals_words(self) -> int:
+        """32-bit words of both parts of a saved z."""
 
     @property
     def state_words(self) -> int:
-        """32-bit words of one saved orbit: its index and both parts of z."""
-        return 1 + 2 * self.words
+        """32-bit words of one saved orbit: its index and z."""
+        return 1 + self.reals_words
+
+    @property
+    def loops_per_step(self) -> int:
+        """Iterations of inner loops that a step makes at most, where the compiler leaves them as loops."""
+        return 1
+
+    @property
+    @abstractmethod
+    def largest_radius_squared(self) -> Fraction | None:
+        """The largest R² that it can test for; None where any finite one will do."""
+
+    @abstractmethod
+    def parts(self, double_digits: bool) -> tuple[str, ...]:
+        """Return the kernel files that implement it; `double_digits` where there is a choice of digits."""
+
+    @abstractmethod
+    def defines(self, rounding: str, double_digits: bool) -> dict[str, int]:
+        """Return the build options that its kernel files expect."""
+
+    @abstractmethod
+    def encode(self, value: Fraction, what: str = "a value") -> Words:
+        """Return the value, rounded to nearest, as `words` words.
+
+        Raises InvalidInputError, naming `what`, where the format cannot hold it.
+        """
+
+    @abstractmethod
+    def cannot_hold(self, view: View) -> str | None:
+        """Return why a view's columns or coordinates are beyond the format, in a phrase; None if they are not."""
+
+    @abstractmethod
+    def unit(self, view: View) -> Fraction:
+        """Return the unit in the last place of a view's largest coordinate."""
+
+    def unresolved(self, view: View, iterations: int) -> str | None:
+        """Return why the format does not resolve a view, in a phrase; None if it does.
+
+        Neighbouring pixels must be 2^guard units in the last place of the largest coordinate apart, as
+        `guard_bits` has it (docs/decisions/0004-number.md says why).
+        """
+        reason = self.cannot_hold(view)
+        if reason:
+            return reason
+        if view.pitch >= self.unit(view) * 2 ** guard_bits(iterations):
+            return None
+        return f"{self.name} does not resolve pixels {approximate(view.pitch)} apart at {iterations} iterations"
+
+
+@dataclass(frozen=True, slots=True)
+class IeeeFormat(NumberFormat):
+    """An IEEE 754 binary format: `precision` significand bits with the hidden one, largest exponent `max_exponent`."""
+
+    precision: int
+    max_exponent: int
+
+    @property
+    def needs_fp64(self) -> bool:
+        """Whether only devices with double have it."""
+        return self.precision > 24
+
+    @property
+    def roundings(self) -> tuple[str, ...]:
+        """Fused, or every operation on its own."""
+        return ("fused", "separate")
+
+    @property
+    def reals_words(self) -> int:
+        """32-bit words of both parts of a saved z."""
+        return 2 * self.words
+
+    @property
+    def largest_radius_squared(self) -> None:
+        """Any finite one will do."""
+        return None
+
+    def parts(self, double_digits: bool) -> tuple[str, ...]:  # noqa: ARG002 - it has no digits
+        """Return the kernel files that implement it."""
+        return (f"number_{self.name}.cl", "number_ieee.cl")
+
+    def defines(self, rounding: str, double_digits: bool) -> dict[str, int]:  # noqa: ARG002
+        """Return the build options that its kernel files expect."""
+        return {"USE_FP64": int(self.needs_fp64), "ROUNDING_FUSED": int(rounding == "fused")}
 
     def round(self, value: Fraction) -> Fraction:
         """Return the nearest representable value, ties to even; raises OverflowError beyond the largest.
@@ -37,44 +133,21 @@ class NumberFormat:
         """
         if value == 0:
             return Fraction(0)
-        magnitude = abs(value)
-        exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-        if magnitude < Fraction(2) ** exponent:
-            exponent -= 1
-        least_exponent = 1 - self.max_exponent
-        unit = Fraction(2) ** (max(exponent, least_exponent) - self.precision + 1)
-        rounded = round(magnitude / unit) * unit
+        exponent = max(floor_log2(abs(value)), 1 - self.max_exponent)
+        unit = Fraction(2) ** (exponent - self.precision + 1)
+        rounded = round(abs(value) / unit) * unit
         if rounded >= Fraction(2) ** (self.max_exponent + 1):
             raise OverflowError(f"too large for {self.name}")
         return rounded if value > 0 else -rounded
 
-    def encode(self, value: Fraction, what: str = "a value") -> npt.NDArray[np.uint32]:
-        """Return the value, rounded to nearest, as `words` words.
-
-        Raises InvalidInputError, naming `what`, where the format has no finite value for it.
-        """
+    def encode(self, value: Fraction, what: str = "a value") -> Words:
+        """Return the value, rounded to nearest, as its bit pattern in `words` words."""
         try:
             exact = float(self.round(value))
         except OverflowError:
             raise InvalidInputError(f"{what} is too large for {self.name}") from None
         dtype = np.float64 if self.needs_fp64 else np.float32
         return np.array([exact], dtype=dtype).view("<u4").astype(np.uint32)
-
-    def unresolved(self, view: View, iterations: int) -> str | None:
-        """Return why the format does not resolve a view, in a phrase; None if it does.
-
-        Neighbouring pixels must differ by 2^guard units in the last place of the largest coordinate, where
-        guard = 2 + ⌈log₂(iterations)/2⌉: the noise of an orbit grows with its length.
-        """
-        if self.cannot_hold(view):
-            return self.cannot_hold(view)
-        largest = max(view.largest_coordinate(), view.pitch)
-        exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
-        unit = Fraction(2) ** (max(exponent, -2) - self.precision + 1)
-        guard = guard_bits(iterations)
-        if view.pitch >= unit * 2**guard:
-            return None
-        return f"{self.name} does not resolve pixels {float(view.pitch):.2g} apart at {iterations} iterations"
 
     def cannot_hold(self, view: View) -> str | None:
         """Return why a view's columns or coordinates are beyond the format, in a phrase; None if they are not."""
@@ -84,19 +157,33 @@ class NumberFormat:
             return f"{self.name} does not reach the coordinates"
         return None
 
+    def unit(self, view: View) -> Fraction:
+        """Return the unit in the last place of a view's largest coordinate, or of 1/4 where that is larger.
 
+        However small c is, an interesting orbit has a z of some size, and is rounded there.
+        """
+        largest = max(view.largest_coordinate(), Fraction(1, 4))
+        return Fraction(2) ** (floor_log2(largest) - self.precision + 1)
+
+
+@cache
 def guard_bits(iterations: int) -> int:
     """Return the bits by which the pitch must stand above the last place, for a cap."""
-    return 2 + ((iterations - 1).bit_length() + 1) // 2
+    return GUARD_BITS + max(0, (iterations - 1).bit_length() - 10) // 4
 
 
-FLOAT = NumberFormat("float", 24, 127, 1, False, ("number_float.cl", "number_ieee.cl"))
-DOUBLE = NumberFormat("double", 53, 1023, 2, True, ("number_double.cl", "number_ieee.cl"))
-NUMBERS = {number.name: number for number in (FLOAT, DOUBLE)}
+def floor_log2(value: Fraction) -> int:
+    """Return the largest e with 2^e ≤ value, for a positive value."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    return exponent if value >= Fraction(2) ** exponent else exponent - 1
 
 
-def by_name(name: str) -> NumberFormat:
-    """Return the format of that name; raises InvalidInputError for an unknown one."""
-    if name not in NUMBERS:
-        raise InvalidInputError(f"unknown number {name!r}; there is auto, {', '.join(NUMBERS)}")
-    return NUMBERS[name]
+def approximate(value: Fraction) -> str:
+    """Return a positive number in short for messages, however small it is."""
+    if value >= Fraction(1, 10**300):
+        return f"{float(value):.2g}"
+    return f"1e{int(floor_log2(value) * 0.30103)}"
+
+
+FLOAT = IeeeFormat("float", 1, 24, 127)
+DOUBLE = IeeeFormat("double", 2, 53, 1023)

@@ -66,9 +66,10 @@ def check_writable(*paths: str | Path) -> None:
             # Asking for permission bits would be wrong for root and on read-only disks: try.
             with tempfile.TemporaryFile(dir=folder):
                 pass
-        twin = seen.setdefault(os.path.normcase(target), path)
-        if twin is not path:
-            raise FileError(f"{twin} and {path} are the same file; give each output its own")
+        key = os.path.normcase(target)
+        if key in seen:
+            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own")
+        seen[key] = path
 
 
 def write(path: str | Path, field: Field | None, picture: Picture | None = None) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import cache, numbers, source
+from mandelcl import cache, source
 from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_nanoseconds, kernel_of
 from mandelcl.errors import BuildError
+from mandelcl.fixed import by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
@@ -100,10 +101,11 @@ class Program:
     |z|² (float bits) at which it left the smooth radius.
     """
 
-    def __init__(self, device: Device, job: Job, variant: Variant | None = None) -> None:
+    def __init__(self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0) -> None:
         self.device = device
         self.job = job
-        self.number = numbers.by_name(job.number)
+        self.loop_limit = loop_limit
+        self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
@@ -113,6 +115,16 @@ class Program:
     def groups(self) -> int:
         """Groups of iterations from z₀ to the cap."""
         return -(-self.job.iterations // self.variant.group)
+
+    @property
+    def most_groups(self) -> int:
+        """Groups that a launch may run: where the driver stops a work-item's loops after so many iterations, fewer.
+
+        Every step may be made twice, in the group and in its replay, and may hold loops of its own.
+        """
+        if not self.loop_limit:
+            return self.groups
+        return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
 
     @property
     def saturation(self) -> int:
@@ -226,12 +238,11 @@ class Program:
 
 def loop_text(job: Job, variant: Variant, source_name: str) -> str:
     """Return the source text that computes a resolved job with a variant."""
-    number = numbers.by_name(job.number)
-    defines = variant.defines() | {
-        "USE_FP64": int(number.needs_fp64),
-        "ROUNDING_FUSED": int(job.rounding == "fused"),
+    number = by_name(job.number)
+    defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
+    defines |= {
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
     }
-    return source.loop(number.parts, job.formula, source_name, defines)
+    return source.loop(number.parts(variant.double_digits), job.formula, source_name, defines)

@@ -1,6 +1,7 @@
 """How fast a built program is when no orbit escapes: what a launch is planned by."""
 
 import json
+import math
 import time
 
 from mandelcl import cache, source
@@ -20,7 +21,9 @@ def measured(program: Program) -> float:
     payload = cache.read("rates", key)
     if payload is not None:
         try:
-            return float(json.loads(payload))
+            remembered = float(json.loads(payload))
+            if 0 < remembered < math.inf:
+                return remembered
         except (TypeError, ValueError):
             pass
     rate = _measure(program)
@@ -35,10 +38,13 @@ def _measure(program: Program) -> float:
     memory = Memory(program, columns * rows)
     program.launch_probe(memory, columns, rows, 1).wait(program.device)  # some drivers compile on the first launch
     groups, seconds = 1, 0.0
-    while seconds < _TARGET_S and groups < _MOST_GROUPS:
+    most = program.most_groups if program.loop_limit else _MOST_GROUPS
+    while seconds < _TARGET_S and 4 * groups <= most:
         groups *= 4
         ready = time.perf_counter()
         launch = program.launch_probe(memory, columns, rows, groups)
         launch.wait(program.device)
         seconds = launch.seconds(ready)
+    if not seconds:
+        return float(columns * rows)  # not even a few groups may be run at once: nothing to learn here
     return columns * rows * groups * program.variant.group / seconds

@@ -55,7 +55,7 @@ def render(
     devices = [device] if device is not None else choose.matching(())
     choice = choose.fastest(job, devices, self_test)
     job, device = choice.job, choice.device
-    program = Program(device, job, variant)
+    program = Program(device, job, variant or choice.variant, choice.loop_limit)
     counts, smooth = _allocate(job)
     pace = Pace(budget, rate.measured(program), program.saturation)
     width, height = block_shape(job.view.width, job.view.height, block_pixels or _block_pixels(program))

@@ -8,21 +8,27 @@ import json
 import time
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from mandelcl import cache, known_answers, source
+from mandelcl import cache as disk_cache
+from mandelcl import known_answers, source
 from mandelcl.device import Device, Kernel, kernel_of
 from mandelcl.errors import DeviceError
+from mandelcl.fixed import FP128, NUMBERS
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.known_answers import Words
-from mandelcl.numbers import NUMBERS, NumberFormat
+from mandelcl.numbers import IeeeFormat, NumberFormat
 from mandelcl.program import build
-from mandelcl.variant import default_variant
+from mandelcl.variant import Variant, default_variant
 
-_VERSION = 1
 _SPEED_TARGET_S = 2e-3
 _SLOW_FMA = 3.0
+_LOOP_TRIED = 1 << 17
+
+_SEEN: dict[str, "Verdict"] = {}  # by the cache's key, for this process
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,8 @@ class Verdict:
 
     `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
     second, all lanes together; 0 where the test failed. `slow_fma` says that fma takes so much longer than a product
-    and a sum that it must be software; it is measured with rounding `fused` only.
+    and a sum that it must be software; it is measured with rounding `fused` only. `loop_limit` is the number of
+    iterations after which the driver stops a work-item's loops, silently; 0 where none was found.
     """
 
     passed: bool
@@ -39,25 +46,36 @@ class Verdict:
     denormals: bool
     speed: float
     slow_fma: bool
+    loop_limit: int
 
 
-def verdict(device: Device, number: NumberFormat, rounding: str, options: tuple[str, ...] = ()) -> Verdict:
+def verdict(
+    device: Device,
+    number: NumberFormat,
+    rounding: str,
+    variant: Variant | None = None,
+    options: tuple[str, ...] = (),
+) -> Verdict:
     """Return the self-test's verdict for a number in a rounding; from the cache where nothing has changed.
 
-    `options` are further build options: with relaxed maths, say, the test must fail.
+    `variant` is by default the one that suits the device; the test depends on its lanes and digits. `options` are
+    further build options: with relaxed maths, say, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False)
-    text = _text(device, number, rounding)
-    key = source.digest(f"{_VERSION}\n{device.identity}\n{' '.join(options)}\n{text}")
-    remembered = _recall(key)
+        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
+    variant = variant or default_variant(device, number)
+    text = _text(number, rounding, variant)
+    key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
+    remembered = _SEEN.get(key) or _recall(key)
     if remembered is not None:
+        _SEEN[key] = remembered
         return remembered
     try:
-        result = _run(device, number, rounding, text, options)
+        result = _run(device, number, rounding, text, variant.lanes, options)
     except DeviceError as error:
-        return Verdict(False, str(error), False, 0.0, False)  # not remembered: it may be out of memory, or mended
-    cache.write("selftest", key, json.dumps(asdict(result)).encode())
+        return Verdict(False, str(error), False, 0.0, False, 0)  # not remembered: it may be out of memory, or mended
+    _SEEN[key] = result
+    disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
 
 
@@ -81,7 +99,7 @@ def summary(device: Device) -> Summary:
         (number.name, rounding): verdict(device, number, rounding)
         for number in NUMBERS.values()
         if device.fp64 or not number.needs_fp64
-        for rounding in ("fused", "separate")
+        for rounding in number.roundings
     }
     failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in verdicts.items() if not v.passed]
     if failures:
@@ -92,18 +110,28 @@ def summary(device: Device) -> Summary:
     return Summary(True, "", "slow" if slow else "fast", denormals)
 
 
-def _text(device: Device, number: NumberFormat, rounding: str) -> str:
-    defines = {
-        "LANES": default_variant(device, number).lanes,
-        "USE_FP64": int(number.needs_fp64),
-        "ROUNDING_FUSED": int(rounding == "fused"),
-        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
-    }
-    return source.assemble((*number.parts, "selftest.cl", "selftest_ieee.cl"), defines)
+def _chains(number: NumberFormat) -> int:
+    """Return how many chains the speed test has: what wide numbers write out takes long to compile."""
+    return 4 if number.words <= FP128.words else 1
+
+
+def _text(number: NumberFormat, rounding: str, variant: Variant) -> str:
+    defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
+    defines["SPEED_CHAINS"] = _chains(number)
+    defines |= number.defines(rounding, variant.double_digits)
+    own = ("selftest_ieee.cl",) if isinstance(number, IeeeFormat) else ()
+    return source.assemble((*number.parts(variant.double_digits), "selftest.cl", *own), defines)
+
+
+@cache
+def _own_text() -> str:
+    """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
+    modules = ("selftest.py", "known_answers.py", "fixed.py", "numbers.py")
+    return "".join(Path(__file__).with_name(module).read_text(encoding="utf-8") for module in modules)
 
 
 def _recall(key: str) -> Verdict | None:
-    payload = cache.read("selftest", key)
+    payload = disk_cache.read("selftest", key)
     if payload is None:
         return None
     try:
@@ -112,37 +140,28 @@ def _recall(key: str) -> Verdict | None:
         return None
 
 
-def _run(device: Device, number: NumberFormat, rounding: str, text: str, options: tuple[str, ...]) -> Verdict:
+def _run(
+    device: Device, number: NumberFormat, rounding: str, text: str, lanes: int, options: tuple[str, ...]
+) -> Verdict:
     program = device.build(text, options) if options else build(device, text)
-    lanes = default_variant(device, number).lanes
-    fused = rounding == "fused"
-    checks = (
-        ("integer arithmetic", "selftest_integers", known_answers.integers(), 0),
-        ("rounding of a·b ± c", "selftest_shapes", known_answers.shapes(number, fused), 10 if fused else 8),
-        ("z² + c", "selftest_number", known_answers.steps(number, fused), 6),
-    )
     denormals = True
-    for what, name, (inputs, answers), reals in checks:
-        kernel = kernel_of(program, name)
-        got = known_answers.canonical(number, _call(device, kernel, inputs, answers.shape[0], lanes), reals)
-        expected = known_answers.canonical(number, answers, reals)
-        wrong = np.flatnonzero((got != expected).any(axis=0))
-        if reals:
-            flushed = wrong[known_answers.has_denormals(number, inputs, expected, reals)[wrong]]
-            denormals &= flushed.size == 0
-            wrong = np.setdiff1d(wrong, flushed)
+    for check in known_answers.checks(number, rounding):
+        got = check.canonical(_call(device, kernel_of(program, check.kernel), check.inputs, len(check.answers), lanes))
+        wrong = np.flatnonzero((got != check.canonical(check.answers)).any(axis=0))
+        flushed = wrong[check.denormals[wrong]]
+        denormals &= flushed.size == 0
+        wrong = np.setdiff1d(wrong, flushed)
         if wrong.size:
-            return Verdict(
-                False, f"wrong {what}: {_difference(inputs, got, expected, int(wrong[0]))}", denormals, 0.0, False
-            )
-    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes)
+            reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
+            return Verdict(False, reason, denormals, 0.0, False, 0)
+    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes, _chains(number))
     slow_fma = False
-    if fused:
+    if rounding == "fused":
         fma, sums = (
-            _speed(device, kernel_of(program, f"selftest_{chains}_chains"), number, lanes) for chains in ("fma", "sum")
+            _speed(device, kernel_of(program, f"selftest_{kind}_chains"), number, lanes, 4) for kind in ("fma", "sum")
         )
         slow_fma = fma * _SLOW_FMA < sums
-    return Verdict(True, "", denormals, speed, slow_fma)
+    return Verdict(True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop")))
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
@@ -162,8 +181,8 @@ def _call(device: Device, kernel: Kernel, inputs: Words, planes: int, lanes: int
     return out[:, :cases]
 
 
-def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> float:
-    """Return the steps a second of all lanes of a kernel with four chains, from a launch that the clock can time."""
+def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int, chains: int) -> float:
+    """Return the steps a second of all lanes of a kernel with so many chains, from a launch that the clock can time."""
     items, local = (device.compute_units * 4, (1,)) if lanes > 1 else (device.compute_units * 512, None)
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
     given, taken = device.upload(point), device.allocate(4 * items)
@@ -178,4 +197,13 @@ def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> 
     while seconds < _SPEED_TARGET_S and steps < 1 << 24:
         steps *= 4
         seconds = min(launch(steps), launch(steps))
-    return items * lanes * 4 * steps / seconds
+    return items * lanes * chains * steps / seconds
+
+
+def _loop_limit(device: Device, kernel: Kernel) -> int:
+    """Return after how many iterations the driver stops a loop; 0 where it does not."""
+    made = np.zeros(1, np.uint32)
+    given, taken = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
+    device.launch(kernel, (1,), (1,), given, taken)
+    device.wait(device.read(taken, made))
+    return int(made[0]) if made[0] < _LOOP_TRIED else 0

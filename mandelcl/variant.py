@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mandelcl.device import Device
+from mandelcl.fixed import FixedFormat
 from mandelcl.numbers import NumberFormat
 
 
@@ -11,15 +12,18 @@ class Variant:
     """Build and launch options of the loop.
 
     `lanes` orbits lie in an OpenCL vector, in tiles `lane_columns` wide; `vectors` such are in flight in a work-item;
-    `group` steps pass between tests for escape; a work-group is a tile of `local_columns` × `local_rows` work-items.
+    `group` steps pass between tests for escape, `unrolled` of them written out at a time; a work-group is a tile of
+    `local_columns` × `local_rows` work-items. `double_digits` makes the digits of fixed point doubles, not integers.
     """
 
     lanes: int
     vectors: int
     group: int
+    unrolled: int
     lane_columns: int
     local_columns: int
     local_rows: int
+    double_digits: bool = False
 
     @property
     def orbits(self) -> int:
@@ -37,21 +41,35 @@ class Variant:
             "LANES": self.lanes,
             "VECTORS": self.vectors,
             "GROUP": self.group,
+            "UNROLLED": self.unrolled,
             "LANE_COLUMNS": self.lane_columns,
         }
 
 
-def default_variant(device: Device, number: NumberFormat) -> Variant:
+def default_variant(device: Device, number: NumberFormat, double_digits: bool | None = None) -> Variant:
     """Return the shape that suits the device's class, found by measurement (docs/decisions/0003-variants.md).
 
     A device with vectors of its own (a CPU) gets explicit vectors, several in flight: the compiler does not vectorise
     a loop whose exit differs from orbit to orbit. Other devices run one orbit a work-item and hide latency by many.
+    `double_digits` is by default whether the device has double; it matters to fixed point alone.
     """
+    if isinstance(number, FixedFormat):
+        return _fixed_variant(device, number, device.fp64 if double_digits is None else double_digits)
     lanes = device.vector_width(double=number.needs_fp64)
     if lanes > 1:
-        return Variant(lanes, vectors=5, group=16, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
+        return Variant(lanes, 5, group=16, unrolled=16, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     group = 32 if device.type == "gpu" else 16
-    return Variant(1, vectors=1, group=group, lane_columns=1, local_columns=8, local_rows=8)
+    return Variant(1, 1, group=group, unrolled=group, lane_columns=1, local_columns=8, local_rows=8)
+
+
+def _fixed_variant(device: Device, number: FixedFormat, double_digits: bool) -> Variant:
+    """Return a shape that keeps what is written out, and so the time to compile, within bounds for any width."""
+    lanes = min(8, device.vector_width(double=double_digits))
+    work = number.digits**2
+    if lanes > 1:
+        vectors, unrolled = (3, 4) if work <= 4 else (2, 2) if work <= 25 else (1, 1)
+        return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits)
+    return Variant(1, 1, 16, 16 if work <= 4 else 4 if work <= 25 else 1, 1, 8, 8, double_digits)
 
 
 def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:

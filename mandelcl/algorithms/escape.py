@@ -75,7 +75,8 @@ def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _
 
 def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, Launch]:
     plan = pace.first(block.width, block.height - row, program.groups, program.variant.group)
-    return plan.rows, program.launch_block(memory, block, row, plan.rows, plan.groups)
+    groups = min(plan.groups, program.most_groups)
+    return plan.rows, program.launch_block(memory, block, row, plan.rows, groups)
 
 
 def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
@@ -84,7 +85,7 @@ def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
     if run.done < program.groups:
         survivors = run.launch.survivors
         if survivors:
-            groups = pace.next(run.launch.groups, seconds, program.groups - run.done)
+            groups = pace.next(run.launch.groups, seconds, min(program.groups - run.done, program.most_groups))
             run.launch = program.launch_survivors(run.memory, run.block, survivors, run.done, groups)
             return True
     run.row += run.rows

@@ -40,18 +40,20 @@ class _Commands(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  mandelcl devices                       what is here, and does it compute correctly?
+  mandelcl render                        the whole set, 1920x1080, to mandelbrot.png
+  mandelcl render --at seahorse-valley -o valley.png
+  mandelcl render --help                 all about pictures
+""",
+)
 @click.version_option(__version__, prog_name="mandelcl")
 def cli() -> None:
-    r"""Draw the Mandelbrot set on every OpenCL device, with the same bits from each.
-
-    \b
-    Examples:
-      mandelcl devices                       what is here, and does it compute correctly?
-      mandelcl render                        the whole set, 1920x1080, to mandelbrot.png
-      mandelcl render --at seahorse-valley -o valley.png
-      mandelcl render --help                 all about pictures
-    """
+    """Draw the Mandelbrot set on every OpenCL device, with the same bits from each."""
 
 
 def main() -> None:

@@ -28,10 +28,10 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     Exit code 0: the same; 1: different; 2: they cannot be compared.
     """
     try:
-        if path:
+        if path is not None:
             output.check_writable(path)
         result = compare(a, b)
-        if path:
+        if path is not None:
             output.write(path, None, output.Picture.from_pixels(result.drawing()))
     except MandelclError as error:
         click.echo(f"mandelcl: {error}", err=True)

@@ -28,6 +28,6 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...]) -> Non
     job = coursework_job(width, height)
     output.check_writable(path)
     choice = choose.fastest(job, choose.matching(devices))
-    field, report = rendering.render(choice.job, choice.device, self_test=False)
+    field, report = rendering.render(choice.job, choice.device)
     output.write(path, field, Colouring(find_palette("coursework")).picture(field))
     click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.device} ({report.platform})", err=True)

@@ -9,9 +9,9 @@ import click
 
 from mandelcl.colour import DEFAULT_PALETTE, Colouring, find_palette
 from mandelcl.errors import InvalidInputError
+from mandelcl.fixed import NUMBERS
 from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
-from mandelcl.numbers import NUMBERS
 from mandelcl.output import read_colouring, read_job
 from mandelcl.view import View, parse_number, parse_size
 
@@ -32,7 +32,7 @@ _JOB_OPTIONS = (
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
     ),
     click.option("--escape-radius", metavar="R", help="An orbit has escaped where |z| > R. [default: 2]"),
-    click.option("--number", type=click.Choice(["auto", *NUMBERS]), help="Number format. [default: auto]"),
+    click.option("--number", metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]", help="Number format. [default: auto]"),
     click.option(
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
     ),
@@ -89,8 +89,8 @@ class JobOptions:
 
     def job(self, smooth: bool) -> Job:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
-        self._require_one_view()
-        base = read_job(self.like) if self.like else Job(self._view(), self._default_iterations())
+        self.check()
+        base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
         changes: dict[str, Any] = {"smooth": smooth}
         for name in ("iterations", "number", "rounding", "algorithm"):
             value = getattr(self, name)
@@ -107,17 +107,18 @@ class JobOptions:
 
     def location(self) -> Location | None:
         """Return the place named with --at."""
-        return find_location(self.at) if self.at else None
+        return find_location(self.at) if self.at is not None else None
 
-    def _require_one_view(self) -> None:
-        given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name)]
+    def check(self) -> None:
+        """Raise click.UsageError for options that contradict or lack each other."""
+        given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)} each say what to draw; give one of them")
-        if self.center and not self.zoom:
+        if self.center is not None and self.zoom is None:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
-        if self.zoom and not self.center:
+        if self.zoom is not None and self.center is None:
             raise click.UsageError("--zoom needs --center; for a named place use --at alone")
-        if self.like and self.size:
+        if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
 
     def _default_iterations(self) -> int:
@@ -125,14 +126,14 @@ class JobOptions:
         return location.iterations if location else DEFAULT_ITERATIONS
 
     def _view(self) -> View:
-        width, height = parse_size(self.size or DEFAULT_SIZE)
+        width, height = parse_size(DEFAULT_SIZE if self.size is None else self.size)
         location = self.location()
         if location:
             return location.view(width, height)
         if self.region:
             edges = [parse_number(text, "region edge") for text in self.region]
             return View.region(edges[0], edges[1], edges[2], edges[3], width, height)
-        re, im, zoom = (*self.center, self.zoom) if self.center and self.zoom else _WHOLE_SET
+        re, im, zoom = _WHOLE_SET if self.center is None or self.zoom is None else (*self.center, self.zoom)
         return View.centred(
             parse_number(re, "center"), parse_number(im, "center"), parse_number(zoom, "zoom"), width, height
         )
@@ -146,7 +147,7 @@ def colouring(
     like: str | None = None,
 ) -> Colouring:
     """Return the colouring that the options name, with the place's or the picture's own where they are silent."""
-    remembered = read_colouring(like) if like else None
+    remembered = read_colouring(like) if like is not None else None
     if remembered is not None:
         base = Colouring.from_json(remembered)
     elif location is not None:

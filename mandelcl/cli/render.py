@@ -52,6 +52,7 @@ def command(
     if as_json and quiet:
         raise click.UsageError("--json and --quiet exclude each other")
     wanted = options.JobOptions(**job_options)
+    wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
     output.check_writable(*paths)
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
@@ -68,7 +69,7 @@ def command(
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
             progress.update(task, completed=done.pixels, rate=rate)
 
-        field, report = rendering.render(choice.job, choice.device, progress=show, self_test=False)
+        field, report = rendering.render(choice.job, choice.device, progress=show, self_test=not no_self_test)
         picture = colouring.picture(field)
         for path in paths:
             output.write(path, field, picture)

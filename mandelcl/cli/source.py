@@ -6,7 +6,6 @@ import click
 
 from mandelcl import choose, program, source
 from mandelcl.cli import options
-from mandelcl.variant import default_variant
 
 
 @click.command(
@@ -26,5 +25,4 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
     """Print the kernel source that a job is built from on a device: one text, nothing included."""
     job = options.JobOptions(**job_options).job(smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
-    number, _ = choose.settle_number(choice.job, [choice.device])
-    click.echo(program.loop_text(choice.job, default_variant(choice.device, number), orbits))
+    click.echo(program.loop_text(choice.job, choice.variant, orbits))

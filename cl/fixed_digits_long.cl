@@ -1,0 +1,76 @@
+// fixed_digits_long.cl: the digits of number_fixed.cl as 64-bit integers that count their units; products have 128 bits. For
+// devices without double, or with few double units. It rounds as the fma of fixed_digits_double.cl do, so all bits agree.
+#define FIXED_MASK ((1L << FIXED_BITS) - 1)
+#define FIXED_HALF (1L << (FIXED_BITS - 1))
+#define FIXED_FAR (1L << (FIXED_BITS + 3)) // 8: outside for every R; steps and norms from below it do not wrap
+
+static digit_lanes fixed_from_long(long_lanes units, int k) { return units; }
+static long_lanes fixed_to_long(digit_lanes digit, int k) { return digit; }
+
+// sum + fraction / 2^FIXED_BITS to nearest, ties to even. Adding one less than a half, and one more if the sum is odd,
+// carries exactly when it must.
+static long_lanes fixed_round(long_lanes sum, long_lanes fraction) {
+  return sum + (((fraction & FIXED_MASK) + (sum & 1L) + (FIXED_HALF - 1)) >> FIXED_BITS);
+}
+
+// floor(a b / 2^FIXED_BITS)
+static long_lanes fixed_high(long_lanes a, long_lanes b) {
+  return (mul_hi(a, b) << (64 - FIXED_BITS)) | (((a * b) >> FIXED_BITS) & ((1L << (64 - FIXED_BITS)) - 1));
+}
+
+static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice) {
+  number_real r;
+  long_lanes below = (long_lanes)0L, carry = (long_lanes)0L; // column k + 1, waiting for what column k loses
+  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+    long_lanes sum = c.digit[k], lost = (long_lanes)0L;
+    UNROLL for (int i = 0; i <= k; i++) {
+      const long_lanes left = a[i] << twice, product = left * b[k - i];
+      const long_lanes more = fixed_round(sum + fixed_high(left, b[k - i]), product);
+      lost += product - ((more - sum) << FIXED_BITS);
+      sum = more;
+    }
+    if (k < FIXED_LAST) { // column k + 1 is complete: what exceeds half a unit of digit k goes to column k
+      const long_lanes whole = below + lost + carry;
+      carry = fixed_round(whole >> FIXED_BITS, whole);
+      r.digit[k + 1] = whole - (carry << FIXED_BITS);
+    }
+    below = sum;
+  }
+  r.digit[0] = below + carry;
+  return r;
+}
+
+// All ones where a coordinate is 8 or more.
+static long_lanes fixed_far(number_complex z) {
+  const long_lanes x = z.re.digit[0], y = z.im.digit[0];
+  return ((FIXED_FAR - (x ^ (x >> 63))) | (FIXED_FAR - (y ^ (y >> 63)))) >> 63;
+}
+
+static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
+  long_lanes below = (long_lanes)0L, carry = (long_lanes)0L, any_bit = (long_lanes)0L;
+  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+    long_lanes sum = -radius_squared.digit[k], lost = (long_lanes)0L;
+    UNROLL for (int i = 0; 2 * i <= k; i++) {
+      const int twice = 2 * i < k;
+      const long_lanes x = z.re.digit[i] << twice, y = z.im.digit[i] << twice;
+      sum += fixed_high(x, z.re.digit[k - i]) + fixed_high(y, z.im.digit[k - i]);
+      lost += ((x * z.re.digit[k - i]) & FIXED_MASK) + ((y * z.im.digit[k - i]) & FIXED_MASK);
+    }
+    const long_lanes whole = below + lost + carry;
+    any_bit |= whole & FIXED_MASK;
+    carry = whole >> FIXED_BITS;
+    below = sum;
+  }
+  below += carry;
+  return lanes_mask(below > 0L) | (lanes_mask(below == 0L) & lanes_mask(any_bit != 0L)) | lanes_mask(fixed_far(z) != 0L);
+}
+
+// An orbit far outside stays where it is: it must not wrap and come back.
+static number_complex fixed_hold(number_complex z, number_complex next) {
+  const long_lanes far = fixed_far(z);
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+    next.re.digit[k] ^= (next.re.digit[k] ^ z.re.digit[k]) & far;
+    next.im.digit[k] ^= (next.im.digit[k] ^ z.im.digit[k]) & far;
+  }
+  return next;
+}

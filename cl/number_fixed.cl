@@ -1,0 +1,183 @@
+// number_fixed.cl: fixed point of NUMBER_WORDS 32-bit words, 2 to 32; fp128 is 4. The part after it computes with its
+// digits: fixed_digits_double.cl on double-precision units, fixed_digits_long.cl on integers. Both give the same bits.
+// Expects: NUMBER_WORDS; DOUBLE_DIGITS: 1 where fixed_digits_double.cl follows, 0 where fixed_digits_long.cl does.
+//
+// A value. Encoded, it is the article's: two's complement in units of 2^-(32 (NUMBER_WORDS - 1)), least significant
+// word first, the last word integral. Inside, it is FIXED_DIGITS digits of FIXED_BITS bits, most significant first.
+// Digit k counts units of 2^-(FIXED_BITS (k + 1)) and has a sign. All but digit 0, which also holds the integral part,
+// are at most half a unit of the digit before.
+//     fp128: 2 digits of 48 bits, 96 fraction bits. 8 words: 5 of 46, 230. 32 words: 22 of 46, 1012.
+//
+// A step, exactly. x' = (x + y)(x - y) + cx and y' = 2 x y + cy, with sums and differences taken digit by digit. A
+// column is the products of digits i + j = k; those of k >= FIXED_DIGITS are dropped. Products of the last column are
+// added to the last digit of c one by one, i ascending, each sum rounded to a unit of the last digit, ties to even.
+// All else is exact, and carries to nearest make the result's digits (ties: see fixed_multiply_add in the oracle).
+// Each of D = FIXED_DIGITS roundings costs at most half a unit of the last digit, and so does each of the D - 1 products
+// (pairs of them, in x') in the first dropped column; what is below that is less than 2^-40 units. So
+//     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128. Seen: 1.45 there, 7.5 with 22 digits.
+//
+// Range. R <= 2.3 up to 4 words (|z|^2 + |c| < 8), R <= 5 above (< 32): then every orbit is exact up to and including
+// its first z outside. |c| < 2^15. An orbit that has left stays outside, so any number of steps may go between two tests;
+// where it is meanwhile is not defined. Colouring to a larger radius goes on in float.
+#if NUMBER_WORDS < 2 || NUMBER_WORDS > 32
+#error "number_fixed: NUMBER_WORDS must be 2 to 32"
+#endif
+#ifndef DOUBLE_DIGITS
+#error "number_fixed: DOUBLE_DIGITS is not defined"
+#endif
+#ifndef SMOOTH_RADIUS_SQUARED
+#error "number_fixed: SMOOTH_RADIUS_SQUARED is not defined"
+#endif
+#define FIXED_BITS (NUMBER_WORDS <= 4 ? 48 : 46)
+#define FIXED_DIGITS ((32 * (NUMBER_WORDS - 1) + FIXED_BITS - 1) / FIXED_BITS)
+#define FIXED_LAST (FIXED_DIGITS - 1)
+#define FIXED_SPARE (FIXED_BITS * FIXED_DIGITS - 32 * (NUMBER_WORDS - 1)) // bits below the encoded ones
+#define NUMBER_STATE_WORDS (4 * FIXED_DIGITS)
+
+#if DOUBLE_DIGITS
+typedef double_lanes digit_lanes;
+#else
+typedef long_lanes digit_lanes;
+#endif
+typedef struct { digit_lanes digit[FIXED_DIGITS]; } number_real;
+typedef struct { number_real re, im; } number_complex;
+
+// What the next part defines. A digit as a count of its units; a b + c, or 2 a b + c; |z|^2 > R^2; z' of a step, as it
+// came out or held back where z is so far out that integers would wrap.
+static digit_lanes fixed_from_long(long_lanes units, int k);
+static long_lanes fixed_to_long(digit_lanes digit, int k);
+static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice);
+static int_lanes fixed_outside(number_complex z, number_real radius_squared);
+static number_complex fixed_hold(number_complex z, number_complex next);
+
+// Digits from integers of any size up to 2^62 units: carried from the last up, to nearest.
+static number_real fixed_from_longs(const long_lanes *units) {
+  number_real r;
+  long_lanes carry = (long_lanes)0L;
+  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+    const long_lanes sum = units[k] + carry;
+    carry = k > 0 ? (sum + (1L << (FIXED_BITS - 1))) >> FIXED_BITS : (long_lanes)0L;
+    r.digit[k] = fixed_from_long(sum - (carry << FIXED_BITS), k);
+  }
+  return r;
+}
+
+// The bits of the encoded value from a bit on (below 0 they are 0): FIXED_BITS of them, or all, with the sign.
+static long fixed_slice(global const uint *words, int bit, bool all) {
+  const ulong sign = (int)words[NUMBER_WORDS - 1] < 0 ? ~0UL : 0UL;
+  const int top = 32 * NUMBER_WORDS - bit;
+  ulong slice = top < 64 ? sign << top : 0UL;
+  for (int k = 0; k < NUMBER_WORDS; k++) {
+    const int shift = 32 * k - bit;
+    if (shift > -32 && shift < 64) slice |= shift < 0 ? (ulong)words[k] >> -shift : (ulong)words[k] << shift;
+  }
+  return (long)(all ? slice : slice & ((1UL << FIXED_BITS) - 1));
+}
+
+static number_real number_load(global const uint *words) {
+  long_lanes units[FIXED_DIGITS];
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++)
+    units[k] = (long_lanes)fixed_slice(words, FIXED_BITS * (FIXED_LAST - k) - FIXED_SPARE, k == 0);
+  return fixed_from_longs(units);
+}
+
+// anchor + count * pitch, exactly, for |count| < 2^31: a digit goes through the product in two parts, upper and lower.
+static number_real fixed_along(int_lanes count, number_real anchor, number_real pitch) {
+  long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
+  const long_lanes n = LANED(convert_long)(count);
+  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+    const long_lanes digit = fixed_to_long(pitch.digit[k], k), upper = n * (digit >> 24);
+    units[k] = fixed_to_long(anchor.digit[k], k) + n * (digit & 0xffffffL) + carry
+        + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
+    carry = upper >> (FIXED_BITS - 24);
+  }
+  return fixed_from_longs(units);
+}
+
+static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_real pitch) {
+  number_complex c;
+  c.re = fixed_along(column, anchor.re, pitch);
+  c.im = fixed_along(row, anchor.im, pitch);
+  return c;
+}
+
+static number_complex number_zero(void) {
+  number_complex z;
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) z.re.digit[k] = z.im.digit[k] = (digit_lanes)0;
+  return z;
+}
+
+// The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on CPUs).
+static number_complex number_step(number_complex z, number_complex c) {
+  number_complex next;
+  next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
+  digit_lanes sum[FIXED_DIGITS], difference[FIXED_DIGITS];
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+    sum[k] = z.re.digit[k] + z.im.digit[k];
+    difference[k] = z.re.digit[k] - z.im.digit[k];
+  }
+  next.re = fixed_multiply_add(sum, difference, c.re, 0);
+  return fixed_hold(z, next);
+}
+
+// |z|^2 > R^2, where |z|^2 is the columns of both squares that a step would keep, without any rounding.
+static int_lanes number_outside(number_complex z, number_real radius_squared) {
+  return fixed_outside(z, radius_squared);
+}
+
+// An orbit on its way from the disc to the smooth radius goes on in float, with products and sums alone: the digits
+// have no room for it.
+typedef struct { float_lanes re, im; } number_far;
+
+// A real rounded to float: its first digit, to nearest.
+static float_lanes fixed_to_float(number_real x) {
+  return LANED(convert_float)(fixed_to_long(x.digit[0], 0)) * (1.0f / (1UL << FIXED_BITS));
+}
+
+static number_far number_far_from(number_complex z) {
+  number_far far = {fixed_to_float(z.re), fixed_to_float(z.im)};
+  return far;
+}
+
+static number_far number_far_keep(number_far z, number_far other, int_lanes mask) {
+  number_far kept = {select(z.re, other.re, mask), select(z.im, other.im, mask)};
+  return kept;
+}
+
+static number_far number_far_step(number_far z, number_far c) {
+  number_far next = {(z.re * z.re - z.im * z.im) + c.re, (z.re + z.re) * z.im + c.im};
+  return next;
+}
+
+static float_lanes number_far_norm(number_far z) {
+  return z.re * z.re + z.im * z.im;
+}
+
+static int_lanes number_far_outside(number_far z) {
+  return lanes_mask(!(number_far_norm(z) <= (float)(SMOOTH_RADIUS_SQUARED)));
+}
+
+// Each digit as a 64-bit count of units, low word first: those of re, then of im. For orbits that are still inside.
+static void number_pack(number_complex z, uint_lanes *words) {
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+    const ulong_lanes re = LANED(as_ulong)(fixed_to_long(z.re.digit[k], k));
+    const ulong_lanes im = LANED(as_ulong)(fixed_to_long(z.im.digit[k], k));
+    words[2 * k] = LANED(convert_uint)(re & 0xffffffffUL);
+    words[2 * k + 1] = LANED(convert_uint)(re >> 32);
+    words[2 * (FIXED_DIGITS + k)] = LANED(convert_uint)(im & 0xffffffffUL);
+    words[2 * (FIXED_DIGITS + k) + 1] = LANED(convert_uint)(im >> 32);
+  }
+}
+
+static long_lanes fixed_unpack(const uint_lanes *words) {
+  return LANED(as_long)(LANED(convert_ulong)(words[0]) | LANED(convert_ulong)(words[1]) << 32);
+}
+
+static number_complex number_unpack(const uint_lanes *words) {
+  number_complex z;
+  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+    z.re.digit[k] = fixed_from_long(fixed_unpack(words + 2 * k), k);
+    z.im.digit[k] = fixed_from_long(fixed_unpack(words + 2 * (FIXED_DIGITS + k)), k);
+  }
+  return z;
+}
