@@ -30,10 +30,10 @@ static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b
   const double scale = twice ? 2.0 : 1.0, share = twice ? 0.5 : 1.0;
   number_real r;
   double_lanes below = (double_lanes)0.0, carry = (double_lanes)0.0; // column k + 1, waiting for what column k loses
-  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     double_lanes sum = (c.digit[k] + fixed_magic(k)) * share; // the same each step: the compiler keeps it
     double_lanes lost = (double_lanes)0.0;
-    UNROLL for (int i = 0; i <= k; i++) {
+    FIXED_LOOP for (int i = 0; i <= k; i++) {
       const double_lanes more = fma(a[i], b[k - i], sum);
       if (k < FIXED_LAST) {
         const double_lanes rest = fma(a[i], b[k - i], sum - more);
@@ -59,11 +59,11 @@ static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b
 // Exact wherever |z|^2 is near R^2, which is all that the sign needs.
 static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
   double_lanes excess = (double_lanes)0.0, carry = (double_lanes)0.0, below = (double_lanes)0.0;
-  UNROLL for (int k = FIXED_LAST; k >= -1; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= -1; k--) {
     double_lanes sum = (double_lanes)0.0, lost = (double_lanes)0.0;
     if (k >= 0) {
       sum = (double_lanes)fixed_magic(k);
-      UNROLL for (int i = 0; 2 * i <= k; i++) {
+      FIXED_LOOP for (int i = 0; 2 * i <= k; i++) {
         const double_lanes x = 2 * i < k ? z.re.digit[i] + z.re.digit[i] : z.re.digit[i];
         const double_lanes y = 2 * i < k ? z.im.digit[i] + z.im.digit[i] : z.im.digit[i];
         const double_lanes with_x = fma(x, z.re.digit[k - i], sum), with_y = fma(y, z.im.digit[k - i], with_x);

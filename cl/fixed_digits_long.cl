@@ -21,9 +21,9 @@ static long_lanes fixed_high(long_lanes a, long_lanes b) {
 static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice) {
   number_real r;
   long_lanes below = (long_lanes)0L, carry = (long_lanes)0L; // column k + 1, waiting for what column k loses
-  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     long_lanes sum = c.digit[k], lost = (long_lanes)0L;
-    UNROLL for (int i = 0; i <= k; i++) {
+    FIXED_LOOP for (int i = 0; i <= k; i++) {
       const long_lanes left = a[i] << twice, product = left * b[k - i];
       const long_lanes more = fixed_round(sum + fixed_high(left, b[k - i]), product);
       lost += product - ((more - sum) << FIXED_BITS);
@@ -48,9 +48,9 @@ static long_lanes fixed_far(number_complex z) {
 
 static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
   long_lanes below = (long_lanes)0L, carry = (long_lanes)0L, any_bit = (long_lanes)0L;
-  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     long_lanes sum = -radius_squared.digit[k], lost = (long_lanes)0L;
-    UNROLL for (int i = 0; 2 * i <= k; i++) {
+    FIXED_LOOP for (int i = 0; 2 * i <= k; i++) {
       const int twice = 2 * i < k;
       const long_lanes x = z.re.digit[i] << twice, y = z.im.digit[i] << twice;
       sum += fixed_high(x, z.re.digit[k - i]) + fixed_high(y, z.im.digit[k - i]);
@@ -68,7 +68,7 @@ static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
 // An orbit far outside stays where it is: it must not wrap and come back.
 static number_complex fixed_hold(number_complex z, number_complex next) {
   const long_lanes far = fixed_far(z);
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
     next.re.digit[k] ^= (next.re.digit[k] ^ z.re.digit[k]) & far;
     next.im.digit[k] ^= (next.im.digit[k] ^ z.im.digit[k]) & far;
   }

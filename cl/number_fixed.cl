@@ -34,6 +34,17 @@
 #define FIXED_SPARE (FIXED_BITS * FIXED_DIGITS - 32 * (NUMBER_WORDS - 1)) // bits below the encoded ones
 #define NUMBER_STATE_WORDS (4 * FIXED_DIGITS)
 
+// DIGITS_UNROLLED: 1 where loops over digits are written out, so that digits are registers; 0 where there are so many
+// that it would mostly take long to compile.
+#ifndef DIGITS_UNROLLED
+#error "number_fixed: DIGITS_UNROLLED is not defined"
+#endif
+#if DIGITS_UNROLLED
+#define FIXED_LOOP UNROLL
+#else
+#define FIXED_LOOP ROLLED
+#endif
+
 #if DOUBLE_DIGITS
 typedef double_lanes digit_lanes;
 #else
@@ -54,7 +65,7 @@ static number_complex fixed_hold(number_complex z, number_complex next);
 static number_real fixed_from_longs(const long_lanes *units) {
   number_real r;
   long_lanes carry = (long_lanes)0L;
-  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     const long_lanes sum = units[k] + carry;
     carry = k > 0 ? (sum + (1L << (FIXED_BITS - 1))) >> FIXED_BITS : (long_lanes)0L;
     r.digit[k] = fixed_from_long(sum - (carry << FIXED_BITS), k);
@@ -76,7 +87,7 @@ static long fixed_slice(global const uint *words, int bit, bool all) {
 
 static number_real number_load(global const uint *words) {
   long_lanes units[FIXED_DIGITS];
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++)
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++)
     units[k] = (long_lanes)fixed_slice(words, FIXED_BITS * (FIXED_LAST - k) - FIXED_SPARE, k == 0);
   return fixed_from_longs(units);
 }
@@ -85,7 +96,7 @@ static number_real number_load(global const uint *words) {
 static number_real fixed_along(int_lanes count, number_real anchor, number_real pitch) {
   long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
   const long_lanes n = LANED(convert_long)(count);
-  UNROLL for (int k = FIXED_LAST; k >= 0; k--) {
+  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     const long_lanes digit = fixed_to_long(pitch.digit[k], k), upper = n * (digit >> 24);
     units[k] = fixed_to_long(anchor.digit[k], k) + n * (digit & 0xffffffL) + carry
         + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
@@ -103,7 +114,7 @@ static number_complex number_point(int_lanes column, int_lanes row, number_compl
 
 static number_complex number_zero(void) {
   number_complex z;
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) z.re.digit[k] = z.im.digit[k] = (digit_lanes)0;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) z.re.digit[k] = z.im.digit[k] = (digit_lanes)0;
   return z;
 }
 
@@ -112,7 +123,7 @@ static number_complex number_step(number_complex z, number_complex c) {
   number_complex next;
   next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
   digit_lanes sum[FIXED_DIGITS], difference[FIXED_DIGITS];
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
     sum[k] = z.re.digit[k] + z.im.digit[k];
     difference[k] = z.re.digit[k] - z.im.digit[k];
   }
@@ -159,7 +170,7 @@ static int_lanes number_far_outside(number_far z) {
 
 // Each digit as a 64-bit count of units, low word first: those of re, then of im. For orbits that are still inside.
 static void number_pack(number_complex z, uint_lanes *words) {
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
     const ulong_lanes re = LANED(as_ulong)(fixed_to_long(z.re.digit[k], k));
     const ulong_lanes im = LANED(as_ulong)(fixed_to_long(z.im.digit[k], k));
     words[2 * k] = LANED(convert_uint)(re & 0xffffffffUL);
@@ -175,7 +186,7 @@ static long_lanes fixed_unpack(const uint_lanes *words) {
 
 static number_complex number_unpack(const uint_lanes *words) {
   number_complex z;
-  UNROLL for (int k = 0; k < FIXED_DIGITS; k++) {
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
     z.re.digit[k] = fixed_from_long(fixed_unpack(words + 2 * k), k);
     z.im.digit[k] = fixed_from_long(fixed_unpack(words + 2 * (FIXED_DIGITS + k)), k);
   }

@@ -122,10 +122,12 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
 
 
 def _beyond_radius(number: NumberFormat, job: Job) -> str | None:
-    largest = number.largest_radius_squared
-    if largest is None or job.radius_squared <= largest:
-        return None
-    return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
+    least, largest = number.least_radius_squared(), number.largest_radius_squared
+    if job.radius_squared < least:
+        return f"{number.name} takes an escape radius of at least 2, or R² just below 4"
+    if largest is not None and job.radius_squared > largest:
+        return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
+    return None
 
 
 def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.Verdict]:

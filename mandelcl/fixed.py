@@ -66,6 +66,10 @@ class FixedFormat(NumberFormat):
         """The largest R² for which the first z outside is still exact: R of 2.3, or 5 with the shorter digits."""
         return Fraction(529, 100) if self.words <= _LONG_DIGIT_WORDS else Fraction(25)
 
+    def least_radius_squared(self) -> Fraction:
+        """Return the number just below 4."""
+        return 4 - Fraction(1, 2**self.fraction_bits)
+
     def parts(self, double_digits: bool) -> tuple[str, ...]:
         """Return the kernel files that implement it."""
         return ("number_fixed.cl", "fixed_digits_double.cl" if double_digits else "fixed_digits_long.cl")

@@ -55,6 +55,13 @@ class NumberFormat(ABC):
         """The largest R² that it can test for; None where any finite one will do."""
 
     @abstractmethod
+    def least_radius_squared(self) -> Fraction:
+        """Return the least R² that it can test for: the number just below 4, which stands for |z|² ≥ 4.
+
+        Below that an orbit could leave the disc and come back, and a count would depend on how often one looks.
+        """
+
+    @abstractmethod
     def parts(self, double_digits: bool) -> tuple[str, ...]:
         """Return the kernel files that implement it; `double_digits` where there is a choice of digits."""
 
@@ -117,6 +124,10 @@ class IeeeFormat(NumberFormat):
     def largest_radius_squared(self) -> None:
         """Any finite one will do."""
         return None
+
+    def least_radius_squared(self) -> Fraction:
+        """Return the number just below 4."""
+        return 4 - Fraction(4) / 2**self.precision
 
     def parts(self, double_digits: bool) -> tuple[str, ...]:  # noqa: ARG002 - it has no digits
         """Return the kernel files that implement it."""

@@ -22,6 +22,7 @@ from mandelcl.variant import Variant
 BUDGET_S = 0.1
 _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
+_PAINTING_BYTES = 256  # a column's share of the strips that are being painted and packed, on all cores
 _MEMORY_SHARE = 4  # a block's memory may take this fraction of the device's
 
 
@@ -98,7 +99,7 @@ def _block_pixels(program: Program) -> int:
 
 def _allocate(job: Job) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32] | None]:
     shape = (job.view.height, job.view.width)
-    needed = job.view.pixels * (8 if job.smooth else 4)
+    needed = job.view.pixels * (8 if job.smooth else 4) + job.view.width * _PAINTING_BYTES
     try:
         _require_memory(needed)
         return np.zeros(shape, np.uint32), np.zeros(shape, np.float32) if job.smooth else None

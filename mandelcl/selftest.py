@@ -117,7 +117,7 @@ def _chains(number: NumberFormat) -> int:
 
 def _text(number: NumberFormat, rounding: str, variant: Variant) -> str:
     defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
-    defines["SPEED_CHAINS"] = _chains(number)
+    defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)
     own = ("selftest_ieee.cl",) if isinstance(number, IeeeFormat) else ()
     return source.assemble((*number.parts(variant.double_digits), "selftest.cl", *own), defines)

@@ -7,13 +7,17 @@ from mandelcl.fixed import FixedFormat
 from mandelcl.numbers import NumberFormat
 
 
+_CPU_DIGITS_UNROLLED = 11  # the next width takes a CPU's compiler minutes
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """Build and launch options of the loop.
 
     `lanes` orbits lie in an OpenCL vector, in tiles `lane_columns` wide; `vectors` such are in flight in a work-item;
     `group` steps pass between tests for escape, `unrolled` of them written out at a time; a work-group is a tile of
-    `local_columns` × `local_rows` work-items. `double_digits` makes the digits of fixed point doubles, not integers.
+    `local_columns` × `local_rows` work-items. `double_digits` makes the digits of fixed point doubles, not integers;
+    with `digits_unrolled` the kernels' loops over digits are written out.
     """
 
     lanes: int
@@ -24,6 +28,7 @@ class Variant:
     local_columns: int
     local_rows: int
     double_digits: bool = False
+    digits_unrolled: bool = True
 
     @property
     def orbits(self) -> int:
@@ -43,6 +48,7 @@ class Variant:
             "GROUP": self.group,
             "UNROLLED": self.unrolled,
             "LANE_COLUMNS": self.lane_columns,
+            "DIGITS_UNROLLED": int(self.digits_unrolled),
         }
 
 
@@ -68,7 +74,8 @@ def _fixed_variant(device: Device, number: FixedFormat, double_digits: bool) -> 
     work = number.digits**2
     if lanes > 1:
         vectors, unrolled = (3, 4) if work <= 4 else (2, 2) if work <= 25 else (1, 1)
-        return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits)
+        written_out = number.digits <= _CPU_DIGITS_UNROLLED
+        return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits, written_out)
     return Variant(1, 1, 16, 16 if work <= 4 else 4 if work <= 25 else 1, 1, 8, 8, double_digits)
 
 

@@ -1,0 +1,110 @@
+"""Run the command line: in this process where that will do, in one of its own for signals and pipes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from mandelcl import cli
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line of an error: for wrong usage the last, below click's usage text."""
+        lines = self.err.strip().splitlines()
+        assert lines, "nothing on standard error"
+        if self.code == 2 and lines[0].startswith("Usage:"):
+            return lines[-1]
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's cache out of it, unless somebody has seen to that."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not os.environ.get("MANDELCL_CACHE"):
+            patch.setenv("MANDELCL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.delenv("MANDELCL_DEBUG", raising=False)
+    return here
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Call `mandelcl` with arguments, in this process."""
+
+    def call(*arguments: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["mandelcl", *arguments])
+        capfd.readouterr()
+        code: object = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        assert isinstance(code, int)
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return Result(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def draw(run: Run, request: pytest.FixtureRequest) -> Run:
+    """Call a command that must succeed, on a device."""
+    request.getfixturevalue("usable")
+
+    def call(*arguments: str) -> Result:
+        result = run(*arguments)
+        assert result.code == 0, result.err
+        return result
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def usable() -> None:
+    """Skip where there is no device that passes its self-test."""
+    from mandelcl import selftest
+    from mandelcl.device import discover
+
+    if not any(selftest.summary(device).passed for device in discover()):
+        pytest.skip("no usable OpenCL device")
+
+
+@pytest.fixture(scope="session")
+def usable_double(request: pytest.FixtureRequest) -> None:
+    """Skip where no device has double."""
+    request.getfixturevalue("usable")
+    from mandelcl.device import discover
+
+    if not any(device.fp64 for device in discover()):
+        pytest.skip("no OpenCL device with double")
+
+
+def start(*arguments: str, **settings: object) -> "subprocess.Popen[str]":
+    """Start `mandelcl` in a process of its own."""
+    command = [sys.executable, "-m", "mandelcl", *arguments]
+    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings)  # type: ignore[call-overload,no-any-return]

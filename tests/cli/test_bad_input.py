@@ -1,0 +1,321 @@
+"""Bad input: one clear line on standard error, the right exit code, and nothing left behind."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+SMALL = ("--size", "8x8")
+HUGE = "1" * 100_000
+
+
+def refused(run: Run, folder: Path, *arguments: str, code: int = 1) -> str:
+    before = sorted(folder.rglob("*"))
+    result = run(*arguments)
+    assert result.code == code, result
+    assert result.out == ""
+    assert sorted(folder.rglob("*")) == before
+    assert result.line.startswith(("Error: ", "mandelcl: ") if code == 2 else "mandelcl: ")
+    assert len(result.line) < 600
+    return result.line
+
+
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [
+        ("0x0", "no pixels"),
+        ("0x5", "no pixels"),
+        ("-1x5", "is not WIDTHxHEIGHT"),
+        ("abc", "is not WIDTHxHEIGHT"),
+        ("", "is not WIDTHxHEIGHT"),
+        ("5", "is not WIDTHxHEIGHT"),
+        ("5x", "is not WIDTHxHEIGHT"),
+        ("1.5x2", "is not WIDTHxHEIGHT"),
+        ("99999999999x1", "is not WIDTHxHEIGHT"),
+        ("2147483648x1", "beyond 2147483647"),
+    ],
+)
+def test_sizes(run: Run, folder: Path, size: str, why: str) -> None:
+    assert why in refused(run, folder, "render", "--size", size)
+
+
+@pytest.mark.parametrize("size", ["900000x900000", "2000000000x2000000000"])
+@pytest.mark.usefixtures("usable_double")
+def test_memory_that_cannot_be_had(run: Run, folder: Path, size: str) -> None:
+    line = refused(run, folder, "render", "--size", size, "--number", "double")
+    assert "GiB of memory" in line
+    assert "smaller --size" in line
+
+
+@pytest.mark.parametrize("cap", ["0", "-1", str(2**32 - 1), str(2**32)])
+def test_caps(run: Run, folder: Path, cap: str) -> None:
+    assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)
+
+
+@pytest.mark.parametrize("cap", ["x", "1.5", "1e3", "nan", ""])
+def test_caps_that_are_no_whole_number(run: Run, folder: Path, cap: str) -> None:
+    assert "--iterations" in refused(run, folder, "render", *SMALL, "--iterations", cap, code=2)
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        ("nan", "is not a number"),
+        ("inf", "is not a number"),
+        ("-inf", "is not a number"),
+        ("", "is not a number"),
+        ("x", "is not a number"),
+        ("0x10", "is not a number"),
+        ("1_0", "is not a number"),
+        ("1e", "is not a number"),
+        ("1/", "is not a number"),
+        ("1/0", "divides by zero"),
+        ("1e99999", "exponent"),
+        ("-1e-99999", "exponent"),
+        (HUGE, "characters"),
+        (f"1/{HUGE}", "characters"),
+        (HUGE[:5000], "digits"),
+    ],
+)
+class TestNumbers:
+    def test_center(self, run: Run, folder: Path, number: str, why: str) -> None:
+        for center in ((number, "0"), ("0", number)):
+            line = refused(run, folder, "render", *SMALL, "--center", *center, "--zoom", "1")
+            assert why in line
+            assert "center" in line
+
+    def test_zoom(self, run: Run, folder: Path, number: str, why: str) -> None:
+        line = refused(run, folder, "render", *SMALL, "--center", "0", "0", "--zoom", number)
+        assert why in line
+        assert "zoom" in line
+
+    def test_region(self, run: Run, folder: Path, number: str, why: str) -> None:
+        assert why in refused(run, folder, "render", *SMALL, "--region", "-2", number, "-1", "1")
+
+    def test_escape_radius(self, run: Run, folder: Path, number: str, why: str) -> None:
+        line = refused(run, folder, "render", *SMALL, "--escape-radius", number)
+        assert why in line
+        assert "escape radius" in line
+
+
+@pytest.mark.parametrize("zoom", ["0", "-1", "-1e-9"])
+def test_zooms_that_are_not_positive(run: Run, folder: Path, zoom: str) -> None:
+    line = refused(run, folder, "render", *SMALL, "--center", "0", "0", "--zoom", zoom)
+    assert "zoom must be positive" in line
+
+
+@pytest.mark.parametrize("zoom", ["1e310", "1e4000"])
+@pytest.mark.usefixtures("usable")
+def test_a_zoom_that_no_number_resolves(run: Run, folder: Path, zoom: str) -> None:
+    line = refused(run, folder, "render", *SMALL, "--center", "-0.75", "0.1", "--zoom", zoom)
+    assert "does not resolve" in line
+
+
+@pytest.mark.parametrize("center", ["1e300", "1e4000"])
+@pytest.mark.usefixtures("usable")
+def test_a_place_that_no_number_reaches(run: Run, folder: Path, center: str) -> None:
+    refused(run, folder, "render", *SMALL, "--center", center, "0", "--zoom", "1")
+
+
+@pytest.mark.parametrize("number", ["float", "double"])
+@pytest.mark.usefixtures("usable")
+def test_a_named_number_that_does_not_reach(run: Run, folder: Path, number: str) -> None:
+    line = refused(run, folder, "render", *SMALL, "--center", "1e400", "0", "--zoom", "1", "--number", number)
+    assert "does not reach" in line
+
+
+@pytest.mark.parametrize("radius", ["1.9", "1.9999999999", "0", "-3"])
+def test_escape_radii_under_2(run: Run, folder: Path, radius: str) -> None:
+    assert "at least 2" in refused(run, folder, "render", *SMALL, "--escape-radius", radius)
+
+
+@pytest.mark.usefixtures("usable")
+def test_escape_radii_that_are_too_large(run: Run, folder: Path) -> None:
+    radius = ("render", *SMALL, "--number", "float", "--escape-radius", "1e30")
+    assert "at most 128" in refused(run, folder, *radius)
+    assert "too large for float" in refused(run, folder, *radius, "--palette", "coursework")
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "Fern", "../fern"])
+@pytest.mark.parametrize("option", ["--at", "--palette"])
+def test_unknown_names(run: Run, folder: Path, option: str, name: str) -> None:
+    line = refused(run, folder, "render", *SMALL, option, name)
+    assert "unknown" in line
+    assert "there is" in line
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "99:99"])
+@pytest.mark.usefixtures("usable")
+def test_unknown_devices(run: Run, folder: Path, name: str) -> None:
+    line = refused(run, folder, "render", *SMALL, "--device", name)
+    assert f"no device matches {name!r}; there is" in line
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "Float", "half"])
+@pytest.mark.usefixtures("usable")
+def test_unknown_numbers(run: Run, folder: Path, name: str) -> None:
+    line = refused(run, folder, "render", *SMALL, "--number", name)
+    assert f"unknown number {name!r}; there is auto, float, double" in line
+
+
+@pytest.mark.parametrize("option", ["--rounding", "--algorithm"])
+def test_unknown_choices(run: Run, folder: Path, option: str) -> None:
+    assert "nonsense" in refused(run, folder, "render", *SMALL, option, "nonsense", code=2)
+
+
+@pytest.mark.parametrize("cycle", ["0", "-1", "nan", "inf"])
+def test_colour_cycles(run: Run, folder: Path, cycle: str) -> None:
+    assert "cycle" in refused(run, folder, "render", *SMALL, "--cycle", cycle)
+
+
+@pytest.mark.parametrize("offset", ["nan", "inf"])
+def test_colour_offsets(run: Run, folder: Path, offset: str) -> None:
+    assert "offset" in refused(run, folder, "render", *SMALL, "--offset", offset)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("render", "--center", "0", "0"),
+        ("render", "--center", "0", "0", "--zoom"),
+        ("render", "--zoom", "2"),
+        ("render", "--center", "0", "--zoom", "2"),
+        ("render", "--region", "-2", "1", "-1"),
+        ("render", "--at", "fern", "--center", "0", "0", "--zoom", "2"),
+        ("render", "--at", "fern", "--region", "-2", "1", "-1", "1"),
+        ("render", "--region", "-2", "1", "-1", "1", "--like", "x.png"),
+        ("render", "--json", "--quiet"),
+        ("render", "--nonsense"),
+        ("render", "extra"),
+        ("recolour", "x.npz"),
+        ("recolour", "-o", "x.png"),
+        ("compare", "x.npz"),
+        ("coursework", "x", "4"),
+        ("coursework", "4", "4", "4"),
+        ("devices", "extra"),
+        ("locations", "extra"),
+        ("source", "--orbits", "nonsense"),
+        ("nonsense",),
+    ],
+)
+def test_usage(run: Run, folder: Path, arguments: tuple[str, ...]) -> None:
+    refused(run, folder, *arguments, code=2)
+
+
+def test_regions(run: Run, folder: Path, draw: Run) -> None:
+    region = ("--region", "-2", "1", "-1", "1")
+    line = refused(run, folder, "render", "--size", "32x32", *region)
+    assert "of shape 1.5 (width/height) does not fill 32x32" in line
+    suggested = line.rpartition("--size ")[2]
+    draw("render", "--size", suggested, *region, "-o", "fits.png")
+    for empty in (("1", "1", "-1", "1"), ("1", "-2", "-1", "1"), ("-2", "1", "1", "-1")):
+        assert "the region is empty" in refused(run, folder, "render", *SMALL, "--region", *empty)
+
+
+def test_outputs(run: Run, folder: Path) -> None:
+    (folder / "folder.png").mkdir()
+    for path, why in {
+        "folder.png": "it is a folder",
+        "missing/x.png": "there is no folder",
+        "x.gif": "suffix must be one of .png, .ppm, .npz",
+        "x": "suffix must be one of",
+        ".": "suffix must be one of",
+        "": "suffix must be one of",
+        f"{'x' * 300}.png": "File name too long",
+    }.items():
+        assert why in refused(run, folder, "render", *SMALL, "-o", path)
+        assert why in refused(run, folder, "recolour", "none.npz", "-o", path)
+        assert why in refused(run, folder, "coursework", "8", "8", "-o", path)
+        assert why in refused(run, folder, "compare", "a.npz", "b.npz", "-o", path, code=2)
+
+
+def test_an_output_given_twice(run: Run, folder: Path) -> None:
+    (folder / "link.png").symlink_to(folder / "a.png")
+    for twin in ("a.png", "./a.png", "link.png"):
+        assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(run: Run, folder: Path) -> None:
+    locked = folder / "locked"
+    locked.mkdir(mode=0o555)
+    assert "Permission denied" in refused(run, folder, "render", *SMALL, "-o", "locked/x.png")
+
+
+@pytest.fixture
+def picture(draw: Run, folder: Path) -> Path:
+    draw("render", "--size", "32x18", "-o", "good.png", "-o", "good.npz")
+    return folder / "good.png"
+
+
+def test_like_of_files_that_are_no_job(run: Run, folder: Path, picture: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (4, 4)).save(folder / "stranger.png")
+    (folder / "junk.png").write_bytes(bytes(range(256)) * 8)
+    (folder / "empty.png").touch()
+    (folder / "cut.png").write_bytes(picture.read_bytes()[:100])
+    (folder / "cut.npz").write_bytes(picture.with_suffix(".npz").read_bytes()[:-40])
+    (folder / "folder").mkdir()
+    for name in ("stranger.png", "junk.png", "empty.png", "cut.png", "cut.npz", "folder", "missing.png", ""):
+        line = refused(run, folder, "render", "--like", name, "-o", "new.png")
+        assert line.startswith(f"mandelcl: cannot read {name}")
+
+
+def test_like_of_a_job_with_nonsense_in_it(run: Run, folder: Path, picture: Path) -> None:
+    from PIL import Image, PngImagePlugin
+
+    with Image.open(picture) as image:
+        job = json.loads(image.info["mandelcl"])
+    view = job["view"]
+    changes: list[dict[str, object]] = [
+        {"version": 99},
+        {"iterations": 0},
+        {"iterations": "many"},
+        {"radius_squared": "1"},
+        {"formula": "nonsense"},
+        {"number": 7},
+        {"view": view | {"pitch": "nan"}},
+        {"view": view | {"width": 0}},
+        {"view": view | {"height": 10**12}},
+        {"view": []},
+        {"more": 1},
+    ]
+    for change in changes:
+        info = PngImagePlugin.PngInfo()
+        info.add_text("mandelcl", json.dumps(job | change))
+        Image.new("RGB", (4, 4)).save(folder / "odd.png", pnginfo=info)
+        refused(run, folder, "render", "--like", "odd.png", "-o", "new.png")
+
+
+def test_like_takes_no_size(run: Run, folder: Path, picture: Path) -> None:
+    refused(run, folder, "render", "--like", picture.name, *SMALL, code=2)
+
+
+def test_recolour_of_files_that_are_no_field(run: Run, folder: Path, picture: Path) -> None:
+    field = picture.with_suffix(".npz").read_bytes()
+    (folder / "junk.npz").write_bytes(bytes(range(256)) * 8)
+    (folder / "cut.npz").write_bytes(field[: len(field) // 2])
+    (folder / "empty.npz").touch()
+    damaged = bytearray(field)
+    damaged[len(field) // 2] ^= 0xFF
+    (folder / "damaged.npz").write_bytes(damaged)
+    for name in ("junk.npz", "cut.npz", "empty.npz", "damaged.npz", "missing.npz", "good.png", "."):
+        assert "cannot read" in refused(run, folder, "recolour", name, "-o", "new.png")
+
+
+def test_coursework_sizes(run: Run, folder: Path) -> None:
+    for size in (("0", "0"), ("3", "3"), ("8", "0"), ("99999999999", "8"), ("8", "99999999999")):
+        refused(run, folder, "coursework", *size)
+
+
+def test_debug_shows_the_traceback() -> None:
+    command = [sys.executable, "-m", "mandelcl", "render", "--size", "0x0"]
+    done = subprocess.run(command, env=os.environ | {"MANDELCL_DEBUG": "1"}, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr

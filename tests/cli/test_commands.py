@@ -1,0 +1,226 @@
+"""Every command does what it says: outputs, exit codes, JSON, signals and pipes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mandelcl.locations import LOCATIONS
+from tests.cli.conftest import Run, start
+
+
+def pixels(path: Path) -> bytes:
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return image.convert("RGB").tobytes()
+
+
+def test_render_without_options_draws_to_mandelbrot_png(draw: Run, folder: Path) -> None:
+    result = draw("render", "--size", "32x18")
+    assert result.out == ""
+    assert result.err.startswith("mandelbrot.png: 32x18, float ")
+    assert [path.name for path in folder.iterdir()] == ["mandelbrot.png"]
+
+
+def test_render_quiet_prints_nothing(draw: Run) -> None:
+    result = draw("render", "--size", "32x18", "--quiet")
+    assert (result.out, result.err) == ("", "")
+
+
+def test_render_json(draw: Run, folder: Path) -> None:
+    result = draw("render", "--size", "33x17", "--iterations", "300", "-o", "a.npz", "--json")
+    report = json.loads(result.out)
+    with np.load(folder / "a.npz") as archive:
+        counts = archive["counts"]
+    assert counts.dtype == np.uint32
+    assert counts.shape == (report["height"], report["width"]) == (17, 33)
+    assert report["iterations_total"] == int(counts.sum())
+    assert report["iterations_cap"] == 300
+    assert report["pixels_computed"] == 33 * 17
+    assert report["faults"] == []
+    assert len(report["counts_sha256"]) == 64
+    assert result.err == ""
+
+
+def test_like_renders_the_same_picture_again(draw: Run, folder: Path) -> None:
+    draw("render", "--at", "thorn-star", "--size", "48x27", "-o", "first.png", "-o", "first.npz")
+    for source in ("first.png", "first.npz"):
+        draw("render", "--like", source, "-o", "again.png", "-o", "again.npz")
+        assert draw("compare", "first.npz", "again.npz").code == 0
+    draw("render", "--like", "first.png", "-o", "again.png")
+    assert pixels(folder / "first.png") == pixels(folder / "again.png")
+
+
+def test_a_file_that_exists_is_replaced(draw: Run, folder: Path) -> None:
+    (folder / "a.png").write_bytes(b"old")
+    draw("render", "--size", "8x8", "-o", "a.png")
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_picture_formats_agree(draw: Run, folder: Path) -> None:
+    draw("render", "--size", "37x23", "-o", "a.png", "-o", "a.ppm", "-o", "a.npz")
+    draw("recolour", "a.npz", "-o", "b.png", "-o", "b.ppm")
+    assert (folder / "a.ppm").read_bytes().startswith(b"P6\n37 23\n255\n")
+    assert (folder / "a.ppm").read_bytes() == (folder / "b.ppm").read_bytes()
+    assert pixels(folder / "a.png") == pixels(folder / "b.png") == pixels(folder / "a.ppm")
+
+
+def test_recolour_changes_colours_only(draw: Run, run: Run) -> None:
+    draw("render", "--size", "32x18", "-o", "a.png", "-o", "a.npz")
+    draw("recolour", "a.npz", "-o", "b.png", "--palette", "ember", "--offset", "0.3")
+    assert run("compare", "a.png", "b.png").code == 1
+
+
+def test_compare_exit_codes(draw: Run, run: Run, folder: Path) -> None:
+    draw("render", "--size", "32x18", "-o", "a.npz")
+    draw("render", "--size", "32x18", "-o", "b.npz", "--iterations", "50")
+    draw("render", "--size", "16x9", "-o", "c.npz")
+    same = run("compare", "a.npz", "a.npz")
+    assert (same.code, same.out) == (0, "the same: 576 pixels\n")
+    different = run("compare", "a.npz", "b.npz", "-o", "where.png", "--json")
+    assert different.code == 1
+    figures = json.loads(different.out)
+    assert figures["pixels"] == 576
+    assert 0 < figures["differing"] < 576
+    assert figures["largest_difference"] == 950
+    white = np.frombuffer(pixels(folder / "where.png"), np.uint8).reshape(18, 32, 3)
+    assert np.count_nonzero(white.any(axis=2)) == figures["differing"]
+    column, row = figures["first"]
+    assert white[row, column].all()
+    in_words = run("compare", "a.npz", "b.npz")
+    assert in_words.code == 1
+    assert in_words.out.startswith(f"different: {figures['differing']} of 576 pixels")
+    assert run("compare", "a.npz", "c.npz").code == 2
+    assert run("compare", "a.npz", "where.png").code == 2
+    assert run("compare", "a.npz", "missing.npz").code == 2
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_coursework(draw: Run, folder: Path) -> None:
+    draw("coursework", "20", "12")
+    assert (folder / "coursework.ppm").read_bytes().startswith(b"P6\n20 12\n255\n")
+    assert len((folder / "coursework.ppm").read_bytes()) == 13 + 20 * 12 * 3
+
+
+def test_locations(run: Run) -> None:
+    listed = run("locations")
+    assert listed.code == 0
+    assert [line.split()[0] for line in listed.out.splitlines()] == list(LOCATIONS)
+    places = json.loads(run("locations", "--json").out)["locations"]
+    assert [place["name"] for place in places] == list(LOCATIONS)
+    assert places[0]["zoom"] == LOCATIONS["whole-set"].zoom
+
+
+@pytest.mark.parametrize("name", LOCATIONS)
+@pytest.mark.usefixtures("usable_double")
+def test_every_place_is_drawn_without_a_warning(draw: Run, name: str) -> None:
+    assert draw("render", "--at", name, "--size", "16x9", "--iterations", "100").err.startswith("mandelbrot.png")
+
+
+@pytest.mark.parametrize("name", LOCATIONS)
+def test_every_place_is_resolved_at_the_default_size(name: str) -> None:
+    from mandelcl.numbers import DOUBLE
+
+    place = LOCATIONS[name]
+    assert DOUBLE.unresolved(place.view(), place.iterations) is None
+
+
+def test_source_prints_one_text(draw: Run) -> None:
+    text = draw("source", "--orbits", "survivors", "--number", "float", "--rounding", "separate").out
+    assert "#define ROUNDING_FUSED 0\n" in text
+    assert '#line 1 "compat.cl"\n' in text
+    assert "kernel void advance_survivors" in text
+    assert "#include" not in text
+
+
+def test_devices(draw: Run) -> None:
+    keys = {
+        *("spec", "name", "platform", "driver", "type", "compute_units", "clock_mhz", "memory_bytes"),
+        *("max_alloc_bytes", "fp64", "fma", "denormals", "selftest", "reason"),
+    }
+    rows = json.loads(draw("devices", "--json").out)["devices"]
+    assert rows
+    assert all(keys <= set(row) for row in rows)
+    assert "PASS" in {row["selftest"] for row in rows}
+    table = draw("devices").out
+    assert all(row["name"] in table for row in rows)  # nothing is cut off where the output is no terminal
+    skipped = json.loads(draw("devices", "--json", "--no-self-test").out)["devices"]
+    assert {row["selftest"] for row in skipped} == {"SKIPPED"}
+
+
+def test_devices_by_spec_give_the_same_counts(draw: Run) -> None:
+    specs = [row["spec"] for row in json.loads(draw("devices", "--json").out)["devices"] if row["selftest"] == "PASS"]
+    hashes = {
+        json.loads(draw("render", "--size", "40x30", "--device", spec, "--rounding", "separate", "--json").out)[
+            "counts_sha256"
+        ]
+        for spec in specs
+    }
+    assert len(hashes) == 1
+
+
+def test_help_and_version_need_no_opencl(folder: Path) -> None:
+    for arguments in (["--help"], ["--version"], ["locations", "--help"], ["locations"]):
+        process = start(*arguments, env=os.environ | {"OCL_ICD_VENDORS": str(folder)})
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, "")
+        assert out
+
+
+def test_without_a_device_it_explains(folder: Path) -> None:
+    environment = os.environ | {"OCL_ICD_VENDORS": str(folder / "none.icd"), "MANDELCL_CACHE": "off"}
+    process = start("devices", env=environment)
+    out, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("this loader has devices of its own")
+    assert process.returncode == 1
+    assert "no opencl device" in err.lower()
+    assert "What helps here" in err
+    assert "Traceback" not in err
+    process = start("render", "--size", "8x8", env=environment)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    assert err.startswith("mandelcl: no OpenCL device found; `mandelcl devices` says")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+@pytest.mark.usefixtures("usable")
+def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
+    long = ("--center", "-0.1", "0", "--zoom", "10", "--size", "640x360", "--iterations", "4000000000")
+    start("render", "--size", "8x8").communicate(timeout=60)  # what is built and measured once
+    for path in folder.iterdir():
+        path.unlink()
+    process = start("render", *long)
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    before = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - before < 3
+    assert process.returncode not in (0, None)
+    assert out == ""
+    assert "Traceback" not in err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX pipe")
+@pytest.mark.parametrize("arguments", [("locations",), ("source", "--number", "float"), ("devices", "--json")])
+@pytest.mark.usefixtures("usable")
+def test_a_reader_that_stops_reading_is_no_error(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "mandelcl", *arguments]
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60)
+    finally:
+        os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)

@@ -1,0 +1,126 @@
+"""Each example in the README, the docs and every `--help` is run, at a small size."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("render", "devices", "recolour", "compare", "coursework", "locations", "source")
+PAGES = sorted({"README.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))})
+
+
+def examples(text: str) -> list[list[str]]:
+    """Return the arguments of each line that begins with `mandelcl`, without comments, pipes and redirections."""
+    found = []
+    for line in text.splitlines():
+        command = re.match(r" *(?:\.venv/bin/)?mandelcl (.*)", line)
+        if command:
+            alone = re.split(r" {2,}| [|>] ", command.group(1))[0]
+            found.append(shlex.split(alone))
+    return found
+
+
+def shell(page: str) -> str:
+    """Return what stands between ```sh and ``` on a page."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+
+
+def small(arguments: list[str]) -> list[str]:
+    """Return the arguments with a size of some ten pixels."""
+    command, *rest = arguments
+    if command == "coursework":
+        return [command, "16", "16", *(word for word in rest if not word.isdigit())]
+    if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:
+        return arguments
+    width, height = 32, 18
+    if "--size" in rest:
+        k = rest.index("--size")
+        width, height = map(int, rest[k + 1].split("x"))
+        del rest[k : k + 2]
+    shrink = max(1, width // 30)
+    while width % shrink or height % shrink:
+        shrink -= 1
+    return [command, *rest, "--size", f"{width // shrink}x{height // shrink}"]
+
+
+def check(run: Run, folder: Path, arguments: list[str]) -> None:
+    """Run an example, small; a field that no example before it has written is made first."""
+    for word in arguments[1:] if arguments[0] in ("compare", "recolour") else []:
+        if word.endswith(".npz") and not (folder / word).exists():
+            run("render", "--size", "32x18", "-o", word, "--quiet")
+    result = run(*small(arguments))
+    if result.code and "no device matches" in result.err:
+        return  # the example is for another machine; that its options parse is shown
+    refused = "1.9" in arguments
+    different = arguments[0] == "compare" and result.code == 1 and not result.err
+    assert result.code == int(refused) or different, (arguments, result.err)
+    for k, word in enumerate(arguments):
+        if word == "-o" and not refused:
+            assert (folder / arguments[k + 1]).stat().st_size > 0
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.usefixtures("usable_double")
+def test_help_has_examples_and_they_run(run: Run, folder: Path, command: str) -> None:
+    for spelling in ("--help", "-h"):
+        result = run(*([command] if command else []), spelling)
+        assert (result.code, result.err) == (0, "")
+    found = examples(result.out.partition("Examples:")[2])
+    assert found, "no examples"
+    for arguments in found:
+        assert arguments[0] in COMMANDS
+        if command and arguments[0] != command:
+            assert arguments[0] == "render"  # what makes the file for the example proper
+        check(run, folder, arguments)
+
+
+def test_help_names_every_option(run: Run) -> None:
+    text = run("render", "--help").out
+    for option in ("--at", "--center", "--zoom", "--region", "--like", "--size", "--iterations", "--escape-radius"):
+        assert option in text
+    for option in ("--number", "--rounding", "--algorithm", "--device", "--palette", "--cycle", "--offset", "--json"):
+        assert option in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("usable_double")
+def test_examples_on_pages_run(run: Run, folder: Path, page: str) -> None:
+    for arguments in examples(shell(page)):
+        check(run, folder, arguments)
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    lines = shell("README.md").splitlines()
+    assert [line for line in lines if line.startswith("python3 -m venv .venv")] == [
+        "python3 -m venv .venv && .venv/bin/pip install '.[cpu]' && .venv/bin/mandelcl render",
+        "python3 -m venv .venv && .venv/bin/pip install -e '.[cpu,test]' && scripts/test",
+    ]
+
+
+def test_the_readme_is_short_and_its_links_and_pictures_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+            if not target.startswith("https://"):
+                assert ((ROOT / page).parent / target).is_file(), f"{page}: {target}"
+
+
+def test_pictures_of_the_docs_are_small_files() -> None:
+    pictures = list((ROOT / "docs" / "pictures").iterdir())
+    assert pictures
+    assert all(path.stat().st_size <= 600_000 for path in pictures)
+
+
+@pytest.mark.usefixtures("usable")
+def test_the_readme_shows_python_that_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert program
+    exec(compile(program.group(1).replace("640, 360", "64, 36"), "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("1000 ")

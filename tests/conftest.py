@@ -1,0 +1,118 @@
+"""What every test shares: a cache of its own, and device tests spread over every device × number × rounding.
+
+A test that takes `device` runs once a device; one that takes `target` once a device, number and rounding. The
+summary names each implementation with the tests that ran on it; `--implementations N` makes fewer than N a failure.
+"""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Before anything imports mandelcl.device, which writes there; child processes inherit it.
+_CACHE = tempfile.TemporaryDirectory(prefix="mandelcl-tests-", ignore_cleanup_errors=True)
+os.environ["MANDELCL_CACHE"] = _CACHE.name
+
+_IMPLEMENTATIONS = pytest.StashKey[int]()
+_EXERCISED = pytest.StashKey[Counter[str]]()
+_PROPERTY = "implementation"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run the tests marked `long` too")
+    parser.addoption(
+        "--implementations",
+        type=int,
+        default=int(os.environ.get("MANDELCL_TEST_IMPLEMENTATIONS") or 0),
+        metavar="N",
+        help="fail unless tests ran on N OpenCL implementations (also MANDELCL_TEST_IMPLEMENTATIONS=N)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_IMPLEMENTATIONS] = config.getoption("--implementations")
+    config.stash[_EXERCISED] = Counter()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Spread a test over the devices. Without any, it runs once and fails: see `pytest_runtest_setup`."""
+    for name in {"device", "target"} & set(metafunc.fixturenames):
+        from tests.device import targets  # lazily: it asks the loader for devices, which host tests do not need
+
+        every = targets.devices() if name == "device" else targets.targets()
+        metafunc.parametrize(name, every or [pytest.param(None, id="no-device")])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("long") and not item.config.getoption("--long"):
+        pytest.skip("long: run with --long")
+    callspec = getattr(item, "callspec", None)
+    for name in ("device", "target"):
+        if callspec is not None and name in callspec.params:
+            given = callspec.params[name]
+            if given is None:
+                pytest.fail("no OpenCL device found; `mandelcl devices` says what was tried", pytrace=False)
+            device = given.device if name == "target" else given
+            item.user_properties.append((_PROPERTY, f"{device.platform}|{device.name}, driver {device.driver}"))
+
+
+@pytest.fixture
+def exercised(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """Yield a list for the names, `platform|device, driver …`, of implementations that a test drives elsewhere."""
+    names: list[str] = []
+    yield names
+    request.node.user_properties += [(_PROPERTY, name) for name in names]
+
+
+@pytest.fixture
+def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of an empty cache, in use for this test alone."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("MANDELCL_CACHE", str(folder))
+    return folder
+
+
+class _Tally:
+    """Counts, by implementation, the tests that ran (passed or failed) on it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.exercised = config.stash[_EXERCISED]
+        self._ran: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.outcome in ("passed", "failed"):
+            self._ran.add(report.nodeid)
+        if report.when == "teardown" and report.nodeid in self._ran:
+            self._ran.discard(report.nodeid)
+            self.exercised.update({str(value) for name, value in report.user_properties if name == _PROPERTY})
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.config.pluginmanager.register(_Tally(session.config), "mandelcl-tally")
+
+
+def _too_few(config: pytest.Config) -> bool:
+    platforms = {name.partition("|")[0] for name in config.stash[_EXERCISED]}
+    return len(platforms) < config.stash[_IMPLEMENTATIONS] and not config.getoption("collectonly")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and _too_few(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    exercised = config.stash[_EXERCISED]
+    if exercised:
+        terminalreporter.section("OpenCL implementations")
+    for name, tests in sorted(exercised.items()):
+        platform, _, device = name.partition("|")
+        terminalreporter.write_line(f"{tests:5} tests on {platform}: {device}")
+    if _too_few(config):
+        wanted = config.stash[_IMPLEMENTATIONS]
+        terminalreporter.write_line(f"FAILED: fewer than the {wanted} implementations asked for", red=True)

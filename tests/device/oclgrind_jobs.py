@@ -1,0 +1,80 @@
+"""What the Oclgrind test runs in a process of its own, where Oclgrind is the only device; prints one line of JSON.
+
+Arguments: `check` (every kernel, small jobs) or `break` (a kernel that writes out of bounds), number and rounding.
+"""
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+from mandelcl import selftest
+from mandelcl.device import Buffer, Device, discover, kernel_of
+from mandelcl.fixed import by_name
+from mandelcl.program import SMOOTH_LIMIT
+from mandelcl.variant import Variant
+from tests.device import views
+from tests.device.targets import SetPace, Target, expected_smooth, planes
+
+VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
+CAP = 33
+_kept: list[Buffer] = []
+
+
+def keep_buffers() -> None:
+    """Never free a buffer: Oclgrind 21.10 takes the marks of a freed buffer for those of the next one's memory."""
+    for name in ("allocate", "upload"):
+        own = getattr(Device, name)
+
+        def keeping(device: Device, what: Any, own: Any = own) -> Buffer:
+            _kept.append(own(device, what))
+            return _kept[-1]
+
+        setattr(Device, name, keeping)
+
+
+def check(target: Target) -> dict[str, Any]:
+    """Return how many launches there were and which variants were wrong; the self-test's verdict too."""
+    launches, wrong = 0, []
+    for smooth in (False, True):
+        job = target.job(views.whole(19, 11), CAP, smooth=smooth)
+        truth = expected_smooth(job, SMOOTH_LIMIT)
+        out = truth.counts < CAP
+        for variant in VARIANTS:
+            results, done = planes(job, target.device, variant, (19, 6), SetPace((6, 5), (1, 2)))
+            right = np.array_equal(results[0], truth.counts)
+            if smooth:
+                right &= np.array_equal(results[1][out], truth.steps[out])
+                right &= np.array_equal(results[2].view(np.float32)[out], truth.norms[out])
+            launches += done
+            wrong += [] if right else [repr(variant)]
+    found = selftest.verdict(target.device, target.number, target.rounding)
+    return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
+
+
+def break_out(target: Target) -> dict[str, Any]:
+    """Run a kernel with the faults that the checker is there to find."""
+    device = target.device
+    source = """kernel void broken(global uint *out, global uint *unwritten) {
+      out[get_global_id(0) + 4] = 1;
+      if (unwritten[0] == 3) out[1] = 2;
+      out[2] = get_global_id(0);
+    }"""
+    kernel = kernel_of(device.build(source), "broken")
+    event = device.launch(kernel, (4,), (1,), device.allocate(16), device.allocate(16))
+    device.wait(event)
+    return {}
+
+
+def main() -> None:
+    what, number, rounding = sys.argv[1:]
+    (device,) = discover()
+    keep_buffers()
+    target = Target(device, by_name(number), rounding)
+    found = check(target) if what == "check" else break_out(target)
+    print(json.dumps({"platform": device.platform, "device": device.name, "driver": device.driver} | found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""What device tests run on: every device found, every number, every rounding."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from mandelcl.algorithms import escape
+from mandelcl.device import Device, discover
+from mandelcl.fixed import NUMBERS, by_name
+from mandelcl.job import Job
+from mandelcl.numbers import NumberFormat
+from mandelcl.program import Program
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, Pace, grid
+from mandelcl.schedule import Launch as Plan
+from mandelcl.selftest import verdict
+from mandelcl.variant import Variant
+from tests import oracle
+from tests.oracle.formats import FORMATS
+from tests.oracle.smooth import Smooth
+
+_SHORT = {"portable computing language": "pocl"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A device and the arithmetic to run on it."""
+
+    device: Device
+    number: NumberFormat
+    rounding: str
+
+    def job(self, view: Any, iterations: int, **settings: Any) -> Job:
+        """Return a job in this arithmetic."""
+        return Job(view, iterations, number=self.number.name, rounding=self.rounding, **settings)
+
+    @property
+    def flushes(self) -> bool:
+        """Whether the self-test found that denormals are lost here."""
+        return not verdict(self.device, self.number, self.rounding).denormals
+
+
+def oracle_follows(number: str) -> bool:
+    """Return whether the oracle computes in this number: the one place that decides which are compared."""
+    return number in FORMATS
+
+
+@cache
+def _found() -> tuple[Device, ...]:
+    return tuple(discover())
+
+
+def name_of(device: Device) -> str:
+    """Return a short name for test ids: `intel`, `pocl`; with its spec where two would be the same."""
+    names = [_SHORT.get(found.platform.lower()) or re.split(r"\W", found.platform.lower())[0] for found in _found()]
+    own = names[[found.spec for found in _found()].index(device.spec)]
+    return f"{own}{device.spec}" if names.count(own) > 1 else own
+
+
+def devices() -> list[ParameterSet]:
+    """Return every device, as a test's parameter."""
+    return [pytest.param(device, id=name_of(device)) for device in _found()]
+
+
+def targets() -> list[ParameterSet]:
+    """Return every device × number × rounding, as a test's parameters; what cannot run is a skip that says why."""
+    every = []
+    for device in _found():
+        for number in NUMBERS.values():
+            for rounding in number.roundings:
+                marks = [pytest.mark.skip(reason=reason) for reason in _lacking(device, number)]
+                name = f"{name_of(device)}-{number.name}-{rounding}"
+                every.append(pytest.param(Target(device, number, rounding), id=name, marks=marks))
+    return every
+
+
+def _lacking(device: Device, number: NumberFormat) -> list[str]:
+    if number.needs_fp64 and not device.fp64:
+        return [f"{name_of(device)} has no double precision"]
+    return [] if oracle_follows(number.name) else [f"the oracle does not follow {number.name}"]
+
+
+@cache
+def expected(job: Job) -> npt.NDArray[np.uint32]:
+    """Return the oracle's counts; each job is computed once for all devices."""
+    return oracle.counts(job)
+
+
+@cache
+def expected_smooth(job: Job, limit: int) -> Smooth:
+    """Return the oracle's smooth steps; each job is computed once for all devices."""
+    return oracle.smooth_steps(job, limit)
+
+
+class SetPace(Pace):
+    """A pace that a test sets: `rows` of fresh orbits a launch, and `groups` of iterations, over and over."""
+
+    def __init__(self, rows: tuple[int, ...], groups: tuple[int, ...]) -> None:
+        super().__init__(1.0, 1.0, 1)
+        self._rows, self._groups, self._launches = rows, groups, 0
+
+    def _turn(self, values: tuple[int, ...], most: int) -> int:
+        self._launches += 1
+        return max(1, min(most, values[self._launches % len(values)]))
+
+    def first(self, width: int, rows: int, groups: int, group: int) -> Plan:  # noqa: ARG002 - as Pace has it
+        return Plan(self._turn(self._rows, rows), self._turn(self._groups, groups))
+
+    def next(self, previous: int, seconds: float, groups: int) -> int:  # noqa: ARG002 - as Pace has it
+        return self._turn(self._groups, groups)
+
+    def learn(self, orbit_groups: float, group: int, seconds: float) -> None:
+        pass
+
+
+ALL_AT_ONCE = SetPace((1 << 30,), (1 << 30,))
+
+
+def planes(
+    job: Job,
+    device: Device,
+    variant: Variant | None = None,
+    block: tuple[int, int] | None = None,
+    pace: Pace = ALL_AT_ONCE,
+) -> tuple[npt.NDArray[np.uint32], int]:
+    """Return the raw results (planes, height, width) of a job in blocks of a shape, and the number of launches."""
+    limit = verdict(device, by_name(job.number), job.rounding).loop_limit
+    program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
+    results = np.full((program.planes, view.height, view.width), 0xDEADBEEF, np.uint32)
+    blocks = grid(view.width, view.height, *(block or (view.width, view.height)))
+    for done, words in escape.run(program, blocks, pace, log):
+        results[place(done)] = words
+    return results, len(log.seconds)
+
+
+def place(block: Block) -> tuple[slice, slice, slice]:
+    """Return where a block's results lie among a picture's."""
+    return np.s_[:, block.y : block.y + block.height, block.x : block.x + block.width]

@@ -1,0 +1,141 @@
+"""Every pixel of every device equals the oracle's."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.program import SMOOTH_LIMIT
+from mandelcl.rendering import render, smooth_fraction
+from mandelcl.selftest import verdict
+from mandelcl.view import View
+from tests.device import views
+from tests.device.targets import Target, expected, expected_smooth, planes
+from tests.oracle import LEAST_FLOAT
+from tests.oracle.cases import tiny_jobs
+
+# Caps with sizes that keep a view with a third of its pixels inside below 10⁸ iterations. The sizes are no multiples
+# of anything a kernel is shaped by.
+CAPS = {1: (37, 23), 2: (37, 23), 3: (37, 23), 255: (503, 401), 1000: (307, 211), 100_000: (37, 23)}
+SIZES = [(1, 1), (1, 97), (97, 1), (2, 2), (3, 257), (257, 3), (127, 131), (1024, 5), (31, 32)]
+DENORMAL_JOBS = ("denormal imaginary parts", "denormal points", "a pitch below the ulp")
+
+
+def check(job: Job, device: Device) -> None:
+    field, report = render(job, device)
+    np.testing.assert_array_equal(field.counts, expected(job))
+    assert report.iterations_total == int(expected(job).sum(dtype=np.uint64))
+    assert (report.number, report.rounding) == (job.number, job.rounding)
+
+
+def test_self_test_passes(target: Target) -> None:
+    found = verdict(target.device, target.number, target.rounding)
+    assert found.passed, found.reason
+    assert found.speed > 0
+
+
+@pytest.mark.parametrize("cap", CAPS)
+@pytest.mark.parametrize("place", views.PLACES)
+def test_places(target: Target, place: str, cap: int) -> None:
+    check(target.job(views.PLACES[place](*CAPS[cap]), cap), target.device)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_sizes(target: Target, size: tuple[int, int]) -> None:
+    check(target.job(views.whole(*size), 300), target.device)
+
+
+@pytest.mark.parametrize("place", views.DEEP)
+def test_deepest(target: Target, place: str) -> None:
+    view = views.deepest(target.number, place, 331, 199, 1000)
+    check(target.job(view, 1000), target.device)
+    beyond = View(view.anchor_re, view.anchor_im, view.pitch / 512, view.width, view.height)
+    assert target.number.unresolved(beyond, 1000)
+    check(target.job(beyond, 1000), target.device)
+
+
+@pytest.mark.parametrize("name", tiny_jobs("float", "fused"))
+def test_tiny(target: Target, name: str) -> None:
+    job = tiny_jobs(target.number.name, target.rounding)[name]
+    if name in DENORMAL_JOBS and target.flushes:
+        with pytest.raises(DeviceError, match="flushes denormals"):
+            render(job, target.device)
+    else:
+        check(job, target.device)
+
+
+@pytest.mark.parametrize(("imaginary", "reached"), [("1e-40", "float"), ("1e-30", "float"), ("1e-310", "double")])
+def test_denormals_are_kept_or_refused(target: Target, imaginary: str, reached: str) -> None:
+    """1e-30 is no denormal, but its square is."""
+    view = View(Fraction("-1.9"), Fraction(imaginary), Fraction(imaginary), 3, 2)
+    job = target.job(view, 500)
+    if target.flushes and target.number.name == reached:
+        with pytest.raises(DeviceError, match=f"flushes denormals of {reached} to zero"):
+            render(job, target.device)
+    else:
+        check(job, target.device)
+
+
+@pytest.mark.parametrize("radius_squared", [LEAST_FLOAT, Fraction(100), Fraction(16384)], ids=["under 2", "10", "128"])
+@pytest.mark.parametrize("place", views.PLACES)
+def test_smooth(target: Target, place: str, radius_squared: Fraction) -> None:
+    job = target.job(views.PLACES[place](131, 89), 700, radius_squared=radius_squared, smooth=True)
+    check_smooth(job, target.device)
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3, 40])
+def test_smooth_of_orbits_that_never_leave(target: Target, cap: int) -> None:
+    """At c = −2 and R² just below 4 an orbit escapes and stays at 2 for ever: it is given up after SMOOTH_LIMIT."""
+    view = View(Fraction(-2), Fraction(0), Fraction(1, 4), 5, 5, 1, 2)
+    job = target.job(view, cap, radius_squared=LEAST_FLOAT, smooth=True)
+    check_smooth(job, target.device)
+    if cap > 1:
+        assert expected_smooth(job, SMOOTH_LIMIT).steps[2, 1] == SMOOTH_LIMIT + 1
+
+
+def check_smooth(job: Job, device: Device) -> None:
+    truth = expected_smooth(job, SMOOTH_LIMIT)
+    (counts, steps, norms), _ = planes(job, device)
+    out = truth.counts < job.iterations  # what is left of the others is of no use to anybody
+    np.testing.assert_array_equal(counts, truth.counts)
+    np.testing.assert_array_equal(steps[out], truth.steps[out])
+    np.testing.assert_array_equal(norms.view(np.float32)[out], truth.norms[out])
+    field, _ = render(job, device)
+    assert field.smooth is not None
+    np.testing.assert_array_equal(field.counts, truth.counts)
+    words = np.array([truth.counts, truth.steps, truth.norms.view(np.uint32)])
+    np.testing.assert_array_equal(field.smooth, smooth_fraction(words, job.iterations))
+
+
+def test_smooth_fraction_by_hand() -> None:
+    """m − log₂ log₂ |z_m| − (count − 1): continuous in the count, 0 inside."""
+    norms = np.array([[20000.0, 3e38, np.inf, 4.0, 0.0]], np.float32)
+    counts = np.array([[5, 5, 5, 5, 9]], np.uint32)
+    steps = np.array([[8, 8, 8, 1005, 9]], np.uint32)
+    got = smooth_fraction(np.array([counts, steps, norms.view(np.uint32)]), cap=9)
+    largest = float(np.finfo(np.float32).max)
+    hand = [8 - 4 - math.log2(math.log2(math.sqrt(norm))) for norm in (20000.0, float(norms[0, 1]), largest)]
+    np.testing.assert_allclose(got[0], [*hand, 1001, 0], rtol=1e-6)
+
+
+def test_smooth_and_plain_counts_are_the_same(target: Target) -> None:
+    view = views.seahorses(97, 61)
+    plain, _ = render(target.job(view, 500), target.device)
+    smooth, _ = render(target.job(view, 500, smooth=True), target.device)
+    np.testing.assert_array_equal(plain.counts, smooth.counts)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", views.PLACES)
+def test_large(target: Target, place: str) -> None:
+    check(target.job(views.PLACES[place](4096, 4096), 1000), target.device)
+
+
+@pytest.mark.long
+def test_long_orbits(target: Target) -> None:
+    """Some 10¹⁰ iterations, most of them of orbits that never escape."""
+    check(target.job(views.whole(640, 480), 100_000), target.device)

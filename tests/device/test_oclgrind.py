@@ -1,0 +1,93 @@
+"""Oclgrind sees no access out of bounds, no race and no use of uninitialised memory in any kernel."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.fixed import NUMBERS
+from tests.device.targets import oracle_follows
+
+_LIBRARY = "liboclgrind-rt-icd.so"
+_ROOT = Path(__file__).parents[2]
+# pyopencl asks for every property of a device, also those that Oclgrind does not know; that is no fault of ours.
+_HARMLESS = re.compile(
+    r"\nOclgrind - OpenCL runtime error detected\n\tFunction: clGet\w+Info\n(\t.*\n|For argument.*\n)*"
+)
+
+
+@cache
+def library() -> Path | None:
+    """Return Oclgrind's ICD library: where Debian's package lists it, beside its program, or in a library folder."""
+    folders = [Path(folder) for folder in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/oclgrind/lib")]
+    if shutil.which("oclgrind"):
+        folders.append(Path(str(shutil.which("oclgrind"))).resolve().parents[1] / "lib")
+    for folder in folders:
+        for found in (folder / _LIBRARY, *folder.glob(f"*/{_LIBRARY}")):
+            if found.is_file():
+                return found
+    if shutil.which("dpkg"):
+        listed = subprocess.run(["dpkg", "-L", "oclgrind"], capture_output=True, text=True, check=False).stdout
+        return next((Path(line) for line in listed.splitlines() if line.endswith(_LIBRARY)), None)
+    return None
+
+
+def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
+    """Return what `oclgrind_jobs` printed and what Oclgrind complained of."""
+    found = library()
+    if found is None:
+        pytest.skip("Oclgrind is not installed")
+    (folder / "vendors").mkdir()
+    (folder / "vendors/oclgrind.icd").write_text(f"{found}\n")
+    log = folder / "log"
+    settings = {
+        "OCL_ICD_VENDORS": str(folder / "vendors"),
+        "MANDELCL_CACHE": str(folder / "cache"),
+        "OCLGRIND_LOG": str(log),
+        "OCLGRIND_CHECK_API": "1",
+        "OCLGRIND_DATA_RACES": "1",
+        "OCLGRIND_UNINITIALIZED": "1",
+        # Oclgrind's check for uninitialised memory does not know all instructions that its optimiser makes.
+        "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH")))),
+    }
+    command = [sys.executable, "-m", "tests.device.oclgrind_jobs", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_ROOT, env=os.environ | settings)
+    complaints = log.read_text(errors="replace") if log.exists() else ""
+    assert done.returncode == 0, f"{done.stderr[-3000:]}\n{complaints[-3000:]}"
+    return json.loads(done.stdout.splitlines()[-1]), complaints
+
+
+def complaints_of(done: str) -> str:
+    return _HARMLESS.sub("", done).strip()
+
+
+@pytest.mark.parametrize(
+    ("number", "rounding"),
+    [(name, rounding) for name, number in NUMBERS.items() if oracle_follows(name) for rounding in number.roundings],
+)
+def test_kernels_are_clean(tmp_path: Path, number: str, rounding: str, exercised: list[str]) -> None:
+    found, log = run(tmp_path, "check", number, rounding)
+    exercised.append(f"{found['platform']}|{found['device']}, driver {found['driver']}")
+    assert found["platform"] == "Oclgrind"
+    assert complaints_of(log) == ""
+    assert found["wrong"] == []
+    assert found["passed"], found["reason"]
+    assert found["launches"] > 100, "no survivors were made"
+
+
+def test_the_checker_checks(tmp_path: Path, exercised: list[str]) -> None:
+    found, log = run(tmp_path, "break", "float", "separate")
+    exercised.append(f"{found['platform']}|{found['device']}, driver {found['driver']}")
+    complaints = complaints_of(log)
+    assert "Invalid write of size 4 at global memory address" in complaints
+    assert re.search(r"data race", complaints)
+    assert "ninitialized value" in complaints
+    assert "Kernel: broken" in complaints

@@ -1,0 +1,165 @@
+"""The layers: a module imports only from those below it, and OpenCL is loaded only where it is needed."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mandelcl
+
+PACKAGE = Path(mandelcl.__file__).parent
+
+# Top to bottom, in the design's order and with its names; a package stands for all of its modules.
+LAYERS = (
+    "__main__",
+    "cli",
+    "studies",
+    "published",
+    "comparison",
+    "rendering",
+    "workers",
+    "store",
+    "tune",
+    "algorithms",
+    "rate",
+    "choose",
+    "selftest",
+    "known_answers",
+    "program",
+    "schedule",
+    "variant",
+    "device",
+    "absence",
+    "runtimes",
+    "vendors",
+    "source",
+    "cache",
+    "colour",
+    "palettes",
+    "output",
+    "png",
+    "archive",
+    "strips",
+    "locations",
+    "report",
+    "field",
+    "fixed",
+    "numbers",
+    "job",
+    "view",
+    "errors",
+)
+# These may be built on pyopencl; `absence` and `runtimes` only speak of it.
+OPENCL = {"device"}
+# Its public names are looked up in the modules when first asked for.
+ROOT = "__init__"
+
+
+def modules() -> dict[str, list[Path]]:
+    """Return the files of each layer."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found.setdefault(parts[0], []).append(path)
+    return found
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the full name of everything that a file imports, wherever in it."""
+    package = ("mandelcl", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(
+                [*package[: len(package) + 1 - node.level], node.module or ""] if node.level else [node.module or ""]
+            )
+            yield from (f"{base}.{alias.name}".replace("..", ".") for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            first = node.args[0]
+            yield str(first.value) if isinstance(first, ast.Constant) else "dynamic"
+
+
+def layers_used(path: Path) -> set[str]:
+    """Return the layers that a file imports from; `mandelcl` itself where a public name is taken from there."""
+    used = set()
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "mandelcl" and len(parts) > 1:
+            used.add(parts[1] if parts[1] in LAYERS else "mandelcl")
+    return used
+
+
+def test_every_module_has_its_place() -> None:
+    assert len(set(LAYERS)) == len(LAYERS)
+    assert set(modules()) - {ROOT} <= set(LAYERS)
+    assert "utils" not in modules()
+
+
+@pytest.mark.parametrize("layer", [layer for layer in LAYERS if layer in modules()])
+def test_imports_point_downwards(layer: str) -> None:
+    below = set(LAYERS[LAYERS.index(layer) + 1 :])
+    for path in modules()[layer]:
+        used = layers_used(path)
+        allowed = below | ({layer} if (PACKAGE / layer).is_dir() else set())
+        if layer in ("cli", "__main__"):
+            allowed.add("mandelcl")  # its version
+        assert used <= allowed, f"{path.name} imports from {sorted(used - allowed)}"
+
+
+def test_one_module_alone_imports_pyopencl() -> None:
+    for layer, paths in modules().items():
+        for path in paths:
+            uses = any(name.partition(".")[0] == "pyopencl" for name in imported(path))
+            assert uses == (layer in OPENCL), path
+
+
+def test_the_test_sees_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
+    (tmp_path / "cli").mkdir()
+    path = tmp_path / "cli" / "x.py"
+    path.write_text(
+        "from mandelcl import view\nfrom mandelcl.device import Device\nimport mandelcl.job\nfrom . import options\n"
+        "from ..cache import read\ndef f():\n  import mandelcl.rate as r\n  importlib.import_module('mandelcl.store')\n"
+    )
+    assert layers_used(path) == {"view", "device", "job", "cli", "cache", "rate", "store"}
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "module", ["mandelcl", "mandelcl.cli", "mandelcl.view", "mandelcl.output", "mandelcl.runtimes"]
+)
+def test_importing_loads_no_opencl(module: str) -> None:
+    assert python(f"import sys, {module}; print('pyopencl' in sys.modules)") == "False\n"
+
+
+def test_help_loads_no_opencl() -> None:
+    code = """
+import sys
+from mandelcl.cli import main
+sys.argv = ["mandelcl", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print("pyopencl" in sys.modules)
+"""
+    shown = python(code)
+    assert "render" in shown
+    assert shown.splitlines()[-1] == "False"
+
+
+def test_public_names_are_there() -> None:
+    code = "import mandelcl; print(all(getattr(mandelcl, name) for name in mandelcl.__all__))"
+    assert python(code) == "True\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = mandelcl.nothing

@@ -1,0 +1,178 @@
+"""Blocks tile a picture, and launches keep to their budget, on devices that exist only here."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mandelcl.schedule import Block, Pace, block_shape, grid
+
+sides = st.integers(1, 5000)
+
+
+@given(sides, sides, st.integers(1, 10_000_000))
+def test_blocks_have_at_most_so_many_pixels(width: int, height: int, pixels: int) -> None:
+    columns, rows = block_shape(width, height, pixels)
+    assert 1 <= columns <= width
+    assert 1 <= rows <= height
+    assert columns * rows <= pixels
+    if width <= pixels:
+        assert columns == width, "blocks of whole rows stream"
+        bands = -(-height // rows)
+        assert rows * bands - height < bands, "the bands are as even as they can be"
+    else:
+        assert (columns, rows) == (pixels, 1)
+
+
+@given(*[st.integers(1, 60)] * 4)
+def test_blocks_tile_the_picture(width: int, height: int, block_width: int, block_height: int) -> None:
+    blocks = list(grid(width, height, block_width, block_height))
+    covered = [(x, y) for b in blocks for y in range(b.y, b.y + b.height) for x in range(b.x, b.x + b.width)]
+    assert len(covered) == sum(block.pixels for block in blocks)
+    assert sorted(covered) == sorted((x, y) for x in range(width) for y in range(height))
+    assert blocks == sorted(blocks, key=lambda block: (block.y, block.x))
+    assert all(b.width <= block_width and b.height <= block_height for b in blocks)
+
+
+def test_the_blocks_of_a_small_picture() -> None:
+    assert list(grid(5, 3, 4, 2)) == [Block(0, 0, 4, 2), Block(4, 0, 1, 2), Block(0, 2, 4, 1), Block(4, 2, 1, 1)]
+    assert block_shape(1920, 1080, 1 << 18) == (1920, 135)
+    assert block_shape(100, 7, 350) == (100, 3)
+    assert block_shape(100, 7, 99) == (99, 1)
+
+
+class Simulated:
+    """A device with a clock of its own: a launch takes what its orbits cost, as many at once as saturate it.
+
+    `alive(row, group)` is the share of a row's orbits that still run in a group of iterations; `slowness(row)` how
+    many times slower than measured the device is there.
+    """
+
+    def __init__(
+        self,
+        alive: Callable[[int, int], float] = lambda _row, _group: 1.0,
+        slowness: Callable[[int], float] = lambda _row: 1.0,
+        rate: float = 1e9,
+        saturation: int = 1000,
+    ) -> None:
+        self.alive, self.slowness, self.rate, self.saturation = alive, slowness, rate, saturation
+        self.lengths: list[float] = []
+
+    def seconds(self, width: int, rows: range, start: int, groups: int, group: int) -> float:
+        """Run a launch; orbits that escape early leave the device idle only where all of its work is done."""
+        share = sum(self.alive(row, start + k) * self.slowness(row) for row in rows for k in range(groups))
+        work = max(width * share, self.saturation * groups * (share > 0))
+        self.lengths.append(work * group / self.rate)
+        return self.lengths[-1]
+
+    def render(self, pace: Pace, width: int, height: int, groups: int, group: int = 16) -> None:
+        """Do what `escape.run` does with one block in flight; every orbit runs exactly its groups."""
+        row = 0
+        while row < height:
+            plan = pace.first(width, height - row, groups, group)
+            assert 1 <= plan.rows <= height - row
+            assert 1 <= plan.groups <= groups
+            rows, done, now = range(row, row + plan.rows), 0, plan.groups
+            orbits = width * plan.rows
+            while True:
+                took = self.seconds(width, rows, done, now, group)
+                pace.learn(max(orbits, self.saturation) * now, group, took)
+                done += now
+                orbits = round(width * sum(self.alive(r, done) for r in rows))
+                if done >= groups or not orbits:
+                    break
+                now = pace.next(now, took, groups - done)
+                assert 1 <= now <= groups - done
+            row += plan.rows
+
+
+BUDGET = 0.1
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "groups"), [(1000, 300, 63), (4096, 64, 6250), (1, 1, 20_000), (50, 9, 500)]
+)
+@pytest.mark.parametrize("measured", [0.3, 1.0, 1.9])
+def test_launches_keep_to_the_budget(width: int, height: int, groups: int, measured: float) -> None:
+    """The rate was measured wrong by some factor; after the first launch that no longer shows."""
+    device = Simulated()
+    device.render(Pace(BUDGET, device.rate * measured, device.saturation), width, height, groups)
+    warm = device.lengths[2:] or device.lengths
+    assert max(warm) <= 2 * BUDGET
+    least = width * height * groups * 16 / device.rate
+    assert len(device.lengths) <= 20 + 12 * max(1.0, least / BUDGET), "launches are not too small either"
+
+
+def test_a_cliff_in_cost_makes_no_long_launch() -> None:
+    """All rows escape at once but those in the middle, which cost a hundred times as much: launches were planned so."""
+    device = Simulated(alive=lambda row, group: 1.0 if 100 <= row < 150 or group < 6 else 0.0)
+    device.render(Pace(BUDGET, device.rate, device.saturation), 2000, 300, 600)
+    assert max(device.lengths) <= 2 * BUDGET
+
+
+def test_a_device_that_turns_slow() -> None:
+    """A hundred times slower from one row to the next: one launch is late, those after it are not."""
+    device = Simulated(slowness=lambda row: 100.0 if row >= 20 else 1.0)
+    device.render(Pace(BUDGET, device.rate, device.saturation), 1000, 60, 1000)
+    late = [k for k, seconds in enumerate(device.lengths) if seconds > 2 * BUDGET]
+    assert len(late) <= 1
+    assert max(device.lengths) <= 100 * BUDGET
+
+
+def test_a_device_that_recovers_is_trusted_again() -> None:
+    device = Simulated(slowness=lambda row: 100.0 if row < 10 else 1.0)
+    pace = Pace(BUDGET, device.rate, device.saturation)
+    device.render(pace, 1000, 2000, 400)
+    assert pace.rate > device.rate / 2
+
+
+def test_short_work_is_one_launch() -> None:
+    device = Simulated()
+    device.render(Pace(BUDGET, device.rate, device.saturation), 640, 360, 4)
+    assert len(device.lengths) == 1
+
+
+@given(
+    st.floats(1e-9, 10), st.floats(1, 1e13), st.integers(1, 1 << 22), st.integers(1, 1 << 20), st.integers(1, 5000),
+    st.integers(1, (1 << 32) - 2), st.sampled_from([1, 2, 7, 16, 32]),
+)  # fmt: skip
+def test_plans_are_possible(
+    budget: float, rate: float, saturation: int, width: int, rows: int, cap: int, group: int
+) -> None:
+    groups = -(-cap // group)
+    pace = Pace(budget, rate, saturation)
+    plan = pace.first(width, rows, groups, group)
+    assert 1 <= plan.rows <= rows
+    assert 1 <= plan.groups <= groups
+    if plan.rows > 1 and plan.groups > 1:  # otherwise it is as small as a launch can be
+        assert max(width * plan.rows, saturation) * plan.groups * group <= rate * budget * 1.001
+    for seconds in (0.0, 1e-9, budget / 3, budget, 1e6):
+        assert 1 <= pace.next(plan.groups, seconds, groups) <= min(groups, 4 * plan.groups)
+        assert pace.next(plan.groups, 100 * budget, groups) <= max(1, plan.groups // 100)
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e15), st.floats(-1, 100)), max_size=30))
+def test_the_rate_stays_sane(launches: list[tuple[float, float]]) -> None:
+    pace = Pace(BUDGET, 1e9, 100)
+    for orbit_groups, seconds in launches:
+        before = pace.rate
+        pace.learn(orbit_groups, 16, seconds)
+        assert 0 < pace.rate <= 1e9
+        if seconds <= 0:
+            assert pace.rate == before
+        elif seconds > BUDGET:
+            assert pace.rate == min(before, orbit_groups * 16 / seconds)
+        else:
+            assert before <= pace.rate <= before * 1.1000001
+
+
+def test_random_devices() -> None:
+    """Any shares alive, falling as orbits escape: no launch past the first two is late."""
+    for seed in range(30):
+        chance = random.Random(seed)
+        half_life = [chance.choice([0.5, 3, 50, 1e9]) for _ in range(60)]
+        device = Simulated(lambda row, group, h=half_life: 0.5 ** (group / h[row]), rate=10 ** chance.uniform(7, 11))  # type: ignore[misc]
+        device.render(Pace(BUDGET, device.rate, device.saturation), chance.randint(1, 3000), 60, chance.randint(1, 400))
+        assert max(device.lengths[2:], default=0) <= 2 * BUDGET
