@@ -127,7 +127,7 @@ class IeeeFormat(NumberFormat):
 
     def least_radius_squared(self) -> Fraction:
         """Return the number just below 4."""
-        return 4 - Fraction(4) / 2**self.precision
+        return 4 - Fraction(4, 1 << self.precision)
 
     def parts(self, double_digits: bool) -> tuple[str, ...]:  # noqa: ARG002 - it has no digits
         """Return the kernel files that implement it."""

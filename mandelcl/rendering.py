@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mandelcl import choose, rate
 from mandelcl.algorithms import escape
 from mandelcl.device import Device
-from mandelcl.errors import MandelclError
+from mandelcl.errors import InvalidInputError, MandelclError
 from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.program import Program
@@ -20,6 +20,7 @@ from mandelcl.schedule import Pace, block_shape, grid
 from mandelcl.variant import Variant
 
 BUDGET_S = 0.1
+_NO_BUDGET = 1e9
 _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
 _PAINTING_BYTES = 256  # a column's share of the strips that are being painted and packed, on all cores
@@ -45,11 +46,13 @@ def render(
     variant: Variant | None = None,
     budget: float = BUDGET_S,
     block_pixels: int | None = None,
+    blocks: tuple[int, int] | None = None,
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed.
 
     `device` is by default the fastest that passes its self-test. `variant`, `budget` (seconds a launch should last)
-    and `block_pixels` change the speed, never a byte of the field. `progress` is called after each block.
+    and `block_pixels` change the speed, never a byte of the field. `blocks` (columns, rows) cuts the picture into that
+    many, each one launch to the cap, however long that takes. `progress` is called after each block.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
     started = time.perf_counter()
@@ -58,8 +61,8 @@ def render(
     job, device = choice.job, choice.device
     program = Program(device, job, variant or choice.variant, choice.loop_limit)
     counts, smooth = _allocate(job)
-    pace = Pace(budget, rate.measured(program), program.saturation)
-    width, height = block_shape(job.view.width, job.view.height, block_pixels or _block_pixels(program))
+    pace = Pace(_NO_BUDGET if blocks else budget, rate.measured(program), program.saturation)
+    width, height = _block_shape(program, block_pixels, blocks)
     log = LaunchLog()
     done = iterations = 0
     for block, results in escape.run(program, grid(job.view.width, job.view.height, width, height), pace, log):
@@ -86,6 +89,16 @@ def smooth_fraction(results: npt.NDArray[np.uint32], cap: int) -> npt.NDArray[np
     fraction: npt.NDArray[np.float64] = (steps.astype(np.float64) - counts) + 1 - np.log2(np.log2(norm) / 2)
     fraction[counts == np.uint32(cap)] = 0
     return fraction.astype(np.float32)
+
+
+def _block_shape(program: Program, pixels: int | None, blocks: tuple[int, int] | None) -> tuple[int, int]:
+    view = program.job.view
+    if blocks is None:
+        return block_shape(view.width, view.height, pixels or _block_pixels(program))
+    columns, rows = blocks
+    if not (1 <= columns <= view.width and 1 <= rows <= view.height):
+        raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
+    return -(-view.width // columns), -(-view.height // rows)
 
 
 def _block_pixels(program: Program) -> int:

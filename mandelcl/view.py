@@ -38,11 +38,11 @@ def parse_number(text: str, what: str = "number") -> Fraction:
     raise InvalidInputError(f"{what} {shown} is not a number; write it like -0.75, 1.5e-30 or 1/3")
 
 
-def parse_size(text: str) -> tuple[int, int]:
-    """Return (width, height) from `1920x1080`."""
+def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write it like 1920x1080") -> tuple[int, int]:
+    """Return (width, height) from `1920x1080`; an error names `what` and the `form` expected."""
     match = re.fullmatch(r"(\d{1,10})[xX×](\d{1,10})", text.strip(), re.ASCII)
     if not match:
-        raise InvalidInputError(f"size {_shown(text)} is not WIDTHxHEIGHT; write it like 1920x1080")
+        raise InvalidInputError(f"{what} {_shown(text)} is not {form}")
     return int(match.group(1)), int(match.group(2))
 
 

@@ -31,7 +31,7 @@ class _Run:
 def run(
     program: Program, blocks: Iterable[Block], pace: Pace, log: LaunchLog
 ) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
-    """Yield each block with its results (planes × height × width), in the order of the blocks.
+    """Yield each block with its results (planes × height × width), as they finish.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget.
     """

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from mandelcl import choose, output, rendering
 from mandelcl.cli import options
 from mandelcl.report import Report
+from mandelcl.view import parse_size
 
 DEFAULT_OUTPUT = "mandelbrot.png"
 
@@ -29,6 +30,7 @@ Examples:
 @options.job_options
 @options.device_option
 @options.self_test_option
+@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -36,6 +38,7 @@ def command(
     outputs: tuple[str, ...],
     devices: tuple[str, ...],
     no_self_test: bool,
+    blocks: str | None,
     palette: str | None,
     cycle: float | None,
     offset: float | None,
@@ -56,6 +59,7 @@ def command(
     paths = outputs or (DEFAULT_OUTPUT,)
     output.check_writable(*paths)
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
+    cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     job = wanted.job(smooth=colouring.palette.smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     console = Console(stderr=True)
@@ -69,7 +73,9 @@ def command(
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
             progress.update(task, completed=done.pixels, rate=rate)
 
-        field, report = rendering.render(choice.job, choice.device, progress=show, self_test=not no_self_test)
+        field, report = rendering.render(
+            choice.job, choice.device, progress=show, self_test=not no_self_test, blocks=cut
+        )
         picture = colouring.picture(field)
         for path in paths:
             output.write(path, field, picture)
