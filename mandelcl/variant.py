@@ -6,7 +6,6 @@ from mandelcl.device import Device
 from mandelcl.fixed import FixedFormat
 from mandelcl.numbers import NumberFormat
 
-
 _CPU_DIGITS_UNROLLED = 11  # the next width takes a CPU's compiler minutes
 
 
