@@ -68,13 +68,13 @@ def test_tiny(target: Target, name: str) -> None:
         check(job, target.device)
 
 
-@pytest.mark.parametrize(("imaginary", "reached"), [("1e-40", "float"), ("1e-30", "float"), ("1e-310", "double")])
-def test_denormals_are_kept_or_refused(target: Target, imaginary: str, reached: str) -> None:
-    """1e-30 is no denormal, but its square is."""
+@pytest.mark.parametrize("imaginary", ["1e-40", "1e-30", "1e-310"])
+def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
+    """1e-30 is no denormal in float, but its square is; 1e-310 is one in double."""
     view = View(Fraction("-1.9"), Fraction(imaginary), Fraction(imaginary), 3, 2)
     job = target.job(view, 500)
-    if target.flushes and target.number.name == reached:
-        with pytest.raises(DeviceError, match=f"flushes denormals of {reached} to zero"):
+    if target.flushes and (target.number.name == "float" or imaginary == "1e-310"):
+        with pytest.raises(DeviceError, match=f"flushes denormals of {target.number.name} to zero"):
             render(job, target.device)
     else:
         check(job, target.device)

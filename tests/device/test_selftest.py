@@ -147,7 +147,7 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
 
     monkeypatch.setattr(selftest, "verdict", verdict)
     assert choose.fastest(job, [broken, device]).device is device
-    with pytest.raises(DeviceError, match="9:9.*wrong on purpose"):
+    with pytest.raises(DeviceError, match=r"9:9.*wrong on purpose"):
         choose.fastest(job, [broken])
     assert choose.fastest(job, [broken], self_test=False).device is broken
 

@@ -90,14 +90,14 @@ def small_views(draw: st.DrawFn) -> View:
 turns = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), view=small_views(), cap=st.integers(1, 600), rows=turns, groups=turns)
 def test_any_split(
     target: Target, data: st.DataObject, view: View, cap: int, rows: tuple[int, ...], groups: tuple[int, ...]
 ) -> None:
     job = target.job(view, cap)
     variant = data.draw(st.sampled_from(builds(target)), "variant")
-    shape = data.draw(st.tuples(st.integers(1, 64), st.integers(1, 8)), "work-group")
+    shape = data.draw(st.sampled_from(SHAPES), "work-group")  # some drivers compile for each
     variant = replace(variant, local_columns=shape[0], local_rows=shape[1])
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
     counts, _ = planes(job, target.device, variant, block, SetPace(rows, groups))

@@ -74,7 +74,7 @@ def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_interrupted_writer_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def replace(self: Path, target: Path) -> Path:
+    def replace(*_: Path) -> Path:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "replace", replace)
