@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -21,6 +22,22 @@ BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """A fault of a platform that must be worked around: where it was seen, and what is done about it."""
+
+    platform: str
+    seen: str
+    build_options: tuple[str, ...] = ()
+    keep_binaries: bool = True
+
+
+QUIRKS = (
+    Quirk("rusticl", "Mesa 22.3.6 aborts the process when given a binary that is not its own", keep_binaries=False),
+    Quirk("Oclgrind", "21.10 fails on intrinsics that its own optimiser leaves behind", ("-cl-opt-disable",)),
+)
 
 
 class Device:
@@ -43,6 +60,7 @@ class Device:
         self.max_group_size: int = handle.max_work_group_size
         self.timer_resolution_ns: int = handle.profiling_timer_resolution
         self.extensions = frozenset(handle.extensions.split())
+        self._quirks = [quirk for quirk in QUIRKS if quirk.platform.lower() in self.platform.lower()]
 
     def __repr__(self) -> str:
         return f"<Device {self.spec} {self.name} on {self.platform}>"
@@ -95,6 +113,11 @@ class Device:
         with opencl_errors(self):
             return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
+    @property
+    def keeps_binaries(self) -> bool:
+        """Whether a compiled program's binary may be given to it again in a later run."""
+        return all(quirk.keep_binaries for quirk in self._quirks)
+
     def build(self, source: str, options: tuple[str, ...] = ()) -> cl.Program:
         """Return the source built for this device; raises BuildError with the compiler's log."""
         return self._built(cl.Program(self.context, source), options, cache_dir=False)
@@ -145,10 +168,11 @@ class Device:
         return min(limit, self.max_group_size)
 
     def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:
+        quirks = [option for quirk in self._quirks for option in quirk.build_options]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
             try:
-                program.build(options=["-cl-std=CL1.2", *options], **settings)
+                program.build(options=["-cl-std=CL1.2", *quirks, *options], **settings)
             except cl.Error as error:
                 log = str(error)
                 raise BuildError(f"{self.label} cannot build a kernel: {first_error(log)}", log) from error
