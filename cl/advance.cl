@@ -21,7 +21,8 @@
 /* What a launch needs of the view, the same for all orbits. */
 typedef struct {
   number_complex anchor;
-  number_real pitch, radius_squared;
+  number_real radius_squared;
+  number_pitch pitch;
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating.
@@ -42,8 +43,8 @@ static advance_view advance_load_view(global const uint *words) {
   advance_view view;
   view.anchor.re = number_load(words + 0 * NUMBER_WORDS);
   view.anchor.im = number_load(words + 1 * NUMBER_WORDS);
-  view.pitch = number_load(words + 2 * NUMBER_WORDS);
-  view.radius_squared = number_load(words + 3 * NUMBER_WORDS);
+  view.radius_squared = number_load(words + 2 * NUMBER_WORDS);
+  view.pitch = number_load_pitch(words + 3 * NUMBER_WORDS);
   return view;
 }
 

@@ -28,7 +28,11 @@
 #ifndef SMOOTH_RADIUS_SQUARED
 #error "number_fixed: SMOOTH_RADIUS_SQUARED is not defined"
 #endif
-#define FIXED_BITS (NUMBER_WORDS <= 4 ? 48 : 46)
+#if NUMBER_WORDS <= 4
+#define FIXED_BITS 48
+#else
+#define FIXED_BITS 46
+#endif
 #define FIXED_DIGITS ((32 * (NUMBER_WORDS - 1) + FIXED_BITS - 1) / FIXED_BITS)
 #define FIXED_LAST (FIXED_DIGITS - 1)
 #define FIXED_SPARE (FIXED_BITS * FIXED_DIGITS - 32 * (NUMBER_WORDS - 1)) // bits below the encoded ones
@@ -92,20 +96,43 @@ static number_real number_load(global const uint *words) {
   return fixed_from_longs(units);
 }
 
-// anchor + count * pitch, exactly, for |count| < 2^31: a digit goes through the product in two parts, upper and lower.
-static number_real fixed_along(int_lanes count, number_real anchor, number_real pitch) {
+// The distance between pixels: a real, and what rounding it to an encoded value left over, in units of 2^-32 of the last
+// encoded bit. Without the rest a pixel 2^k columns from the anchor would be off by up to 2^k half units.
+typedef struct { number_real value; long rest; } number_pitch;
+#define NUMBER_PITCH_WORDS (NUMBER_WORDS + 1)
+
+static number_pitch number_pitch_from(number_real value, int rest) {
+  number_pitch pitch;
+  pitch.value = value;
+  pitch.rest = rest;
+  return pitch;
+}
+
+static number_pitch number_load_pitch(global const uint *words) {
+  return number_pitch_from(number_load(words), (int)words[NUMBER_WORDS]);
+}
+
+// anchor + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there are
+// more than 32 spare bits: a digit goes through the product in two parts, upper and lower.
+static number_real fixed_along(int_lanes count, number_real anchor, number_pitch pitch) {
   long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
   const long_lanes n = LANED(convert_long)(count);
+#if FIXED_SPARE < 32
+  const long_lanes rest = (n * pitch.rest + (1L << (31 - FIXED_SPARE))) >> (32 - FIXED_SPARE);
+#else
+  const long_lanes rest = (n * pitch.rest) << (FIXED_SPARE - 32);
+#endif
   FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
-    const long_lanes digit = fixed_to_long(pitch.digit[k], k), upper = n * (digit >> 24);
+    const long_lanes digit = fixed_to_long(pitch.value.digit[k], k), upper = n * (digit >> 24);
     units[k] = fixed_to_long(anchor.digit[k], k) + n * (digit & 0xffffffL) + carry
-        + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
+         + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
     carry = upper >> (FIXED_BITS - 24);
   }
+  units[FIXED_LAST] += rest;
   return fixed_from_longs(units);
 }
 
-static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_real pitch) {
+static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_pitch pitch) {
   number_complex c;
   c.re = fixed_along(column, anchor.re, pitch);
   c.im = fixed_along(row, anchor.im, pitch);

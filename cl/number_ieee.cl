@@ -26,8 +26,20 @@ static number_complex number_zero(void) {
   return zero;
 }
 
+/* The distance between pixels is a plain real here. */
+typedef number_real number_pitch;
+#define NUMBER_PITCH_WORDS NUMBER_WORDS
+
+static number_pitch number_pitch_from(number_real value, int rest) {
+  return value;
+}
+
+static number_pitch number_load_pitch(global const uint *words) {
+  return number_load(words);
+}
+
 /* anchor + (column, row)·pitch. Columns and rows are exact in the number: the host sees to it. */
-static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_real pitch) {
+static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_pitch pitch) {
   number_complex c = {number_multiply_add(number_from_int(column), pitch, anchor.re),
                       number_multiply_add(number_from_int(row), pitch, anchor.im)};
   return c;

@@ -5,6 +5,7 @@ integral. The kernels compute with digits (cl/number_fixed.cl); `step` and `outs
 give, to the last bit.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -88,6 +89,9 @@ class FixedFormat(NumberFormat):
 
     def cannot_hold(self, view: View) -> str | None:
         """Return why a view's coordinates are beyond the format, in a phrase; None if they are not."""
+        farthest = 1 << min(31, 62 - 31 - max(0, self.spare_bits - 32))
+        if view.largest_offset >= farthest:
+            return f"{self.name} holds fewer than {farthest} pixels a side"
         if view.largest_coordinate() >= _REACH:
             return f"{self.name} reaches coordinates up to {_REACH}"
         return None
@@ -95,6 +99,32 @@ class FixedFormat(NumberFormat):
     def unit(self, view: View) -> Fraction:  # noqa: ARG002 - the same everywhere
         """Return the unit in the last place."""
         return Fraction(1, 2**self.fraction_bits)
+
+    @property
+    def pitch_words(self) -> int:
+        """32-bit words of an encoded distance between pixels: a value and what rounding it left over."""
+        return self.words + 1
+
+    @property
+    def spare_bits(self) -> int:
+        """Bits that digits have below the last encoded one."""
+        return self.bits * self.digits - self.fraction_bits
+
+    def encode_pitch(self, value: Fraction) -> Words:
+        """Return the distance between pixels, and its rest in units of 2^−32 of the last encoded bit, signed."""
+        return np.append(self.encode(value, "the distance between pixels"), np.uint32(self.rest(value) & 0xFFFFFFFF))
+
+    def rest(self, value: Fraction) -> int:
+        """Return what rounding a value to an encoded one leaves over, in units of 2^−32 of the last bit."""
+        exact = value * 2**self.fraction_bits
+        rest: int = round((exact - round(exact)) * 2**32)
+        return min(rest, 2**31 - 1)
+
+    def point(self, count: int, anchor: Digits, pitch: Digits, rest: int) -> Digits:
+        """Return the digits of anchor + count·pitch, rounded to a unit of the last digit, halves up."""
+        more = Fraction(count * rest * 2**self.spare_bits, 2**32)
+        nearest: int = math.floor(more + Fraction(1, 2))
+        return self.split(self.join(anchor) + count * self.join(pitch) + nearest)
 
     def load(self, value: Fraction) -> Digits:
         """Return the digits of a value as it is encoded, most significant first, each a count of its own units."""

@@ -112,12 +112,12 @@ def shapes(number: IeeeFormat, fused: bool) -> tuple[Words, Words]:
 
 
 def steps(number: IeeeFormat, fused: bool) -> tuple[Words, Words]:
-    """Return (inputs, answers) for `selftest_number`: z, c, R², column, row; point, step, zero, |z|², outside."""
+    """Return (inputs, answers) for `selftest_number`: z, c, R², column, row, 0; point, step, zero, |z|², outside."""
     inputs, answers = [], []
     for case in _step_cases(number):
         zr, zi, cr, ci, radius = (_value(number, x) for x in case[:5])
         column, row = int(case[5]), int(case[6])
-        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), column & _MASK, row & _MASK])
+        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), column & _MASK, row & _MASK, 0])
         answers.append(_step_answers(number, fused, (zr, zi), (cr, ci), radius, (column, row)))
     return _planes(inputs), _planes(answers)
 
@@ -240,21 +240,20 @@ def fixed_steps(number: FixedFormat) -> tuple[Words, Words]:
     The test for escape is made against R² = 4 and 1/4 in turn, so that it has both answers.
     """
     radii = (number.load(Fraction(4)), number.load(Fraction(1, 4)))
-    zero, pitch = number.split(0), number.load(Fraction(1, 3 << 12))
+    zero, distance = number.split(0), Fraction(1, 3 << 12)
+    pitch, rest = number.load(distance), number.rest(distance)
     inputs, answers = [], []
     for k, (re, im) in enumerate(_FIXED_POINTS):
         c, z = (number.load(re), number.load(im)), (zero, zero)
         for n in range(12):
             radius = radii[n % 2]
             offset = ((n * 7919 + k) % 4096, -((n * 104729 + k) % 4096))
-            point = [
-                number.split(number.join(part) + m * number.join(pitch)) for part, m in zip(c, offset, strict=True)
-            ]
+            point = [number.point(m, part, pitch, rest) for part, m in zip(c, offset, strict=True)]
             step = number.step(z, c)
             x, y = (np.float32(part[0]) * np.float32(2.0**-number.bits) for part in z)
             norm = int(np.float32(x * x + y * y).view(np.uint32))
             outside = _MASK if number.outside(z, radius) else 0
-            inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & _MASK])
+            inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & _MASK, rest & _MASK])
             answers.append([*_state(*point, *step, zero, zero), norm, outside])
             z = step
             if number.outside(z, radii[0]):

@@ -18,7 +18,7 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
-_VIEW_VALUES = 4
+_VIEW_VALUES = 3
 _TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
 
 
@@ -142,7 +142,7 @@ class Program:
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
         """Run `groups` groups of orbits that never escape (all words of the view zero: c = 0), for timing."""
-        view = self._upload(np.zeros(_VIEW_VALUES * self.number.words, np.uint32))
+        view = self._upload(np.zeros(_VIEW_VALUES * self.number.words + self.number.pitch_words, np.uint32))
         where = (np.zeros(2, np.int32), np.array([columns, rows], np.uint32), np.uint32(0), np.uint32(rows))
         how = (*where, *self._how_far(groups, finishes=True))
         return self._launch_rows((view, *how, memory.results, memory.results), memory, columns, rows, groups)
@@ -229,10 +229,10 @@ class Program:
         values = (
             (view.anchor_re, "the left of the picture"),
             (view.anchor_im, "the top of the picture"),
-            (view.pitch, "the distance between pixels"),
             (self.job.radius_squared, "the escape radius squared"),
         )
-        return np.concatenate([self.number.encode(value, what) for value, what in values])
+        words = [self.number.encode(value, what) for value, what in values]
+        return np.concatenate([*words, self.number.encode_pitch(view.pitch)])
 
     def _upload(self, words: npt.NDArray[np.uint32]) -> Buffer:
         return self.device.upload(words)

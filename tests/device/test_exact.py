@@ -15,7 +15,6 @@ from mandelcl.selftest import verdict
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import Target, expected, expected_smooth, planes
-from tests.oracle import LEAST_FLOAT
 from tests.oracle.cases import tiny_jobs
 
 # Caps with sizes that keep a view with a third of its pixels inside below 10⁸ iterations. The sizes are no multiples
@@ -80,9 +79,10 @@ def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
         check(job, target.device)
 
 
-@pytest.mark.parametrize("radius_squared", [LEAST_FLOAT, Fraction(100), Fraction(16384)], ids=["under 2", "10", "128"])
+@pytest.mark.parametrize("radius_squared", [None, Fraction(100), Fraction(16384)], ids=["under 2", "10", "128"])
 @pytest.mark.parametrize("place", views.PLACES)
-def test_smooth(target: Target, place: str, radius_squared: Fraction) -> None:
+def test_smooth(target: Target, place: str, radius_squared: Fraction | None) -> None:
+    radius_squared = radius_squared or target.number.least_radius_squared()
     job = target.job(views.PLACES[place](131, 89), 700, radius_squared=radius_squared, smooth=True)
     check_smooth(job, target.device)
 
@@ -91,7 +91,7 @@ def test_smooth(target: Target, place: str, radius_squared: Fraction) -> None:
 def test_smooth_of_orbits_that_never_leave(target: Target, cap: int) -> None:
     """At c = −2 and R² just below 4 an orbit escapes and stays at 2 for ever: it is given up after SMOOTH_LIMIT."""
     view = View(Fraction(-2), Fraction(0), Fraction(1, 4), 5, 5, 1, 2)
-    job = target.job(view, cap, radius_squared=LEAST_FLOAT, smooth=True)
+    job = target.job(view, cap, radius_squared=target.number.least_radius_squared(), smooth=True)
     check_smooth(job, target.device)
     if cap > 1:
         assert expected_smooth(job, SMOOTH_LIMIT).steps[2, 1] == SMOOTH_LIMIT + 1
