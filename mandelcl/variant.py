@@ -75,7 +75,8 @@ def _fixed_variant(device: Device, number: FixedFormat, double_digits: bool) -> 
         vectors, unrolled = (3, 4) if work <= 4 else (2, 2) if work <= 25 else (1, 1)
         written_out = number.digits <= _CPU_DIGITS_UNROLLED
         return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits, written_out)
-    return Variant(1, 1, 32, 16 if work <= 4 else 4 if work <= 25 else 1, 1, 8, 8, double_digits)
+    group, unrolled = (32, 16) if work <= 4 else (16, 4) if work <= 25 else (16, 1)
+    return Variant(1, 1, group, unrolled, 1, 8, 8, double_digits)
 
 
 def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:

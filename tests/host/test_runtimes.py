@@ -59,7 +59,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("MANDELCL_CACHE", str(made.cache))
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sys, "prefix", str(made.prefix))
-    rest = [entry for entry in sys.path if Path(entry).name not in ("site-packages", "dist-packages")]
+    site_folders = ("site-packages", "dist-packages")
+    rest = [e for e in sys.path if Path(e).name not in site_folders and not Path(e, "pyopencl").is_dir()]
     monkeypatch.setattr(sys, "path", [str(made.site), *rest])
     monkeypatch.delitem(sys.modules, "pyopencl", raising=False)
     monkeypatch.setattr(vendors, "SYSTEM_FOLDERS", (made.system, tmp_path / "usr/share/OpenCL/vendors"))
