@@ -62,7 +62,7 @@ def default_variant(device: Device, number: NumberFormat, double_digits: bool | 
         return _fixed_variant(device, number, device.fp64 if double_digits is None else double_digits)
     lanes = device.vector_width(double=number.needs_fp64)
     if lanes > 1:
-        return Variant(lanes, 5, group=16, unrolled=16, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
+        return Variant(lanes, 5, group=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     group = 32 if device.type == "gpu" else 16
     return Variant(1, 1, group=group, unrolled=group, lane_columns=1, local_columns=8, local_rows=8)
 
