@@ -1,0 +1,196 @@
+"""Fixed point on Python integers: what cl/number_fixed.cl and cl/words.cl must return, to the last bit.
+
+Every function takes Python integers or numpy arrays of them, and knows nothing of the kernels' code.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.job import Job
+
+Integers = Any  # a Python integer, or a numpy array of them
+Digits = list[Integers]  # of a real, most significant first, each a count of its own units
+
+
+class Fixed:
+    """The number of `words` 32-bit words: `count` digits of `bits` bits."""
+
+    def __init__(self, words: int) -> None:
+        self.words = words
+        self.encoded_bits = 32 * (words - 1)
+        self.bits = 48 if words <= 4 else 46
+        self.count = -(-self.encoded_bits // self.bits)
+        self.spare = self.bits * self.count - self.encoded_bits
+
+    def value(self, digits: Digits) -> Integers:
+        """Return the value of the digits, in units of the last."""
+        total = 0
+        for digit in digits:
+            total = (total << self.bits) + digit
+        return total
+
+    def digits(self, value: Integers) -> Digits:
+        """Return the digits of a value in units of the last: each but the first in [−half, half)."""
+        half, result = 1 << (self.bits - 1), []
+        for _ in range(self.count - 1):
+            carry = (value + half) >> self.bits
+            result.append(value - (carry << self.bits))
+            value = carry
+        return [value, *reversed(result)]
+
+    def load(self, encoded: Integers) -> Digits:
+        """Return the digits of an encoded value, given as a signed integer."""
+        return self.digits(encoded << self.spare)
+
+    def encode(self, value: Fraction) -> int:
+        """Return a value as it is encoded: rounded to nearest, ties to even, as a signed integer."""
+        return round(value * (1 << self.encoded_bits))
+
+    def rest(self, value: Fraction) -> int:
+        """Return what rounding a value to an encoded one leaves over, in units of 2^−32 of the last encoded bit."""
+        return min(round((value * (1 << self.encoded_bits) - self.encode(value)) * (1 << 32)), (1 << 31) - 1)
+
+    def point(self, count: Integers, anchor: Digits, pitch: Digits, rest: int) -> Digits:
+        """Return anchor + count · (pitch and its rest), rounded to a unit of the last digit, halves up."""
+        more = (count * rest * (1 << self.spare) + (1 << 31)) >> 32
+        return self.digits(self.value(anchor) + count * self.value(pitch) + more)
+
+    def rounded(self, total: Integers, product: Integers) -> Integers:
+        """Return total + product / 2^bits to the nearest integer, ties to even: what an fma at a fixed point gives."""
+        whole = total + (product >> self.bits)
+        part = product & ((1 << self.bits) - 1)
+        half = 1 << (self.bits - 1)
+        return whole + ((part + (whole & 1) + half - 1) >> self.bits)
+
+    def multiply_add(self, a: Digits, b: Digits, c: Digits) -> Digits:
+        """Return the digits of a · b + c.
+
+        Column k is the digit products i + j = k. Each is added to the column's sum and rounded to the column's unit;
+        what the rounding leaves goes to the next column, except from the last, where it is dropped. Then what exceeds
+        half a unit is carried up, from the last digit, to nearest, ties to even.
+        """
+        sums, left = list(c), [0 * c[0]] * (self.count + 1)
+        for k in range(self.count):
+            for i in range(k + 1):
+                product = a[i] * b[k - i]
+                more = self.rounded(sums[k], product)
+                left[k + 1] = left[k + 1] + product - ((more - sums[k]) << self.bits)
+                sums[k] = more
+        for k in range(self.count - 1, 0, -1):
+            whole = sums[k] + left[k]
+            carry = self.rounded(0 * whole, whole)
+            sums[k] = whole - (carry << self.bits)
+            sums[k - 1] = sums[k - 1] + carry
+        return sums
+
+    def step(self, x: Digits, y: Digits, cx: Digits, cy: Digits) -> tuple[Digits, Digits]:
+        """Return the digits of z² + c."""
+        plus, minus = [p + q for p, q in zip(x, y, strict=True)], [p - q for p, q in zip(x, y, strict=True)]
+        return self.multiply_add(plus, minus, cx), self.multiply_add([2 * p for p in x], y, cy)
+
+    def norm_squared(self, x: Digits, y: Digits) -> Integers:
+        """Return |z|² as the escape test sees it, in units of 2^−(bits·(count + 1)): the kept columns, exact."""
+        total = 0
+        for k in range(self.count):
+            column = sum(x[i] * x[k - i] + y[i] * y[k - i] for i in range(k + 1))
+            total = (total << self.bits) + column
+        return total
+
+    def outside(self, x: Digits, y: Digits, radius_squared: Digits) -> Any:
+        """Return whether |z|² > R²."""
+        return self.norm_squared(x, y) > self.value(radius_squared) << self.bits
+
+    def far_norm(self, x: Digits, y: Digits) -> npt.NDArray[np.float32]:
+        """Return |z|² in float, of the first digits rounded to float."""
+        re, im = (
+            np.asarray(real[0], dtype=np.int64).astype(np.float32) * np.float32(2.0**-self.bits) for real in (x, y)
+        )
+        norm: npt.NDArray[np.float32] = (re * re + im * im).astype(np.float32)
+        return norm
+
+
+def counts(job: Job) -> npt.NDArray[np.uint32]:
+    """Return the counts, (height, width), of a job in fixed point; every step is tested."""
+    number = Fixed(4 if job.number == "fp128" else int(job.number.partition(":")[2]))
+    view, result = job.view, np.full(job.view.pixels, job.iterations, np.uint32)
+    pixels = np.arange(view.pixels)
+    rows, columns = (values.astype(object) for values in np.divmod(pixels, view.width))
+    re, im, pitch, radius_squared = (
+        number.load(number.encode(value)) for value in (view.anchor_re, view.anchor_im, view.pitch, job.radius_squared)
+    )
+    rest = number.rest(view.pitch)
+    c = number.point(columns - view.anchor_column, re, pitch, rest)
+    c += number.point(view.anchor_row - rows, im, pitch, rest)
+    z = [0 * part for part in c]
+    n = number.count
+    for iteration in range(job.iterations):
+        inside = ~number.outside(z[:n], z[n:], radius_squared).astype(bool)
+        result[pixels[~inside]] = iteration
+        pixels, z, c = pixels[inside], [part[inside] for part in z], [part[inside] for part in c]
+        if not pixels.size:
+            break
+        z = [part for real in number.step(z[:n], z[n:], c[:n], c[n:]) for part in real]
+    return result.reshape(view.height, view.width)
+
+
+Left = tuple[Integers, Integers]  # a result, and what left it
+Operation = Callable[[int, Integers, Integers, Integers, Integers], Left]
+
+
+def _add(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    total = z + x + (carry & 1)
+    return total, total >> size
+
+
+def _subtract(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    total = z - x - (carry & 1)
+    return total, (total >> size) & 1
+
+
+def _multiply_word(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    total = z * k + carry
+    return total, total >> size
+
+
+def _divide_word(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    divisor = k | 1
+    total = ((carry % divisor) << size) + z
+    return total // divisor, total % divisor
+
+
+def _shift_left(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    by = k & 31
+    total = (z << by) | (carry & ((1 << by) - 1))
+    return total, total >> size
+
+
+def _shift_right(size: int, z: Integers, x: Integers, k: Integers, carry: Integers) -> Left:  # noqa: ARG001
+    low = (1 << (k & 31)) - 1
+    return (z | (carry & low) << size) >> (k & 31), z & low
+
+
+_bit_length = np.frompyfunc(int.bit_length, 1, 1)
+
+# Every operation of cl/words.cl on a `size`-bit z: with a second number x, a word k and a word `carry` that comes in.
+# Results and what leaves are taken modulo what holds them; `multiply` and `square` leave as many words as they have.
+OPERATIONS: dict[str, Operation] = {
+    "zero": lambda size, z, x, k, carry: (0 * z, 0 * k),  # noqa: ARG005
+    "copy": lambda size, z, x, k, carry: (x, 0 * k),  # noqa: ARG005
+    "add": _add,
+    "subtract": _subtract,
+    "negate": lambda size, z, x, k, carry: (-z, (-z >> size) & 1),  # noqa: ARG005
+    "multiply_word": _multiply_word,
+    "divide_word": _divide_word,
+    "shift_left": _shift_left,
+    "shift_right": _shift_right,
+    "compare": lambda size, z, x, k, carry: (0 * z, 1 * (z > x) - 1 * (z < x)),  # noqa: ARG005
+    "is_zero": lambda size, z, x, k, carry: (0 * z, -1 * (z == 0)),  # noqa: ARG005
+    "highest_bit": lambda size, z, x, k, carry: (0 * z, _bit_length(z) - 1),  # noqa: ARG005
+    "multiply": lambda size, z, x, k, carry: (z * x, (z * x) >> size),  # noqa: ARG005
+    "square": lambda size, z, x, k, carry: (z * z, (z * z) >> size),  # noqa: ARG005
+}
+WIDE = ("multiply", "square")
