@@ -1,10 +1,12 @@
 """What the Oclgrind test runs in a process of its own, where Oclgrind is the only device; prints one line of JSON.
 
-Arguments: `check` (every kernel, small jobs) or `break` (a kernel that writes out of bounds), number and rounding.
+Arguments: `check` or `check-fixed` (every kernel, small jobs) or `break` (a kernel that writes out of bounds), number
+and rounding.
 """
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,14 @@ from mandelcl import selftest
 from mandelcl.device import Buffer, Device, discover, kernel_of
 from mandelcl.fixed import by_name
 from mandelcl.program import SMOOTH_LIMIT
-from mandelcl.variant import Variant
+from mandelcl.variant import Variant, default_variant
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes
+from tests.oracle.fixed import counts as fixed_counts
 
 VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
 CAP = 33
+FIXED_CAP = 13  # a step in fixed point is many instructions, and each is watched
 _kept: list[Buffer] = []
 
 
@@ -53,6 +57,22 @@ def check(target: Target) -> dict[str, Any]:
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
 
 
+def check_fixed(target: Target) -> dict[str, Any]:
+    """Return the same for fixed point, with digits of both kinds."""
+    launches, wrong, verdicts = 0, [], []
+    for double_digits in (False, True):
+        for variant, smooth in ((VARIANTS[0], True), (VARIANTS[2], False)):
+            job = target.job(views.whole(6, 4), FIXED_CAP, smooth=smooth)
+            shape = replace(variant, double_digits=double_digits)
+            results, done = planes(job, target.device, shape, (6, 3), SetPace((2, 1), (1, 2)))
+            launches += done
+            wrong += [] if np.array_equal(results[0], fixed_counts(job)) else [repr(shape)]
+        shape = default_variant(target.device, target.number, double_digits)
+        verdicts.append(selftest.verdict(target.device, target.number, target.rounding, shape))
+    reason = "".join(found.reason for found in verdicts)
+    return {"launches": launches, "wrong": wrong, "passed": all(found.passed for found in verdicts), "reason": reason}
+
+
 def break_out(target: Target) -> dict[str, Any]:
     """Run a kernel with the faults that the checker is there to find."""
     device = target.device
@@ -72,7 +92,8 @@ def main() -> None:
     (device,) = discover()
     keep_buffers()
     target = Target(device, by_name(number), rounding)
-    found = check(target) if what == "check" else break_out(target)
+    checks = {"check": check, "check-fixed": check_fixed, "break": break_out}
+    found = checks[what](target)
     print(json.dumps({"platform": device.platform, "device": device.name, "driver": device.driver} | found))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mandelcl.device import Device
+from mandelcl.fixed import by_name
 from mandelcl.rendering import render
 from tests import oracle
 from tests.device.targets import oracle_follows
@@ -24,7 +25,7 @@ def test_fields_are_all_there() -> None:
 
 @every_field
 def test_oracle(golden: Golden) -> None:
-    assert oracle_follows(golden.job.number)
+    assert oracle_follows(by_name(golden.job.number))
     counts = oracle.counts(golden.job)
     assert hashlib.sha256(counts.astype("<u4").tobytes()).hexdigest() == golden.counts_sha256
     assert int(counts.sum(dtype=np.uint64)) == golden.iterations_total
