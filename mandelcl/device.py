@@ -26,16 +26,27 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Quirk:
-    """A fault of a platform that must be worked around: where it was seen, and what is done about it."""
+    """A fault of a platform that must be worked around: where it was seen, and what is done about it.
+
+    It holds for drivers whose version begins with `driver`. One that `may_abort` is first tested in another process.
+    """
 
     platform: str
     seen: str
     build_options: tuple[str, ...] = ()
     keep_binaries: bool = True
+    driver: str = ""
+    may_abort: bool = False
 
 
 QUIRKS = (
     Quirk("rusticl", "Mesa 22.3.6 aborts the process when given a binary that is not its own", keep_binaries=False),
+    Quirk(
+        "Portable Computing Language",
+        "PoCL 3.0 from PyPI ends the process when a build fails, and on new CPUs every build fails",
+        driver="3.0",
+        may_abort=True,
+    ),
     Quirk("Oclgrind", "21.10 fails on intrinsics that its own optimiser leaves behind", ("-cl-opt-disable",)),
 )
 
@@ -60,7 +71,11 @@ class Device:
         self.max_group_size: int = handle.max_work_group_size
         self.timer_resolution_ns: int = handle.profiling_timer_resolution
         self.extensions = frozenset(handle.extensions.split())
-        self._quirks = [quirk for quirk in QUIRKS if quirk.platform.lower() in self.platform.lower()]
+        self._quirks = [
+            quirk
+            for quirk in QUIRKS
+            if quirk.platform.lower() in self.platform.lower() and self.driver.startswith(quirk.driver)
+        ]
 
     def __repr__(self) -> str:
         return f"<Device {self.spec} {self.name} on {self.platform}>"
@@ -112,6 +127,11 @@ class Device:
         """The device's in-order queue, with event times."""
         with opencl_errors(self):
             return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    @property
+    def may_abort(self) -> bool:
+        """Whether its driver is known to end the process rather than to report an error."""
+        return any(quirk.may_abort for quirk in self._quirks)
 
     @property
     def keeps_binaries(self) -> bool:
@@ -192,8 +212,11 @@ def event_nanoseconds(event: cl.Event) -> int:
 
 
 def kernel_of(program: cl.Program, name: str) -> cl.Kernel:
-    """Return one of a built program's kernels."""
-    return cl.Kernel(program, name)
+    """Return one of a built program's kernels; raises DeviceError where the driver built it without saying so."""
+    try:
+        return cl.Kernel(program, name)
+    except cl.Error as error:
+        raise DeviceError(f"the driver says that it built {name}, but has no such kernel: {_code(error)}") from error
 
 
 def binary_of(program: cl.Program) -> bytes | None:

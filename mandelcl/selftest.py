@@ -5,6 +5,8 @@ remembered by device, driver and source text, so it costs its fraction of a seco
 """
 
 import json
+import subprocess
+import sys
 import time
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -15,9 +17,9 @@ import numpy as np
 
 from mandelcl import cache as disk_cache
 from mandelcl import known_answers, source
-from mandelcl.device import Device, Kernel, kernel_of
+from mandelcl.device import Device, Kernel, discover, first_error, kernel_of
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import FP128, NUMBERS
+from mandelcl.fixed import FP128, NUMBERS, by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.known_answers import Words
 from mandelcl.numbers import IeeeFormat, NumberFormat
@@ -26,6 +28,7 @@ from mandelcl.variant import Variant, default_variant
 
 _SPEED_TARGET_S = 2e-3
 _SLOW_FMA = 3.0
+_REHEARSAL_S = 10
 _LOOP_TRIED = 1 << 17
 
 _SEEN: dict[str, "Verdict"] = {}  # by the cache's key, for this process
@@ -70,6 +73,10 @@ def verdict(
     if remembered is not None:
         _SEEN[key] = remembered
         return remembered
+    if device.may_abort:
+        reason = _rehearsed(device, number, rounding)
+        if reason:
+            return Verdict(False, reason, False, 0.0, False, 0)
     try:
         result = _run(device, number, rounding, text, variant.lanes, options)
     except DeviceError as error:
@@ -108,6 +115,24 @@ def summary(device: Device) -> Summary:
     flushed = [f"{name} {rounding}" for (name, rounding), v in verdicts.items() if not v.denormals]
     denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
     return Summary(True, "", "slow" if slow else "fast", denormals)
+
+
+def rehearse(spec: str, number: str, rounding: str) -> None:
+    """Run the self-test in this process, which the driver may end."""
+    device = next(found for found in discover() if found.spec == spec)
+    format_, variant = by_name(number), default_variant(device, by_name(number))
+    _run(device, format_, rounding, _text(format_, rounding, variant), variant.lanes, ())
+
+
+def _rehearsed(device: Device, number: NumberFormat, rounding: str) -> str:
+    """Return how a process of its own fared in the self-test: empty, or why it ended."""
+    code = "import sys; from mandelcl import selftest; selftest.rehearse(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, device.spec, number.name, rounding]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"its driver hangs for {_REHEARSAL_S} s when kernels are built"
+    return "" if done.returncode == 0 else f"its driver fails or ends the process: {first_error(done.stderr)}"
 
 
 def _chains(number: NumberFormat) -> int:
