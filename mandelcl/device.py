@@ -22,6 +22,7 @@ BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
+_TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +207,10 @@ def first_error(log: str) -> str:
     return (telling or lines or ["no reason given"])[0][:300]
 
 
-def event_nanoseconds(event: cl.Event) -> int:
-    """Return how long an event took by the device's clock, which may be of no use (0 or 1)."""
-    return int(event.profile.end - event.profile.start)
+def event_seconds(event: cl.Event) -> float | None:
+    """Return how long an event took by the device's clock; None where that clock is of no use."""
+    nanoseconds: int = event.profile.end - event.profile.start
+    return nanoseconds * 1e-9 if nanoseconds > _TRUSTED_EVENT_NS else None
 
 
 def kernel_of(program: cl.Program, name: str) -> cl.Kernel:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import cache, source
-from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_nanoseconds, kernel_of
+from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_seconds, kernel_of
 from mandelcl.errors import BuildError
 from mandelcl.fixed import by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
@@ -19,7 +19,6 @@ from mandelcl.variant import Variant, default_variant, fit_local
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
 _VIEW_VALUES = 3
-_TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
 
 
 def build(device: Device, text: str) -> BuiltProgram:
@@ -90,9 +89,9 @@ class Launch:
 
         `ready` is when the device was free to begin with it, as the host saw it.
         """
-        nanoseconds = event_nanoseconds(self._event)
-        if nanoseconds > _TRUSTED_EVENT_NS:
-            return nanoseconds * 1e-9
+        seconds = event_seconds(self._event)
+        if seconds is not None:
+            return seconds
         return time.perf_counter() - max(ready, self._enqueued)
 
 

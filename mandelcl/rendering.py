@@ -15,7 +15,7 @@ from mandelcl.errors import InvalidInputError, MandelclError
 from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.program import Program
-from mandelcl.report import LaunchLog, Report, total_iterations
+from mandelcl.report import LaunchLog, Report
 from mandelcl.schedule import Pace, block_shape, grid
 from mandelcl.variant import Variant
 
@@ -75,14 +75,14 @@ def render(
         if progress:
             progress(Progress(done, job.view.pixels, iterations, time.perf_counter() - started))
     field = Field(job, counts, smooth)
-    return field, _report(program, field, log, time.perf_counter() - started)
+    return field, _report(program, field, iterations, log, time.perf_counter() - started)
 
 
 def smooth_fraction(results: npt.NDArray[np.uint32], cap: int) -> npt.NDArray[np.float32]:
     """Return the smooth fraction of a block's results (counts, smooth steps m, |z_m|² as float bits).
 
     The continuous count is m − log₂ log₂ |z_m|, which hardly depends on the radius at which it is taken; the fraction
-    is what it adds to count − 1 (Vepstas, "Renormalizing the Mandelbrot escape", 1997, with N = 1 + …). Inside it is 0.
+    is what it adds to count − 1 (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside it is 0.
     """
     counts, steps, bits = results
     norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
@@ -134,7 +134,7 @@ def _require_memory(needed: int) -> None:
         raise MemoryError
 
 
-def _report(program: Program, field: Field, log: LaunchLog, wall: float) -> Report:
+def _report(program: Program, field: Field, iterations: int, log: LaunchLog, wall: float) -> Report:
     job, device = program.job, program.device
     return Report(
         device=device.name,
@@ -146,7 +146,7 @@ def _report(program: Program, field: Field, log: LaunchLog, wall: float) -> Repo
         width=job.view.width,
         height=job.view.height,
         iterations_cap=job.iterations,
-        iterations_total=total_iterations(field),
+        iterations_total=iterations,
         pixels_computed=job.view.pixels,
         launches=len(log.seconds),
         longest_launch_ms=log.longest * 1e3,

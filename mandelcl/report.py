@@ -3,10 +3,6 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mandelcl.field import Field
-
-_TRUSTED_NS = 1000
-
 
 class LaunchLog:
     """Times of the launches and copies of a render, as they end."""
@@ -19,9 +15,9 @@ class LaunchLog:
         """Note a launch."""
         self.seconds.append(seconds)
 
-    def add_copy(self, event_nanoseconds: int, wall_seconds: float) -> None:
-        """Note a copy: by the device's clock, or the host's where that says nothing."""
-        self.copy_seconds += event_nanoseconds * 1e-9 if event_nanoseconds > _TRUSTED_NS else wall_seconds
+    def add_copy(self, seconds: float) -> None:
+        """Note a copy."""
+        self.copy_seconds += seconds
 
     @property
     def longest(self) -> float:
@@ -65,8 +61,3 @@ class Report:
     def giter_per_s(self) -> float:
         """Useful iterations a second of kernel time, in billions."""
         return self.iterations_total / self.kernel_s / 1e9 if self.kernel_s > 0 else 0.0
-
-
-def total_iterations(field_: Field) -> int:
-    """Return the sum of a field's counts."""
-    return int(field_.counts.sum(dtype="u8"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.device import Event, event_nanoseconds
+from mandelcl.device import Event, event_seconds
 from mandelcl.program import Launch, Memory, Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, Pace
@@ -103,5 +103,6 @@ def _arrived(
     while len(copies) > keep:
         block, results, event, started = copies.popleft()
         program.device.wait(event)
-        log.add_copy(event_nanoseconds(event), time.perf_counter() - started)
+        seconds = event_seconds(event)
+        log.add_copy(time.perf_counter() - started if seconds is None else seconds)
         yield block, results
