@@ -22,7 +22,9 @@ from mandelcl.strips import Picture
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
-_CHUNK_PIXELS = 1 << 16  # the float64 temporaries of one chunk stay in a core's cache
+_CHUNK_PIXELS = (
+    1 << 17
+)  # float64 temporaries that stay in a core's cache; smaller ones have threads wait for each other
 _MOST_COUNTS = 1 << 16  # up to this cap, plain counts are looked up instead of computed
 _BEND = 8.0  # counts before the fourth root bends: keeps the surroundings of the whole set calm
 _LEAST_CYCLE = 1e-9

@@ -12,7 +12,9 @@ from mandelcl.job import Job
 # Rows of a field: counts, and smooth fractions where the job asked for them.
 Rows = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32] | None]
 
-_CHUNK_PIXELS = 1 << 16  # float64 temporaries of this size stay in a core's cache
+_CHUNK_PIXELS = (
+    1 << 17
+)  # float64 temporaries that stay in a core's cache; smaller ones have threads wait for each other
 
 
 class RowSource(Protocol):

@@ -41,7 +41,8 @@ def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], level:
             _write_chunk(file, b"zTXt", name + b"\0" + zlib.compress(data))
     if table is not None:
         _write_chunk(file, b"PLTE", table.tobytes())
-    rows = max(1, _STRIP_BYTES // (width * (3 if table is None else 1)))
+    line = width * (3 if table is None else 1)
+    rows = max(1, min(4 * _STRIP_BYTES, max(_STRIP_BYTES, line * height // 64)) // line)
 
     def pack(top: int) -> tuple[list[bytes], int, int]:
         bottom = min(top + rows, height)

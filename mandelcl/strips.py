@@ -12,6 +12,7 @@ import numpy.typing as npt
 from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
+_MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock more than they gain
 
 # paint(top, bottom) returns those rows of pixels, uint8; it may be called from several threads.
 Paint = Callable[[int, int], npt.NDArray[np.uint8]]
@@ -46,7 +47,7 @@ def in_order(
 
     At most `ahead` results, by default two a thread, are computed or wait beyond the one that is yielded.
     """
-    workers = min(len(tops), workers or min(os.cpu_count() or 1, 16))
+    workers = min(len(tops), workers or min(os.cpu_count() or 1, _MOST_WORKERS))
     ahead = 2 * workers if ahead is None else ahead
     if ahead < 1 or (workers <= 1 and ahead > 1):
         yield from map(work, tops)
