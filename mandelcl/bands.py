@@ -213,6 +213,15 @@ class BandReader:
 
     def rows(self, top: int, bottom: int) -> Rows:
         """Return the counts and smooth fractions of rows top … bottom − 1, once they are computed."""
+        results = self._results(top, bottom)
+        return results[0], smooth_fraction(results, self.job.iterations) if self.job.smooth else None
+
+    def counts(self, top: int, bottom: int) -> npt.NDArray[np.uint32]:
+        """Return the counts alone, for a reader that wants nothing else."""
+        counts: npt.NDArray[np.uint32] = self._results(top, bottom)[0]
+        return counts
+
+    def _results(self, top: int, bottom: int) -> Results:
         bands, parts = self._bands, []
         with bands._changed:
             for band in range(top // bands.band_rows, -(-bottom // bands.band_rows)):
@@ -220,5 +229,4 @@ class BandReader:
                 results = bands._read(band)
                 parts.append(results[:, max(top - first, 0) : bottom - first])
             bands._advance(self._progress, top, bottom)
-        results = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        return results[0], smooth_fraction(results, self.job.iterations) if self.job.smooth else None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

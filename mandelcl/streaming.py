@@ -194,7 +194,7 @@ class _Render:
         rows = max(1, _STRIP_PIXELS // view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                counts, _ = self._summing.rows(top, min(top + rows, view.height))
+                counts = self._summing.counts(top, min(top + rows, view.height))
                 with self.watch.of("hash"):
                     self._digest.update(np.ascontiguousarray(counts, dtype="<u4").data)
                     self.iterations += int(counts.sum(dtype=np.uint64))
