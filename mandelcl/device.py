@@ -169,8 +169,12 @@ class Device:
 
     def clear(self, buffer: cl.Buffer, size: int) -> None:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
+        self.fill(buffer, 0, size)
+
+    def fill(self, buffer: cl.Buffer, word: int, size: int) -> None:
+        """Enqueue the filling of a buffer's first `size` bytes, a multiple of 4, with a 32-bit word."""
         with opencl_errors(self):
-            cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+            cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
         """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""

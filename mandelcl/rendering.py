@@ -44,6 +44,7 @@ class Progress:
 
 
 ShowProgress = Callable[[Progress], None]
+Results = Iterator[tuple[Block, npt.NDArray[np.uint32]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Settings:
     `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
     less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
     the picture into that many, each one launch to the cap, however long that takes. With `self_test` off the device
-    is trusted.
+    is trusted. With `guarded`, results are filled with NOT_WRITTEN before they are computed.
     """
 
     variant: Variant | None = None
@@ -61,16 +62,17 @@ class Settings:
     block_pixels: int | None = None
     blocks: tuple[int, int] | None = None
     self_test: bool = True
+    guarded: bool = False
 
 
 class Computation:
-    """A job on the fastest of some devices, by default of all; what it did is in `log`. Raises as `choose` does."""
+    """A job on a device, as `choose` has settled it; what it did is in `log`."""
 
-    def __init__(self, job: Job, devices: Sequence[Device], settings: Settings) -> None:
+    def __init__(self, choice: choose.Choice, settings: Settings) -> None:
         self.started = time.perf_counter()
-        choice = choose.fastest(job, devices or choose.matching(()), settings.self_test)
         self.job, self.device, self.warnings = choice.job, choice.device, choice.warnings
         self.program = Program(self.device, self.job, settings.variant or choice.variant, choice.loop_limit)
+        self.program.guarded = settings.guarded
         self.rate = rate.measured(self.program)
         budget = settings.budget or default_budget(self.device.watchdog)
         self.pace = Pace(_NO_BUDGET if settings.blocks else budget, self.rate, self.program.saturation)
@@ -82,8 +84,25 @@ class Computation:
         """Seconds since it began."""
         return time.perf_counter() - self.started
 
-    def run(self, blocks: BlockQueue) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
-        """Yield each block with its results (planes × height × width), as they finish."""
+    @property
+    def planes(self) -> int:
+        """Words that a pixel has in the results."""
+        return self.program.planes
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        return self.device.name
+
+    def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
+        """Yield the blocks of some bands with their results (planes × height × width), as they finish.
+
+        `room(wait)` says whether there is memory for another band.
+        """
+        return self.run_blocks(BlockQueue(bands, self.block_width, self.block_height, room))
+
+    def run_blocks(self, blocks: BlockSource) -> Results:
+        """Yield blocks that come from elsewhere, with their results, as they finish."""
         return escape.run(self.program, blocks, self.pace, self.log)
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
