@@ -18,7 +18,7 @@ from mandelcl.job import Job
 from mandelcl.schedule import Block
 
 Results = npt.NDArray[np.uint32]
-MEMORY_BYTES = 384 << 20
+MEMORY_BYTES = 256 << 20
 
 
 @dataclass(slots=True)
