@@ -86,6 +86,38 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
 
 
+def several(
+    job: Job, devices: Sequence[Device], self_test: bool = True, leave_out: bool = False
+) -> tuple[list[Choice], list[str]]:
+    """Return the devices that share a job, which is settled for all of them alike, and notes on those left out.
+
+    `auto` rounding is fused unless one of them has fma in software. With `leave_out` those are left out that fail the
+    self-test or would give other bits; otherwise, and where none is left, that raises DeviceError.
+    """
+    number, warnings = settle_number(job, devices)
+    if not self_test:
+        rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
+        settled = job.resolved(number.name, rounding)
+        return [Choice(d, settled, default_variant(d, number), warnings=warnings) for d in devices], []
+    found = [(device, *settle_rounding(job, number, device)) for device in devices]
+    if len({rounding for _, rounding, _, _ in found}) > 1:  # fused here, separate there
+        slow = next(device for device, rounding, _, _ in found if rounding == "separate")
+        warnings = (*warnings, f"rounding is separate, since fma is software on {slow.label}")
+        job = job.resolved(number.name, "separate")
+        found = [(device, *settle_rounding(job, number, device)) for device in devices]
+    choices, reasons = [], []
+    for device, rounding, variant, verdict in found:
+        reason = refusal(job.view, number, verdict)
+        if reason is None:
+            settled = job.resolved(number.name, rounding)
+            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings))
+        else:
+            reasons.append(f"{device.label}: {reason}")
+    if not choices or (reasons and not leave_out):
+        raise DeviceError(f"{'these devices' if choices else 'no device'} cannot do this job: {'; '.join(reasons)}")
+    return choices, [f"left out: {reason}" for reason in reasons]
+
+
 def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:
     """Return the devices in groups, the group that is likely to be fastest first."""
     gpus = [device for device in devices if device.type in ("gpu", "accelerator")]

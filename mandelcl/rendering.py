@@ -1,7 +1,7 @@
 """A job and a device in, a field and a report out."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,9 @@ from mandelcl.field import Field, smooth_fraction
 from mandelcl.job import Job
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog, Report
-from mandelcl.schedule import Block, BlockQueue, Pace, block_shape, default_budget
+from mandelcl.schedule import Block, BlockQueue, BlockSource, Pace, block_shape, default_budget
 from mandelcl.variant import Variant
+from mandelcl.view import View
 
 _NO_BUDGET = 1e9
 _CPU_BLOCK_PIXELS = 1 << 18
@@ -107,35 +108,13 @@ class Computation:
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done, by now."""
-        job, device, log = self.job, self.device, self.log
-        return Report(
-            device=device.name,
-            platform=device.platform,
-            driver=device.driver,
-            number=job.number,
-            rounding=job.rounding,
-            algorithm=job.algorithm,
-            width=job.view.width,
-            height=job.view.height,
-            iterations_cap=job.iterations,
-            iterations_total=iterations,
-            pixels_computed=job.view.pixels,
-            launches=len(log.seconds),
-            median_launch_ms=log.quantile(0.5) * 1e3,
-            p99_launch_ms=log.quantile(0.99) * 1e3,
-            longest_launch_ms=log.longest * 1e3,
-            build_s=self.program.build_seconds,
-            kernel_s=log.kernel_seconds,
-            copy_s=log.copy_seconds,
-            wall_s=self.seconds,
-            counts_sha256=counts_sha256,
-            stages_s=stages,
-        )
+        built = self.program.build_seconds
+        return report_of(self.job, [self.device], self.log, built, self.seconds, iterations, counts_sha256, stages)
 
     def _block_shape(self, settings: Settings) -> tuple[int, int]:
         view = self.job.view
         if settings.blocks is None:
-            return block_shape(view.width, view.height, settings.block_pixels or self._block_pixels())
+            return block_shape_of(view, settings.block_pixels or self._block_pixels())
         columns, rows = settings.blocks
         if not (1 <= columns <= view.width and 1 <= rows <= view.height):
             raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
@@ -158,60 +137,53 @@ class Computation:
         return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))
 
 
-def render(
+def block_shape_of(view: View, pixels: int) -> tuple[int, int]:
+    """Return the width and height of a view's blocks of at most so many pixels."""
+    return block_shape(view.width, view.height, pixels)
+
+
+def report_of(
     job: Job,
-    device: Device | None = None,
-    *,
-    progress: ShowProgress | None = None,
-    self_test: bool = True,
-    variant: Variant | None = None,
-    budget: float | None = None,
-    block_pixels: int | None = None,
-    blocks: tuple[int, int] | None = None,
-) -> tuple[Field, Report]:
-    """Return the field of a job and a report of how it was computed; the whole field is in memory.
+    devices: Sequence[Device],
+    log: LaunchLog,
+    build_s: float,
+    wall_s: float,
+    iterations: int,
+    counts_sha256: str,
+    stages: dict[str, float],
+    faults: Sequence[str] = (),
+) -> Report:
+    """Return the report of a resolved job that `devices` have done."""
 
-    `device` is by default the fastest that passes its self-test; the other options are those of `Settings`, and change
-    the speed, never a byte of the field. `progress` is called after each block.
-    Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
-    """
-    work = Computation(job, [device] if device else [], Settings(variant, budget, block_pixels, blocks, self_test))
-    job, view = work.job, work.job.view
-    counts, smooth = _allocate(job)
-    done = iterations = 0
-    whole = Block(0, 0, view.width, view.height)
-    for block, results in work.run(BlockQueue([whole], work.block_width, work.block_height)):
-        place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-        counts[place] = results[0]
-        if smooth is not None:
-            smooth[place] = smooth_fraction(results, job.iterations)
-        done += block.pixels
-        iterations += int(results[0].sum(dtype=np.uint64))
-        if progress:
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
-    field = Field(job, counts, smooth)
-    return field, work.report(iterations, field.counts_sha256(), {})
+    def named(names: list[str]) -> str | list[str]:
+        return names[0] if len(names) == 1 else names
 
-
-def _allocate(job: Job) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32] | None]:
-    shape = (job.view.height, job.view.width)
-    needed = job.view.pixels * (8 if job.smooth else 4)
-    try:
-        _require_memory(needed)
-        return np.zeros(shape, np.uint32), np.zeros(shape, np.float32) if job.smooth else None
-    except (MemoryError, ValueError):
-        raise MandelclError(
-            f"a field of {job.view.width}x{job.view.height} needs {needed / 2**30:.1f} GiB of memory, "
-            "more than there is; choose a smaller size, or draw it to files with render_to"
-        ) from None
+    return Report(
+        device=named([device.name for device in devices]),
+        platform=named([device.platform for device in devices]),
+        driver=named([device.driver for device in devices]),
+        number=job.number,
+        rounding=job.rounding,
+        algorithm=job.algorithm,
+        width=job.view.width,
+        height=job.view.height,
+        iterations_cap=job.iterations,
+        iterations_total=iterations,
+        pixels_computed=job.view.pixels,
+        launches=len(log.seconds),
+        median_launch_ms=log.quantile(0.5) * 1e3,
+        p99_launch_ms=log.quantile(0.99) * 1e3,
+        longest_launch_ms=log.longest * 1e3,
+        build_s=build_s,
+        kernel_s=log.kernel_seconds,
+        copy_s=log.copy_seconds,
+        wall_s=wall_s,
+        counts_sha256=counts_sha256,
+        stages_s=stages,
+        faults=list(faults),
+    )
 
 
-def _require_memory(needed: int) -> None:
-    """Raise MemoryError where the system says that so much is not available; it may not say."""
-    try:
-        with Path("/proc/meminfo").open() as lines:
-            available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        return
-    if needed > available:
-        raise MemoryError
+def work_on(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
+    """Return the work on a job by the fastest of some devices, by default of all; raises as `choose.fastest` does."""
+    return Computation(choose.fastest(job, devices or choose.matching(()), settings.self_test), settings)

@@ -62,16 +62,16 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts of one render; times in seconds unless the name says otherwise.
+    """The facts of one render; times in seconds unless the name says otherwise; lists where several devices did it.
 
     `iterations_total` is the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times
     on the device; `wall_s` the whole of it, files included. `stages_s` says how long the host was busy with each
     stage, summed over threads: stages that overlap add up to more than `wall_s`.
     """
 
-    device: str
-    platform: str
-    driver: str
+    device: str | list[str]
+    platform: str | list[str]
+    driver: str | list[str]
     number: str
     rounding: str
     algorithm: str

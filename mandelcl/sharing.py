@@ -16,12 +16,18 @@ _PART = 2 * DEPTH
 
 @dataclass(slots=True)
 class _Member:
-    """A worker: its speed in iterations a second, the blocks it may get, and those that it has."""
+    """A worker: its speed in iterations a second, the pixels of its blocks, the blocks that it has, and those of which
+    it has given results that are not accepted yet."""
 
     rate: float
     least: int
     most: int
     blocks: set[Block] = field(default_factory=set)
+    unconfirmed: set[Block] = field(default_factory=set)
+
+    def has(self, block: Block) -> bool:
+        """Whether it is responsible for a block."""
+        return block in self.blocks or block in self.unconfirmed
 
 
 class ShareOut:
@@ -55,22 +61,24 @@ class ShareOut:
     def leave(self, name: str) -> list[Block]:
         """Take a worker's blocks back, and return those that nobody else has."""
         member = self._members.pop(name, None)
-        lost = [block for block in self._waiting if member and block in member.blocks and not self._owners(block)]
+        lost = [block for block in self._waiting if member and member.has(block) and not self._owners(block)]
         for block in lost:
             del self._waiting[block]
         self._returned.extend(lost)
         return lost
 
-    def reject(self, name: str, block: Block) -> None:
-        """Take back a block whose result was no good."""
+    def received(self, name: str, block: Block) -> None:
+        """Take note of a result that is yet to be confirmed; the worker may have another block."""
         self._members[name].blocks.discard(block)
-        if block in self._waiting and not self._owners(block):
-            del self._waiting[block]
-            self._returned.append(block)
+        self._members[name].unconfirmed.add(block)
 
     def owns(self, name: str, block: Block) -> bool:
         """Whether a worker has been given a block, and has not yet finished it."""
         return name in self._members and block in self._members[name].blocks
+
+    def has_blocks(self, name: str) -> bool:
+        """Whether a worker has blocks to compute."""
+        return name in self._members and bool(self._members[name].blocks)
 
     def take(self, name: str) -> Block | None:
         """Return a block for a worker; None where there is none for it now."""
@@ -87,6 +95,7 @@ class ShareOut:
         """Take note of a result; False where another worker was faster, and the result is of no use."""
         if name in self._members:
             self._members[name].blocks.discard(block)
+            self._members[name].unconfirmed.discard(block)
         if block not in self._waiting:
             return False
         del self._waiting[block]
@@ -133,9 +142,9 @@ class ShareOut:
         if not self._dry:
             return None
         for block in self._waiting:
-            if block not in member.blocks and block.pixels <= member.most and len(self._owners(block)) == 1:
+            if not member.has(block) and block.pixels <= member.most and len(self._owners(block)) == 1:
                 return block
         return None
 
     def _owners(self, block: Block) -> list[_Member]:
-        return [member for member in self._members.values() if block in member.blocks]
+        return [member for member in self._members.values() if member.has(block)]
