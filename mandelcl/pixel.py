@@ -24,7 +24,9 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     else:
         assert isinstance(number, IeeeFormat)
         with np.errstate(all="ignore"):
-            escaped = _fused(job, number, offset, limit) if job.rounding == "fused" else _separate(job, number, offset, limit)
+            escaped = (
+                _fused(job, number, offset, limit) if job.rounding == "fused" else _separate(job, number, offset, limit)
+            )
     if escaped is not None:
         return min(escaped, job.iterations)
     return job.iterations if limit == job.iterations else None

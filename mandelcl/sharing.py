@@ -16,8 +16,10 @@ _PART = 2 * DEPTH
 
 @dataclass(slots=True)
 class _Member:
-    """A worker: its speed in iterations a second, the pixels of its blocks, the blocks that it has, and those of which
-    it has given results that are not accepted yet."""
+    """A worker: its speed in iterations a second, and how many pixels its blocks may have.
+
+    It has `blocks` to compute, and has given results of the `unconfirmed`, which are not accepted yet.
+    """
 
     rate: float
     least: int

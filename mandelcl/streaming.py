@@ -17,16 +17,17 @@ import numpy as np
 from mandelcl import output
 from mandelcl.bands import MEMORY_BYTES, BandReader, Bands, Results
 from mandelcl.colour import Colouring
+from mandelcl.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.device import Device
 from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
 from mandelcl.job import Job
 from mandelcl.paths import one_line, target
-from mandelcl.rendering import Computation, Progress, Settings, ShowProgress
+from mandelcl.rendering import begin
 from mandelcl.report import Report, Stopwatch
 from mandelcl.resuming import adopt, left_behind, locked, require_space
-from mandelcl.schedule import BlockQueue
 from mandelcl.store import DRAFT, Manifest, Store
 from mandelcl.strips import Picture
+from mandelcl.workers import Crew
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2
@@ -42,6 +43,7 @@ def render_to(
     devices: Sequence[Device] = (),
     settings: Settings | None = None,
     *,
+    leave_out: bool = False,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
@@ -51,7 +53,8 @@ def render_to(
 ) -> Report:
     """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
 
-    The fastest of `devices`, by default of all, that passes its self-test does it.
+    One of `devices` works in this process; several share the picture, each in a process of its own, or with `leave_out`
+    those of them that can. By default it is the fastest of all that pass their self-test.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
@@ -62,10 +65,8 @@ def render_to(
     folders = [_part(path) for path in paths]
     with locked([Store(folder) for folder in folders]) as stores:
         manifest = left_behind(stores, resume)
-        work = Computation(adopt(job, manifest) if manifest else job, devices, settings or Settings())
         notice = notice or (lambda _line: None)
-        for warning in work.warnings:
-            notice(warning)
+        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), leave_out, notice)
         _require_memory(work)
         rows = manifest.band_rows if manifest else work.block_height
         render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
@@ -81,10 +82,10 @@ def _part(path: str | Path) -> Path:
     return place.with_name(f"{place.name}.part")
 
 
-def _require_memory(work: Computation) -> None:
+def _require_memory(work: Computation | Crew) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
-    row = 4 * work.program.planes * width
+    row = 4 * work.planes * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
             f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
@@ -97,7 +98,7 @@ class _Render:
 
     def __init__(
         self,
-        work: Computation,
+        work: Computation | Crew,
         manifest: Manifest,
         stores: list[Store],
         paths: Sequence[str | Path],
@@ -109,7 +110,7 @@ class _Render:
         self.stores = stores
         self.paths = paths
         self.watch = Stopwatch()
-        self.bands = Bands(work.job, work.program.planes, manifest.band_rows, memory, self._load)
+        self.bands = Bands(work.job, work.planes, manifest.band_rows, memory, self._load)
         self.iterations = 0
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
@@ -169,11 +170,11 @@ class _Render:
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         iterations = 0
-        for block, results in work.run(BlockQueue(bands.missing(), work.block_width, work.block_height, bands.room)):
+        for block, results in work.run(bands.missing(), bands.room):
             bands.put(block, results)
             done += block.pixels
             iterations += int(results[0].sum(dtype=np.uint64))
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
+            progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
                 with one_line(f"cannot write to {self.stores[0].folder}"):
                     self.stores[0].begin(self.manifest)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from mandelcl import wire
 from mandelcl.choose import Choice
+from mandelcl.computation import Computation, Settings
 from mandelcl.device import Device, discover
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
-from mandelcl.rendering import Computation, Settings
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant
 

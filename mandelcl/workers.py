@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from mandelcl import checking
 from mandelcl.choose import Choice
+from mandelcl.computation import Results, block_shape_of, report_of
 from mandelcl.errors import DeviceError
 from mandelcl.handle import COMMAND, Event, Handle
-from mandelcl.rendering import Results, block_shape_of, report_of
 from mandelcl.report import LaunchLog, Report
 from mandelcl.schedule import Block, default_budget
 from mandelcl.sharing import ShareOut
@@ -109,9 +109,7 @@ class Crew:
                 self._turn()
             seats = [seat for seat in self._seats if seat.rate]
             self.rate = sum(seat.rate for seat in seats)
-            self.block_width, self.block_height = block_shape_of(
-                self.job.view, max(seat.most_pixels for seat in seats)
-            )
+            self.block_width, self.block_height = block_shape_of(self.job.view, max(seat.most_pixels for seat in seats))
         except BaseException:
             self.close()
             raise
@@ -129,6 +127,7 @@ class Crew:
     def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
         """Yield the blocks of some bands with their results (planes × height × width), as they finish."""
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
+        self.log.begin()
         try:
             for seat in self._seats:
                 if seat.worker is not None and seat.worker.ready:
@@ -153,7 +152,9 @@ class Crew:
         """Return the report of what has been done, by now; device, platform and driver are lists."""
         devices = [seat.choice.device for seat in self._seats]
         build_s = sum(seat.build_s for seat in self._seats)
-        return report_of(self.job, devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages, self.faults)
+        return report_of(
+            self.job, devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages, self.faults
+        )
 
     # Workers come and go.
 
@@ -218,7 +219,9 @@ class Crew:
         worker, share = seat.worker, self._share
         if worker is None or not worker.ready or share is None:
             return
-        for check in [check for check in self._unassigned if check.seat is not seat and not share.owns(seat.name, check.run)]:
+        for check in [
+            check for check in self._unassigned if check.seat is not seat and not share.owns(seat.name, check.run)
+        ]:
             self._unassigned.remove(check)
             seat.checks[check.run] = check
             self._give(seat, worker, check.run)
@@ -295,6 +298,7 @@ class Crew:
         if disagrees is None and not alone and waiting < _MOST_CHECKS:
             check = _Check(seat, block, results, drawn[0], checking.neighbours(block, drawn[0]))
             if all(check.run != other.run for other in self._pending()):
+                assert self._share is not None
                 self._share.received(seat.name, block)
                 self._unassigned.append(check)
                 return None
@@ -303,6 +307,7 @@ class Crew:
     def _accept(self, seat: _Seat, block: Block, results: _Words) -> tuple[Block, _Words] | None:
         assert self._share is not None
         seat.faults_in_a_row = 0
+        self.log.end()
         return (block, results) if self._share.finish(seat.name, block) else None
 
     def _checked(self, seat: _Seat, check: _Check, results: _Words) -> tuple[Block, _Words] | None:

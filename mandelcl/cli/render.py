@@ -11,7 +11,8 @@ from rich.progress import Progress as ProgressBar
 from mandelcl import choose, output
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.rendering import Progress, Settings
+from mandelcl.computation import Progress, Settings
+from mandelcl.device import Device
 from mandelcl.report import Report
 from mandelcl.streaming import render_to
 from mandelcl.view import parse_size
@@ -103,8 +104,9 @@ def command(
                 paths,
                 job,
                 colouring,
-                choose.matching(devices),
+                _devices(devices),
                 settings,
+                leave_out="all" in devices,
                 resume=resume,
                 progress=show,
                 notice=lambda line: say(f"mandelcl: {line}"),
@@ -115,6 +117,11 @@ def command(
         click.echo(json.dumps(report.as_dict()))
     else:
         say(f"{', '.join(paths)}: {_summary(report)}")
+
+
+def _devices(specs: tuple[str, ...]) -> list[Device]:
+    """Return the devices that are named, each of which is to be used; none where the fastest will do."""
+    return choose.matching(specs) if specs else []
 
 
 def _progress(console: Console, quiet: bool) -> ProgressBar:
@@ -135,5 +142,11 @@ def _summary(report: Report) -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {report.rounding}, "
         f"{report.iterations_total / 1e6:,.0f} Miter in {report.kernel_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {report.device} ({report.platform})"
+        f"on {_named(report)}"
     )
+
+
+def _named(report: Report) -> str:
+    if isinstance(report.device, str):
+        return f"{report.device} ({report.platform})"
+    return " and ".join(f"{name} ({platform})" for name, platform in zip(report.device, report.platform, strict=True))
