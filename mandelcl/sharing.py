@@ -11,7 +11,7 @@ from mandelcl.schedule import Block, grid
 
 # A worker has so many blocks at once: two in flight and one on its way back.
 DEPTH = 3
-_PART = 2 * DEPTH
+_PART = 4
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class ShareOut:
     """The blocks of a picture, handed out to workers.
 
     They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
-    as large as a worker's share, by its speed, of what is left, divided by six: the last blocks end together. When
+    as large as a worker's share, by its speed, of what is left, divided by four: the last blocks end together. When
     nothing is left, those that still run elsewhere are handed out once more: the first result counts.
     """
 

@@ -24,7 +24,7 @@ from mandelcl.schedule import Block, default_budget
 from mandelcl.sharing import ShareOut
 
 _TICK_S = 0.05
-_BLOCK_S = 2.0  # a block should not take longer, even where nothing escapes: it is what a fault costs
+_BLOCK_S = 10.0  # a block should not take longer, even where nothing escapes: it is what a fault costs
 _MOST_CHECKS = 4
 _Words = npt.NDArray[np.uint32]
 
@@ -124,6 +124,11 @@ class Crew:
         """The devices' names."""
         return ", ".join(seat.choice.device.name for seat in self._seats)
 
+    def assemble(self) -> None:
+        """Wait until every worker is ready, or its device retired; `run` begins with those that are."""
+        while any(seat.worker is not None and not seat.worker.ready for seat in self._seats):
+            self._turn()
+
     def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
         """Yield the blocks of some bands with their results (planes × height × width), as they finish."""
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
@@ -171,7 +176,7 @@ class Crew:
 
     def _join(self, seat: _Seat) -> None:
         if self._share is not None:
-            self._share.join(seat.name, seat.rate, seat.saturation, seat.most_pixels)
+            self._share.join(seat.name, seat.rate, 2 * seat.saturation, seat.most_pixels)
 
     def _fault(self, seat: _Seat, why: str) -> None:
         """Put an end to a worker, take its blocks back, and start another, unless that has been tried too often."""
