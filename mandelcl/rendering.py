@@ -47,19 +47,20 @@ def render(
     budget: float = BUDGET_S,
     block_pixels: int | None = None,
     blocks: tuple[int, int] | None = None,
+    shortcuts: bool = True,
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed.
 
-    `device` is by default the fastest that passes its self-test. `variant`, `budget` (seconds a launch should last)
-    and `block_pixels` change the speed, never a byte of the field. `blocks` (columns, rows) cuts the picture into that
-    many, each one launch to the cap, however long that takes. `progress` is called after each block.
+    `device` is by default the fastest that passes its self-test. `variant`, `budget` (seconds a launch should last),
+    `block_pixels` and `shortcuts` change the speed, never a byte of the field. `blocks` (columns, rows) cuts the
+    picture into that many, each one launch to the cap, however long that takes. `progress` is called after each block.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
     started = time.perf_counter()
     devices = [device] if device is not None else choose.matching(())
     choice = choose.fastest(job, devices, self_test)
     job, device = choice.job, choice.device
-    program = Program(device, job, variant or choice.variant, choice.loop_limit)
+    program = Program(device, job, variant or choice.variant, choice.loop_limit, shortcuts)
     counts, smooth = _allocate(job)
     pace = Pace(_NO_BUDGET if blocks else budget, rate.measured(program), program.saturation)
     width, height = _block_shape(program, block_pixels, blocks)

@@ -74,7 +74,7 @@ def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _
 
 
 def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, Launch]:
-    plan = pace.first(block.width, block.height - row, program.groups, program.variant.group)
+    plan = pace.first(block.width, block.height - row, program.first_groups, program.variant.group)
     groups = min(plan.groups, program.most_groups)
     return plan.rows, program.launch_block(memory, block, row, plan.rows, groups)
 

@@ -31,6 +31,7 @@ Examples:
 @options.device_option
 @options.self_test_option
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to its end, even where that is known.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -39,6 +40,7 @@ def command(
     devices: tuple[str, ...],
     no_self_test: bool,
     blocks: str | None,
+    no_shortcuts: bool,
     palette: str | None,
     cycle: float | None,
     offset: float | None,
@@ -74,7 +76,12 @@ def command(
             progress.update(task, completed=done.pixels, rate=rate)
 
         field, report = rendering.render(
-            choice.job, choice.device, progress=show, self_test=not no_self_test, blocks=cut
+            choice.job,
+            choice.device,
+            progress=show,
+            self_test=not no_self_test,
+            blocks=cut,
+            shortcuts=not no_shortcuts,
         )
         picture = colouring.picture(field)
         for path in paths:
