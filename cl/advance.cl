@@ -6,8 +6,8 @@
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does
  *
- * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so a vector
- * that is outside at the end of a group is replayed from the group's start, testing each step. */
+ * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so one that is
+ * outside at the end of a group is run again from where the group began, testing each step. */
 #if !defined(VECTORS) || !defined(GROUP) || !defined(UNROLLED) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
 #error "VECTORS, GROUP, UNROLLED, SMOOTH and SMOOTH_LIMIT must be defined"
 #endif

@@ -15,9 +15,12 @@ static int_lanes formula_inside(number_complex c) {
   const float cardioid = 1.0f - (sqrt(sqrt(512.0f * NUMBER_STEP_ERROR)) + 1.0f / 512);
   const float disc = 1.0f - (sqrt(sqrt(16384.0f * NUMBER_STEP_ERROR)) + 1.0f / 512);
   const float_lanes re = number_to_float(c.re), im = number_to_float(c.im);
-  const float_lanes a = 1.0f - 4.0f * re, b = 4.0f * im, m = sqrt(a * a + b * b);
-  const float_lanes multiplier_squared = 1.0f + m - sqrt(2.0f * (m + a));
   const float_lanes from_centre = (re + 1.0f) * (re + 1.0f) + im * im;
-  return lanes_mask(m >= 1.0f / 64) & lanes_mask(multiplier_squared <= cardioid * cardioid)
-         | lanes_mask(16.0f * from_centre <= disc * disc);
+  const int_lanes in_disc = lanes_mask(16.0f * from_centre <= disc * disc);
+  /* The whole cardioid, without roots: where no lane lies in that, none is far within. */
+  const float_lanes x = re - 0.25f, y = im * im, q = x * x + y;
+  if (!lanes_any(lanes_mask(q * (q + x) <= 0.25f * y))) return in_disc;
+  const float_lanes a = 1.0f - 4.0f * re, m = sqrt(a * a + 16.0f * y);
+  const float_lanes multiplier_squared = 1.0f + m - sqrt(2.0f * (m + a));
+  return in_disc | (lanes_mask(m >= 1.0f / 64) & lanes_mask(multiplier_squared <= cardioid * cardioid));
 }
