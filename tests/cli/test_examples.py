@@ -87,6 +87,7 @@ def test_help_names_every_option(run: Run) -> None:
         assert option in text
     for option in ("--number", "--rounding", "--algorithm", "--device", "--palette", "--cycle", "--offset", "--json"):
         assert option in text
+    assert "--no-shortcuts" in text
 
 
 @pytest.mark.parametrize("page", PAGES)

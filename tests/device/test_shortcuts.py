@@ -40,10 +40,8 @@ def disc(turn: float) -> complex:
 
 EDGES = {
     "cusp": cardioid(0),
-    "beside the cusp": cardioid(0.02),
     "cardioid, 1/3": cardioid(1 / 3),
     "cardioid, golden": cardioid((math.sqrt(5) - 1) / 2),
-    "cardioid, -0.12": cardioid(-0.12),
     "cardioid meets disc": disc(0),
     "disc, 1/3": disc(1 / 3),
     "disc, golden": disc((math.sqrt(5) - 1) / 2),
@@ -195,3 +193,13 @@ def test_no_shortcut_where_nothing_is_inside(target: Target) -> None:
         escaped = expected(job) <= groups * Program(target.device, job).variant.group
         for results, _ in found:
             np.testing.assert_array_equal(results[escaped], expected(job)[escaped])
+
+
+def test_the_first_launch_is_short_where_the_cap_is_far(target: Target) -> None:
+    near, far = (target.job(views.whole(31, 23), cap) for cap in (1000, 100_000))
+    assert Program(target.device, near).first_groups == Program(target.device, near).groups
+    without = Program(target.device, far, shortcuts=False)
+    assert without.first_groups == without.groups
+    program = Program(target.device, far)
+    assert program.first_groups * program.variant.group <= 512
+    assert render(far, target.device)[1].launches > 2
