@@ -165,7 +165,9 @@ def _class_variant(device: Device, number: NumberFormat, double_digits: bool) ->
     if lanes > 1:
         return Variant(lanes, 5, group=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     if device.type == "gpu":
-        return Variant(1, 1, group=64, unrolled=64, lane_columns=1, local_columns=8, local_rows=16)
+        # Double fills its units as it is. In float three orbits share the registers that hold the real part of c.
+        vectors, unrolled = (1, 64) if number.needs_fp64 else (3, 16)
+        return Variant(1, vectors, group=64, unrolled=unrolled, lane_columns=1, local_columns=8, local_rows=16)
     return Variant(1, 1, group=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
 
 
