@@ -45,9 +45,11 @@ _FIXED_CHOICES: Choices = {
     "local_columns local_rows": ((1, 1), (8, 4), (8, 8), (8, 16)),
 }
 _GPU_CHOICES: Choices = {
-    "group unrolled": ((16, 16), (32, 32), (64, 64), (96, 96), (64, 16)),
+    "vectors group unrolled": (
+        *((1, 16, 16), (1, 32, 32), (1, 64, 64), (1, 96, 96)),
+        *((2, 64, 32), (3, 64, 16), (3, 96, 16), (4, 64, 16)),
+    ),
     "local_columns local_rows": ((8, 4), (8, 8), (8, 16), (16, 8), (8, 32), (32, 4)),
-    "vectors": ((1,), (2,)),
 }
 
 
