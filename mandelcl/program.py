@@ -19,6 +19,9 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
+_CPU_LIST_BYTES = 1 << 24
+_GPU_LIST_BYTES = 1 << 28
+_LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 _FIRST_ITERATIONS = 512
 
 
@@ -43,8 +46,10 @@ def build(device: Device, text: str) -> BuiltProgram:
 class Memory:
     """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
 
-    def __init__(self, program: "Program", pixels: int) -> None:
+    def __init__(self, program: "Program", pixels: int, width: int) -> None:
         self.pixels = pixels
+        # How many orbits a list takes: those of a row of the block, at the least.
+        self.capacity = max(width, min(pixels, program.list_capacity))
         self._program = program
         self.results = self._program.device.allocate(4 * program.planes * pixels)
         self.survivor_total = self._program.device.allocate(4)
@@ -53,7 +58,7 @@ class Memory:
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
         if not self._lists:
-            size = 4 * self._program.number.state_words * self.pixels
+            size = 4 * self._program.number.state_words * self.capacity
             self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
         return self._lists
 
@@ -110,6 +115,7 @@ class Program:
         self.job = job
         self.loop_limit = loop_limit
         self.shortcuts = shortcuts
+        self.first_iterations = _FIRST_ITERATIONS
         self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
@@ -128,7 +134,7 @@ class Program:
         With shortcuts nearly all orbits are decided early. A work-item waits for the last of its orbits, so the few
         that are not go on in a launch of their own, side by side.
         """
-        first = max(1, _FIRST_ITERATIONS // self.variant.group)
+        first = max(1, self.first_iterations // self.variant.group)
         return first if self.shortcuts and self.groups > 4 * first else self.groups
 
     @property
@@ -140,6 +146,16 @@ class Program:
         if not self.loop_limit:
             return self.groups
         return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
+
+    @property
+    def list_capacity(self) -> int:
+        """Orbits that a launch may leave alive: many more than saturate the device, few enough for its memory.
+
+        A CPU's memory is the host's, and needs few orbits.
+        """
+        most = _GPU_LIST_BYTES if self.device.type == "gpu" else _CPU_LIST_BYTES
+        size = min(most, self.device.max_alloc_bytes, self.device.memory_bytes // _LIST_SHARE)
+        return max(1, size // (4 * self.number.state_words))
 
     @property
     def saturation(self) -> int:
@@ -167,7 +183,7 @@ class Program:
         columns_each, rows_each = self.variant.tile
         wanted = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, self.device.group_limit(kernel))
-        arguments = (*arguments, memory.survivor_total, np.uint32(memory.pixels))
+        arguments = (*arguments, memory.survivor_total, np.uint32(memory.capacity))
         return self._launch(kernel, wanted, local, arguments, memory, groups, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, groups: int) -> Launch:
@@ -185,7 +201,7 @@ class Program:
             np.uint32(total),
             survivors,
             memory.survivor_total,
-            np.uint32(memory.pixels),
+            np.uint32(memory.capacity),
         )
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
@@ -220,9 +236,12 @@ class Program:
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 
     def read_results(self, memory: Memory, block: Block) -> tuple[npt.NDArray[np.uint32], Event]:
-        """Return the results of a block, planes × height × width, and the event after which they are there."""
+        """Return the results of a block, planes × height × width, and the event after which they are there.
+
+        The block's last launch has been waited for.
+        """
         results = np.empty((self.planes, block.height, block.width), np.uint32)
-        return results, self.device.read(memory.results, results)
+        return results, self.device.fetch(memory.results, results)
 
     @cached_property
     def _block_kernel(self) -> Kernel:

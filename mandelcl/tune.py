@@ -145,7 +145,7 @@ class _Bench:
         view = self._job.view
         try:
             program = Program(self._device, self._job, variant, self._loop_limit, shortcuts=False)
-            block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels)
+            block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
             seconds = []
             for _ in range(_REPEATS + 1):
                 ready = time.perf_counter()
