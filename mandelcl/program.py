@@ -141,7 +141,7 @@ class Program:
     def most_groups(self) -> int:
         """Groups that a launch may run: where the driver stops a work-item's loops after so many iterations, fewer.
 
-        Every step may be made twice, in the group and in its replay, and may hold loops of its own.
+        Every step may be made twice, in its group and then tested, and may hold loops of its own.
         """
         if not self.loop_limit:
             return self.groups
