@@ -2,6 +2,9 @@
 #define NUMBER_WORDS 2
 #define NUMBER_STATE_WORDS 4
 
+/* No step from within the disc is off by more than this, as a distance: docs/decisions/0010-shortcuts.md. */
+#define NUMBER_STEP_ERROR 0x1p-49f
+
 typedef double_lanes number_real;
 
 #define number_from_int(value) LANED(convert_double)(value)

@@ -167,10 +167,15 @@ class Device:
         with opencl_errors(self):
             return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
-    def clear(self, buffer: cl.Buffer, size: int) -> None:
+    def clear(self, buffer: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
         with opencl_errors(self):
-            cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+            return cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+
+    def copy(self, given: cl.Buffer, taken: cl.Buffer, size: int) -> cl.Event:
+        """Enqueue the copy of a buffer's first `size` bytes to another."""
+        with opencl_errors(self):
+            return cl.enqueue_copy(self.queue, taken, given, byte_count=size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
         """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +19,10 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
-_VIEW_VALUES = 3
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
+_FIRST_ITERATIONS = 512
 
 
 def build(device: Device, text: str) -> BuiltProgram:
@@ -107,10 +108,14 @@ class Program:
     |z|² (float bits) at which it left the smooth radius.
     """
 
-    def __init__(self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0) -> None:
+    def __init__(
+        self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0, shortcuts: bool = True
+    ) -> None:
         self.device = device
         self.job = job
         self.loop_limit = loop_limit
+        self.shortcuts = shortcuts
+        self.first_iterations = _FIRST_ITERATIONS
         self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
@@ -123,10 +128,20 @@ class Program:
         return -(-self.job.iterations // self.variant.group)
 
     @property
+    def first_groups(self) -> int:
+        """Groups that a first launch may run, where that is not up to the cap.
+
+        With shortcuts nearly all orbits are decided early. A work-item waits for the last of its orbits, so the few
+        that are not go on in a launch of their own, side by side.
+        """
+        first = max(1, self.first_iterations // self.variant.group)
+        return first if self.shortcuts and self.groups > 4 * first else self.groups
+
+    @property
     def most_groups(self) -> int:
         """Groups that a launch may run: where the driver stops a work-item's loops after so many iterations, fewer.
 
-        Every step may be made twice, in the group and in its replay, and may hold loops of its own.
+        Every step may be made twice, in its group and then tested, and may hold loops of its own.
         """
         if not self.loop_limit:
             return self.groups
@@ -155,10 +170,12 @@ class Program:
         return self._launch_rows((self._view, *how, memory.results, survivors), memory, block.width, rows, groups)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
-        """Run `groups` groups of orbits that never escape (all words of the view zero: c = 0), for timing."""
-        view = self._upload(np.zeros(_VIEW_VALUES * self.number.words + self.number.pitch_words, np.uint32))
+        """Run `groups` groups of orbits that never escape (c = 0), without shortcuts, for timing."""
+        zero = np.zeros(self.number.words, np.uint32)
+        radius_squared, pitch = self.number.encode(Fraction(4)), np.zeros(self.number.pitch_words, np.uint32)
+        view = self._upload(np.concatenate([zero, zero, radius_squared, pitch]))
         where = (np.zeros(2, np.int32), np.array([columns, rows], np.uint32), np.uint32(0), np.uint32(rows))
-        how = (*where, *self._how_far(groups, finishes=True))
+        how = (*where, *self._limits(groups, finishes=True, shortcuts=False))
         return self._launch_rows((view, *how, memory.results, memory.results), memory, columns, rows, groups)
 
     def _launch_rows(self, arguments: tuple[Any, ...], memory: Memory, columns: int, rows: int, groups: int) -> Launch:
@@ -195,7 +212,10 @@ class Program:
         return offset, np.array([block.width, block.height], np.uint32)
 
     def _how_far(self, groups: int, finishes: bool) -> tuple[Any, ...]:
-        return np.uint32(groups), np.uint32(self.job.iterations), np.uint32(finishes)
+        return self._limits(groups, finishes, self.shortcuts)
+
+    def _limits(self, groups: int, finishes: bool, shortcuts: bool) -> tuple[Any, ...]:
+        return np.uint32(groups), np.uint32(self.job.iterations), np.uint32(finishes), np.uint32(shortcuts)
 
     def _launch(
         self,

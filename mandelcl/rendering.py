@@ -53,7 +53,7 @@ class Settings:
     `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
     less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
     the picture into that many, each one launch to the cap, however long that takes. With `self_test` off the device
-    is trusted.
+    is trusted. `shortcuts` end orbits early that are known never to escape.
     """
 
     variant: Variant | None = None
@@ -61,6 +61,7 @@ class Settings:
     block_pixels: int | None = None
     blocks: tuple[int, int] | None = None
     self_test: bool = True
+    shortcuts: bool = True
 
 
 class Computation:
@@ -70,7 +71,10 @@ class Computation:
         self.started = time.perf_counter()
         choice = choose.fastest(job, devices or choose.matching(()), settings.self_test)
         self.job, self.device, self.warnings = choice.job, choice.device, choice.warnings
-        self.program = Program(self.device, self.job, settings.variant or choice.variant, choice.loop_limit)
+        variant = settings.variant or choice.variant
+        self.program = Program(self.device, self.job, variant, choice.loop_limit, settings.shortcuts)
+        if settings.blocks:
+            self.program.first_iterations = self.job.iterations
         self.rate = rate.measured(self.program)
         budget = settings.budget or default_budget(self.device.watchdog)
         self.pace = Pace(_NO_BUDGET if settings.blocks else budget, self.rate, self.program.saturation)
@@ -149,6 +153,7 @@ def render(
     budget: float | None = None,
     block_pixels: int | None = None,
     blocks: tuple[int, int] | None = None,
+    shortcuts: bool = True,
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed; the whole field is in memory.
 
@@ -156,7 +161,8 @@ def render(
     the speed, never a byte of the field. `progress` is called after each block.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
-    work = Computation(job, [device] if device else [], Settings(variant, budget, block_pixels, blocks, self_test))
+    settings = Settings(variant, budget, block_pixels, blocks, self_test, shortcuts)
+    work = Computation(job, [device] if device else [], settings)
     job, view = work.job, work.job.view
     counts, smooth = _allocate(job)
     done = iterations = 0

@@ -33,7 +33,7 @@ def assemble(parts: Iterable[str], defines: Mapping[str, int]) -> str:
 
 def loop(number_parts: Iterable[str], formula: str, source: str, defines: Mapping[str, int]) -> str:
     """Return the text of the loop for a number, a formula and a source of orbits (one of SOURCES)."""
-    parts = (*number_parts, f"formula_{formula}.cl", "advance.cl", "source.cl", f"source_{source}.cl")
+    parts = (*number_parts, f"formula_{formula}.cl", "advance.cl", "results.cl", "source.cl", f"source_{source}.cl")
     return assemble(parts, defines)
 
 

@@ -46,6 +46,7 @@ Examples:
 )
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
 @click.option("--resume", is_flag=True, help="Go on with a render that was stopped, if there is one.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to its end, even where that is known.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -55,6 +56,7 @@ def command(
     no_self_test: bool,
     budget: float | None,
     blocks: str | None,
+    no_shortcuts: bool,
     resume: bool,
     palette: str | None,
     cycle: float | None,
@@ -84,7 +86,9 @@ def command(
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no say; give one of them")
     job = wanted.job(smooth=colouring.palette.smooth)
-    settings = Settings(budget=budget and budget / 1000, blocks=cut, self_test=not no_self_test)
+    settings = Settings(
+        budget=budget and budget / 1000, blocks=cut, self_test=not no_self_test, shortcuts=not no_shortcuts
+    )
     console = Console(stderr=True)
 
     def say(line: str) -> None:
