@@ -40,10 +40,14 @@ def build(device: Device, text: str) -> BuiltProgram:
 
 
 class Memory:
-    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
+    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors.
 
-    def __init__(self, program: "Program", pixels: int) -> None:
+    The lists hold `capacity` orbits, by default all of the block's.
+    """
+
+    def __init__(self, program: "Program", pixels: int, capacity: int | None = None) -> None:
         self.pixels = pixels
+        self.capacity = capacity or pixels
         self._program = program
         self.results = self._program.device.allocate(4 * program.planes * pixels)
         self.survivor_total = self._program.device.allocate(4)
@@ -52,7 +56,7 @@ class Memory:
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
         if not self._lists:
-            size = 4 * self._program.number.state_words * self.pixels
+            size = 4 * self._program.number.state_words * self.capacity
             self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
         return self._lists
 
@@ -110,6 +114,7 @@ class Program:
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
+        self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
 
     @property
@@ -151,7 +156,7 @@ class Program:
         columns_each, rows_each = self.variant.tile
         wanted = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, self.device.group_limit(kernel))
-        arguments = (*arguments, memory.survivor_total, np.uint32(memory.pixels))
+        arguments = (*arguments, memory.survivor_total, np.uint32(memory.capacity))
         return self._launch(kernel, wanted, local, arguments, memory, groups, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, groups: int) -> Launch:
@@ -169,10 +174,33 @@ class Program:
             np.uint32(total),
             survivors,
             memory.survivor_total,
-            np.uint32(memory.pixels),
+            np.uint32(memory.capacity),
         )
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
+
+    def launch_rectangles(
+        self, memory: Memory, block: Block, pixels: tuple[Any, ...], total: int, groups: int
+    ) -> Launch:
+        """Start `total` slots of rectangles from z₀ and run `groups` groups; `pixels` says which slots of which."""
+        kernel = self.rectangles_kernel("advance_rectangles")
+        finishes = groups >= self.groups
+        survivors = memory.results if finishes else memory.lists()[0]
+        how = (*self._where(block), *pixels, np.uint32(total), *self._how_far(groups, finishes))
+        counted = (memory.survivor_total, np.uint32(memory.capacity))
+        arguments = (self._view, *how, memory.results, survivors, *counted)
+        local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
+        return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
+
+    def rectangles_kernel(self, name: str) -> Kernel:
+        """Return one of the kernels that work on rectangles; they are built when first used."""
+        if name not in self._rectangles_kernels:
+            self._rectangles_kernels[name] = kernel_of(self._rectangles_program, name)
+        return self._rectangles_kernels[name]
+
+    @cached_property
+    def _rectangles_program(self) -> BuiltProgram:
+        return self._build("rectangles")
 
     def _where(self, block: Block) -> tuple[Any, ...]:
         view = self.job.view

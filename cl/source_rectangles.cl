@@ -1,0 +1,29 @@
+/* Pixels that follow from rectangles, from z₀: those that divide a rectangle into parts or, where `parts` is 0, those
+ * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
+ * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned. */
+kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
+                               global const uint *ids, uint2 parts, uint2 most, uint outer, uint probes, uint slots,
+                               uint first, uint total, uint groups, uint cap, uint cap_reached, global uint *results,
+                               global uint *survivors, global uint *survivor_total, uint capacity) {
+  const advance_view view = advance_load_view(view_words);
+  advance_orbits orbits;
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    uint columns[LANES], rows[LANES];
+    int exists[LANES];
+    ROLLED for (uint l = 0; l < LANES; l++) {
+      const uint place = ((uint)get_global_id(0) * VECTORS + v) * LANES + l, slot = first + min(place, total - 1);
+      const rectangle r = rectangles_load(rectangles, ids[slot / slots]);
+      uint2 pixel = (uint2)(0);
+      const bool found = parts.x ? rectangles_dividing(r, slot % slots, parts, most, outer, probes, &pixel)
+                                 : rectangles_inside(r, slot % slots, most, &pixel);
+      exists[l] = found && place < total ? -1 : 0;
+      columns[l] = pixel.x;
+      rows[l] = pixel.y;
+    }
+    const uint_lanes column = lanes_load(columns), row = lanes_load(rows);
+    const number_complex c = source_point(column, row, offset, &view);
+    source_place(&orbits, v, formula_start(c), c, row * (uint_lanes)(size.x) + column, lanes_load(exists));
+  }
+  advance_run(&orbits, 0, groups, &view);
+  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, survivors, survivor_total, capacity);
+}
