@@ -141,7 +141,7 @@ class Program:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
         finishes = groups >= self.groups
         survivors = memory.results if finishes else memory.lists()[0]  # not touched by a launch that finishes
-        how = (*self._where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
+        how = (*self.where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
         return self._launch_rows((self._view, *how, memory.results, survivors), memory, block.width, rows, groups)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
@@ -166,7 +166,7 @@ class Program:
         memory.swap_lists()
         arguments = (
             self._view,
-            *self._where(block),
+            *self.where(block),
             np.uint32(start * self.variant.group),
             *self._how_far(groups, start + groups >= self.groups),
             memory.results,
@@ -186,7 +186,7 @@ class Program:
         kernel = self.rectangles_kernel("advance_rectangles")
         finishes = groups >= self.groups
         survivors = memory.results if finishes else memory.lists()[0]
-        how = (*self._where(block), *pixels, np.uint32(total), *self._how_far(groups, finishes))
+        how = (*self.where(block), *pixels, np.uint32(total), *self._how_far(groups, finishes))
         counted = (memory.survivor_total, np.uint32(memory.capacity))
         arguments = (self._view, *how, memory.results, survivors, *counted)
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
@@ -202,7 +202,13 @@ class Program:
     def _rectangles_program(self) -> BuiltProgram:
         return self._build("rectangles")
 
-    def _where(self, block: Block) -> tuple[Any, ...]:
+    @property
+    def view_words(self) -> Buffer:
+        """The encoded view, as kernels take it."""
+        return self._view
+
+    def where(self, block: Block) -> tuple[Any, ...]:
+        """Return a block's offset from the anchor and its size, as kernels take them."""
         view = self.job.view
         offset = np.array([block.x - view.anchor_column, view.anchor_row - block.y], np.int32)
         return offset, np.array([block.width, block.height], np.uint32)

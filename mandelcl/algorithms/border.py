@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.algorithms import escape
+from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.device import Buffer, Event, event_seconds
 from mandelcl.program import Launch, Memory, Program
@@ -26,6 +27,7 @@ MIXED = np.uint32(0xFFFFFFFF)
 MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
 _CAPACITY = 1 << 24  # orbits that one launch may leave alive
 _ROW = 64  # slots that are planned together
+_PROVERS = 32  # rectangles of a work-group that proves
 
 
 @dataclass(slots=True)
@@ -95,6 +97,7 @@ class Tracer:
         self._parents, self._children = _Words(program), _Words(program)
         self._numbers, self._answers, self._filled = _Words(program), _Words(program), _Words(program)
         self._filled.room(1)
+        self._bounds = bounds(program.job)
         self._pending: list[Launch] = []
         self._ready = time.perf_counter()
 
@@ -123,6 +126,8 @@ class Tracer:
         pixels = (np.array(level.parts, np.uint32), np.array(level.most, np.uint32), np.uint32(level.outer))
         self._orbits(block, (*pixels, np.uint32(level.probes), np.uint32(level.slots)), numbers.size * level.slots, stats)
         self._judge(block, level, numbers.size)
+        if self.plan.prove != "nothing":
+            self._prove(block, stats.rectangles)
         answers = np.empty(stats.rectangles, np.uint32)
         read = self._device.read(self._answers.buffer, answers)
         self._fill(block, level, stats.rectangles)
@@ -219,6 +224,26 @@ class Tracer:
             np.uint32(block.width),
             self._children.room(4 * children),
             self._answers.room(children),
+        )
+
+    def _prove(self, block: Block, rectangles: int) -> None:
+        """Make those rectangles mixed again whose count is not proved."""
+        program, kernel = self.program, self.program.rectangles_kernel("rectangles_prove")
+        items = -(-rectangles // program.variant.lanes)
+        local = min(_PROVERS, self._device.group_limit(kernel)) if program.variant.lanes == 1 else 1
+        self._device.launch(
+            kernel,
+            (-(-items // local) * local,),
+            (local,),
+            program.view_words,
+            *program.where(block)[:1],
+            *self._bounds,
+            np.uint32(min(self.plan.steps, program.most_groups * program.variant.group)),
+            np.uint32(self.plan.prove == "all"),
+            np.uint32(program.job.iterations),
+            self._children.buffer,
+            np.uint32(rectangles),
+            self._answers.buffer,
         )
 
     def _fill(self, block: Block, level: Level, rectangles: int) -> None:

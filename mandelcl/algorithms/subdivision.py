@@ -8,30 +8,38 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 LEAST_SIDE = 3  # pixels: a thinner block is all border
+PROVE = ("nothing", "insides", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How finely to divide: choices that change the speed and, with a rule that is not strict, which fills are made.
+    """How finely to divide, and what a fill rests on.
 
-    The longer side of a block is cut into `first` parts; a rectangle that is mixed is cut into `split` × `split`, as long
-    as the parts' sides keep `smallest` pixels and there are fewer than `depth` levels. Each rectangle's inside is looked
-    at in `probes` × `probes` places. The first launch of fresh orbits runs about `early` iterations, so that those that
-    escape soon leave the others packed closely; 0 runs all to the cap at once.
+    The longer side of a block is cut into `first` parts; a rectangle that is mixed is cut into `split` × `split`, as
+    long as the parts' sides keep `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
+    orbits runs about `early` iterations, so that those that escape soon leave the others packed closely; 0 runs all to
+    the cap at once.
+
+    Each rectangle's inside is looked at in `probes` × `probes` places. What is filled is first proved to be of one
+    count in `prove`: nothing, insides or all (cl/rectangles_prove.cl); a proof may take `steps` iterations.
     """
 
     first: int = 32
     split: int = 2
     smallest: int = 16
     depth: int = 32
-    probes: int = 1
+    probes: int = 0
     early: int = 0
+    prove: str = "insides"
+    steps: int = 1 << 14
 
     def __post_init__(self) -> None:
-        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "probes": 0, "early": 0}
+        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "probes": 0, "early": 0, "steps": 1}
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise ValueError(f"{name} must be at least {value}")
+        if self.prove not in PROVE:
+            raise ValueError(f"prove must be one of {', '.join(PROVE)}")
 
 
 @dataclass(frozen=True, slots=True)
