@@ -1,8 +1,7 @@
 /* Rectangles of a block: which pixels lie on the lines that divide one, whether a border is of one count, filling.
- * No orbits here. A rectangle is four words, x0, y0, x1, y1, its edges included. Neighbours share their edges.
- * Before a rectangle may be filled, its inside is looked at in `probes` × `probes` places. */
+ * No orbits here. A rectangle is four words, x0, y0, x1, y1, its edges included. Neighbours share their edges. */
 
-/* The answer of a rectangle that is not of one count. */
+/* Instead of a count: a rectangle that is not of one count, or not known to be. */
 #define RECTANGLES_MIXED 0xffffffffu
 
 typedef struct { uint x0, y0, x1, y1; } rectangle;
@@ -10,6 +9,13 @@ typedef struct { uint x0, y0, x1, y1; } rectangle;
 static rectangle rectangles_load(global const uint *words, uint number) {
   rectangle r = {words[4 * number], words[4 * number + 1], words[4 * number + 2], words[4 * number + 3]};
   return r;
+}
+
+static void rectangles_store(global uint *words, uint number, rectangle r) {
+  words[4 * number] = r.x0;
+  words[4 * number + 1] = r.y0;
+  words[4 * number + 2] = r.x1;
+  words[4 * number + 3] = r.y1;
 }
 
 /* Where line k of `parts` lies between two edges; lines 0 and `parts` are the edges. */
@@ -25,33 +31,21 @@ static rectangle rectangles_child(rectangle r, uint number, uint2 parts) {
   return child;
 }
 
-/* One of the places inside a rectangle that are looked at; false where it is so thin that it has none there. */
-static bool rectangles_probe(rectangle r, uint number, uint probes, uint2 *pixel) {
-  pixel->x = rectangles_line(r.x0, r.x1, number % probes + 1, probes + 1);
-  pixel->y = rectangles_line(r.y0, r.y1, number / probes + 1, probes + 1);
-  return pixel->x > r.x0 && pixel->x < r.x1 && pixel->y > r.y0 && pixel->y < r.y1;
-}
-
-/* The pixel of slot `slot` among those that divide a rectangle; false where the slot has none.
+/* The pixel of slot `slot` on the lines that divide a rectangle; false where the slot has none.
  *
  * First come the upright lines, `most.y` slots each, then the level ones, cut by the upright ones into pieces of
- * `most.x` slots, then the children's probes. With `outer` the rectangle's own edges are among the lines. */
-static bool rectangles_dividing(rectangle r, uint slot, uint2 parts, uint2 most, uint outer, uint probes,
-                                uint2 *pixel) {
-  const uint upright = (parts.x + 2 * outer - 1) * most.y, level = (parts.y + 2 * outer - 1) * parts.x * most.x;
+ * `most.x` slots. With `outer` the rectangle's own edges are among the lines. */
+static bool rectangles_dividing(rectangle r, uint slot, uint2 parts, uint2 most, uint outer, uint2 *pixel) {
+  const uint upright = (parts.x + 2 * outer - 1) * most.y;
   if (slot < upright) {
     pixel->x = rectangles_line(r.x0, r.x1, slot / most.y + 1 - outer, parts.x);
     pixel->y = r.y0 + 1 - outer + slot % most.y;
     return pixel->y < r.y1 + outer;
   }
-  if (slot < upright + level) {
-    const uint piece = (slot - upright) / most.x, column = piece % parts.x;
-    pixel->x = rectangles_line(r.x0, r.x1, column, parts.x) + 1 + (slot - upright) % most.x;
-    pixel->y = rectangles_line(r.y0, r.y1, piece / parts.x + 1 - outer, parts.y);
-    return pixel->x < rectangles_line(r.x0, r.x1, column + 1, parts.x);
-  }
-  const uint probe = slot - upright - level, each = probes * probes;
-  return rectangles_probe(rectangles_child(r, probe / each, parts), probe % each, probes, pixel);
+  const uint piece = (slot - upright) / most.x, column = piece % parts.x;
+  pixel->x = rectangles_line(r.x0, r.x1, column, parts.x) + 1 + (slot - upright) % most.x;
+  pixel->y = rectangles_line(r.y0, r.y1, piece / parts.x + 1 - outer, parts.y);
+  return pixel->x < rectangles_line(r.x0, r.x1, column + 1, parts.x);
 }
 
 /* The pixel of slot `slot` inside a rectangle, `most` columns and rows at most. */
@@ -61,6 +55,35 @@ static bool rectangles_inside(rectangle r, uint slot, uint2 most, uint2 *pixel) 
   return pixel->x < r.x1 && pixel->y < r.y1;
 }
 
+/* Whether a proof covers a pixel on the lines that divide a rectangle: one of the up to four children that have it.
+ * `proved` begins with the rectangle's own children. */
+static bool rectangles_covered(rectangle r, uint2 pixel, uint2 parts, global const uint *proved) {
+  const uint2 to = (uint2)(pixel.x - r.x0, pixel.y - r.y0), span = (uint2)(r.x1 - r.x0, r.y1 - r.y0);
+  const uint2 last = min(((to + 1) * parts - 1) / span, parts - 1); /* the last child that begins there or before */
+  const uint2 first = last - (uint2)(last.x > 0 && span.x * last.x / parts.x == to.x ? 1 : 0,
+                                     last.y > 0 && span.y * last.y / parts.y == to.y ? 1 : 0);
+  bool covered = false;
+  for (uint y = first.y; y <= last.y; y++) {
+    for (uint x = first.x; x <= last.x; x++) covered |= proved[y * parts.x + x] != RECTANGLES_MIXED;
+  }
+  return covered;
+}
+
+/* How many pixels of the dividing lines were computed, those to the right of and below a child and, at the edges of
+ * an `outer` division, to the left and above: those that no proof covers. The child itself is not proved. */
+static uint rectangles_computed(rectangle child, uint number, uint2 parts, uint outer, global const uint *proved) {
+  const uint x = number % parts.x, y = number / parts.x;
+  const bool right = x + 1 < parts.x, below = y + 1 < parts.y;
+  const bool open_right = right ? proved[number + 1] == RECTANGLES_MIXED : outer != 0;
+  const bool open_below = below ? proved[number + parts.x] == RECTANGLES_MIXED : outer != 0;
+  const bool open_across = right && below ? proved[number + parts.x + 1] == RECTANGLES_MIXED : true;
+  const uint wide = child.x1 - child.x0 - 1, high = child.y1 - child.y0 - 1;
+  uint computed = (open_right ? high : 0) + (open_below ? wide : 0) + (open_right && open_below && open_across ? 1 : 0);
+  if (outer && x == 0) computed += high + (open_below ? 1 : 0);
+  if (outer && y == 0) computed += wide + (open_right ? 1 : 0);
+  return computed + (outer && x == 0 && y == 0 ? 1 : 0);
+}
+
 /* Whether all pixels from one on, `step` apart, have a count; the work-items of a group share the work. */
 static bool rectangles_run_is(global const uint *counts, size_t first, size_t step, uint total, uint count) {
   bool same = true;
@@ -68,65 +91,61 @@ static bool rectangles_run_is(global const uint *counts, size_t first, size_t st
   return same;
 }
 
-/* Make the children of rectangles and say of each which count its border has, or that it is mixed.
- *
- * A work-group a child. `ids` are the rectangles in `parents` that were divided into `parts`. A child that holds the
- * pixel corner `origin` (c = 0) is mixed unless it is inside: it may hold the whole set. With `inside_only` only
- * insides are ever of one count. */
-kernel void rectangles_judge(global const uint *parents, global const uint *ids, uint2 parts, uint2 origin,
-                             uint inside_only, uint probes, uint cap, global const uint *counts, uint width, global uint *children,
-                             global uint *answers) {
-  const uint number = get_group_id(0), each = parts.x * parts.y;
-  const rectangle r = rectangles_child(rectangles_load(parents, ids[number / each]), number % each, parts);
+static bool rectangles_border_is(rectangle r, global const uint *counts, uint width, uint count) {
   const uint wide = r.x1 - r.x0 + 1, high = r.y1 - r.y0 + 1;
   const size_t corner = (size_t)r.y0 * width + r.x0;
-  const uint count = counts[corner];
-  local uint differing;
-  if (get_local_id(0) == 0) differing = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
-  bool same = count == cap || !(holds_origin || inside_only);
-  same = same && rectangles_run_is(counts, corner, 1, wide, count) &&
+  return rectangles_run_is(counts, corner, 1, wide, count) &&
          rectangles_run_is(counts, corner + (size_t)(high - 1) * width, 1, wide, count) &&
          rectangles_run_is(counts, corner, width, high, count) &&
          rectangles_run_is(counts, corner + (wide - 1), width, high, count);
-  for (uint probe = get_local_id(0); same && probe < probes * probes; probe += get_local_size(0)) {
-    uint2 pixel;
-    if (rectangles_probe(r, probe, probes, &pixel)) same = counts[(size_t)pixel.y * width + pixel.x] == count;
-  }
-  if (!same) atomic_or(&differing, 1u);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) != 0) return;
-  children[4 * number] = r.x0;
-  children[4 * number + 1] = r.y0;
-  children[4 * number + 2] = r.x1;
-  children[4 * number + 3] = r.y1;
-  answers[number] = differing ? RECTANGLES_MIXED : count;
 }
 
-/* Fill the insides of the rectangles that are of one count, and add up their pixels. A work-group a rectangle;
+/* Say of each child which count it has, or that it is mixed, and add up the pixels computed for it. A work-group a child.
+ *
+ * What is proved is proved. Else, a border of one count will do with `trust_outside` if that is below the cap and the
+ * child does not hold `origin` (c = 0, around which the whole set may lie), and with `trust_inside` if it is the cap.
+ * With `last` the insides of those that are mixed are going to be computed. */
+kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
+                             uint2 origin, uint trust_outside, uint trust_inside, uint cap, global const uint *counts,
+                             uint width, global uint *answers, global uint *computed) {
+  const uint number = get_group_id(0), each = parts.x * parts.y;
+  local uint differing;
+  if (proved[number] != RECTANGLES_MIXED) {
+    if (get_local_id(0) == 0) answers[number] = proved[number];
+    return;
+  }
+  const rectangle r = rectangles_load(children, number);
+  const uint count = counts[(size_t)r.y0 * width + r.x0];
+  const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
+  const bool trusted = count == cap ? trust_inside != 0 : trust_outside && !holds_origin;
+  if (get_local_id(0) == 0) differing = trusted ? 0 : 1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (trusted && !rectangles_border_is(r, counts, width, count)) atomic_or(&differing, 1u);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) != 0) return;
+  answers[number] = differing ? RECTANGLES_MIXED : count;
+  const uint inside = differing && last ? (r.x1 - r.x0 - 1) * (r.y1 - r.y0 - 1) : 0;
+  atomic_add(computed, inside + rectangles_computed(r, number % each, parts, outer, proved + number / each * each));
+}
+
+/* Fill the rectangles that are of one count: with their edges where that is proved, else inside. A work-group a rectangle;
  * columns begin at a multiple of the group's width, so that rows are written in whole pieces of memory. */
-kernel void rectangles_fill(global const uint *rectangles, global const uint *answers, global uint *results, uint2 size,
-                            uint planes, uint cap, global uint *filled) {
-  const uint number = get_group_id(0);
-  const uint count = answers[number];
+kernel void rectangles_fill(global const uint *rectangles, global const uint *proved, global const uint *answers,
+                            global uint *results, uint2 size, uint planes, uint cap) {
+  const uint number = get_group_id(0), count = answers[number];
   if (count == RECTANGLES_MIXED) return;
   const rectangle r = rectangles_load(rectangles, number);
-  const uint across = get_local_size(0), first = (r.x0 + 1) / across * across + get_local_id(0);
-  for (uint y = r.y0 + 1 + get_local_id(1); y < r.y1; y += get_local_size(1)) {
-    for (uint x = first; x < r.x1; x += across) {
-      if (x > r.x0) results[(size_t)y * size.x + x] = count;
-    }
-  }
-  if (get_local_id(0) == 0 && get_local_id(1) == 0) atomic_add(filled, (r.x1 - r.x0 - 1) * (r.y1 - r.y0 - 1));
-  if (planes == 1) return;
-  /* With smooth colouring only insides come here: they left no radius at the cap, with no |z|². */
+  const uint edge = proved[number] != RECTANGLES_MIXED ? 0 : 1;
+  const uint left = r.x0 + edge, right = r.x1 + 1 - edge, across = get_local_size(0);
   const size_t pixels = (size_t)size.x * size.y;
-  for (uint y = r.y0 + 1 + get_local_id(1); y < r.y1; y += get_local_size(1)) {
-    for (uint x = first; x < r.x1; x += across) {
-      if (x <= r.x0) continue;
-      results[pixels + (size_t)y * size.x + x] = cap;
-      results[2 * pixels + (size_t)y * size.x + x] = 0;
+  for (uint y = r.y0 + edge + get_local_id(1); y < r.y1 + 1 - edge; y += get_local_size(1)) {
+    for (uint x = left / across * across + get_local_id(0); x < right; x += across) {
+      if (x < left) continue;
+      const size_t place = (size_t)y * size.x + x;
+      results[place] = count;
+      if (planes == 1) continue;
+      results[pixels + place] = cap; /* with smooth colouring only insides come here: they left no radius below the cap */
+      results[2 * pixels + place] = 0;
     }
   }
 }

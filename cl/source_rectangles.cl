@@ -1,10 +1,11 @@
 /* Pixels that follow from rectangles, from z₀: those that divide a rectangle into parts or, where `parts` is 0, those
  * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
- * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned. */
+ * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
+ * Pixels that `proved` covers, a word for each child of each of these, are left out. */
 kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
-                               global const uint *ids, uint2 parts, uint2 most, uint outer, uint probes, uint slots,
-                               uint first, uint total, uint groups, uint cap, uint cap_reached, global uint *results,
-                               global uint *survivors, global uint *survivor_total, uint capacity) {
+                               global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
+                               uint slots, uint first, uint total, uint groups, uint cap, uint cap_reached,
+                               global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
@@ -14,8 +15,13 @@ kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2
       const uint place = ((uint)get_global_id(0) * VECTORS + v) * LANES + l, slot = first + min(place, total - 1);
       const rectangle r = rectangles_load(rectangles, ids[slot / slots]);
       uint2 pixel = (uint2)(0);
-      const bool found = parts.x ? rectangles_dividing(r, slot % slots, parts, most, outer, probes, &pixel)
-                                 : rectangles_inside(r, slot % slots, most, &pixel);
+      bool found;
+      if (parts.x) {
+        found = rectangles_dividing(r, slot % slots, parts, most, outer, &pixel);
+        if (found) found = !rectangles_covered(r, pixel, parts, proved + slot / slots * (parts.x * parts.y));
+      } else {
+        found = rectangles_inside(r, slot % slots, most, &pixel);
+      }
       exists[l] = found && place < total ? -1 : 0;
       columns[l] = pixel.x;
       rows[l] = pixel.y;

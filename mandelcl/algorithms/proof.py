@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl.fixed import FixedFormat, by_name
 from mandelcl.job import Job
@@ -15,36 +16,42 @@ from mandelcl.numbers import IeeeFormat, NumberFormat
 _LEAST = Fraction(1, 10**30)  # far above what a float's underflow can take away
 _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² and in its bounds
 
-Bounds = tuple[np.float32, np.float32, np.float32, np.float32, np.float32, np.float32]
 
 
-def bounds(job: Job) -> Bounds:
-    """Return pitch, step error, relative error of s, error of the far type, and the radii within and beyond."""
+def bounds(job: Job) -> npt.NDArray[np.float32]:
+    """Return the kernel's prove_bounds, in its order, each rounded to the side on which a proof is still one."""
     number = by_name(job.number)
     radius = Fraction(math.isqrt(job.radius_squared.numerator * 10**24 // job.radius_squared.denominator), 10**12)
-    return (
-        _up(job.view.pitch * (1 + Fraction(1, 1 << 20))),
-        _up(step_error(job, number) + _LEAST),
-        _up(relative_error(number)),
-        _up(far_error(job, number)),
-        -_up(-radius * (1 - _MARGIN)),
-        _up(radius * (1 + _MARGIN)),
+    return np.array(
+        (
+            _up(job.view.pitch * (1 + Fraction(1, 1 << 20))),
+            _up(unit(number)),
+            _up(step_error(job, number) + _LEAST),
+            _up(relative_error(number)),
+            _up(far_error(job, number)),
+            -_up(-radius * (1 - _MARGIN)),
+            _up(radius * (1 + _MARGIN)),
+        ),
+        np.float32,
     )
 
 
-def step_error(job: Job, number: NumberFormat) -> Fraction:
-    """Return how far rounding can move one z + z² apart from another, beyond what their c and z explain.
+def unit(number: NumberFormat) -> Fraction:
+    """Return how far rounding can move one step apart from another, beyond what their c and z explain, by |z|² + |c|.
 
-    Both the orbit of a pixel and that of the middle err, in their step and in the c that they have.
+    Both the orbit of a pixel and that of the middle err: in a step by at most 3|z|² + 2|c| half units in the last place
+    of 1, in either rounding, and in c by |c|.
     """
-    farthest = 2 * (job.view.largest_coordinate() + job.view.pitch)  # bounds |c|
+    return Fraction(6 * 1025, 1024) / 2**number.precision if isinstance(number, IeeeFormat) else Fraction(0)
+
+
+def step_error(job: Job, number: NumberFormat) -> Fraction:
+    """Return what rounding can do more: in fixed point, all of it; in separate rounding, on the way to c."""
     if isinstance(number, FixedFormat):
-        unit = Fraction(1, 2 ** (number.bits * number.digits))
-        return 2 * (2 * number.digits + 2) * unit
+        last = Fraction(1, 2 ** (number.bits * number.digits))
+        return 2 * (2 * number.digits + 2) * last
     assert isinstance(number, IeeeFormat)
-    unit = Fraction(1, 2**number.precision)
-    along = job.view.largest_offset * job.view.pitch + abs(job.view.anchor_re) + abs(job.view.anchor_im)
-    return 2 * unit * (6 * (job.radius_squared + farthest) + 4 * (along + farthest))
+    return 4 * job.view.largest_offset * job.view.pitch / 2**number.precision if job.rounding == "separate" else Fraction(0)
 
 
 def relative_error(number: NumberFormat) -> Fraction:

@@ -5,54 +5,54 @@ same lines, by the same formula, as `line` does here.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LEAST_SIDE = 3  # pixels: a thinner block is all border
-PROVE = ("nothing", "insides", "all")
+TRUST = ("nothing", "outside", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How finely to divide, and what a fill rests on.
+    """How finely to divide.
 
     The longer side of a block is cut into `first` parts; a rectangle that is mixed is cut into `split` × `split`, as
     long as the parts' sides keep `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
     orbits runs about `early` iterations, so that those that escape soon leave the others packed closely; 0 runs all to
     the cap at once.
 
-    Each rectangle's inside is looked at in `probes` × `probes` places. What is filled is first proved to be of one
-    count in `prove`: nothing, insides or all (cl/rectangles_prove.cl); a proof may take `steps` iterations.
+    A rectangle is filled where its count is proved, for which at most `steps` iterations are made; 0 tries none. Else a
+    border of one count is trusted, for fills of a count below the cap (`outside`), of any (`all`) or of none (`nothing`).
     """
 
     first: int = 32
     split: int = 2
     smallest: int = 16
     depth: int = 32
-    probes: int = 0
     early: int = 0
-    prove: str = "insides"
-    steps: int = 1 << 14
+    steps: int = 1 << 12
+    trust: str = "outside"
 
     def __post_init__(self) -> None:
-        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "probes": 0, "early": 0, "steps": 1}
+        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "early": 0, "steps": 0}
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise ValueError(f"{name} must be at least {value}")
-        if self.prove not in PROVE:
-            raise ValueError(f"prove must be one of {', '.join(PROVE)}")
+        if self.trust not in TRUST:
+            raise ValueError(f"trust must be one of {', '.join(TRUST)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """A division of rectangles, all alike but for a pixel: into `parts` columns and rows.
 
-    `span` is the distance of a rectangle's edges before, at most; `outer` says that the edges themselves are new too.
+    `span` is the distance of a rectangle's edges before, at most; `outer` says that the edges themselves are new too,
+    `last` that the children are not divided again.
     """
 
     parts: tuple[int, int]
     span: tuple[int, int]
     outer: bool
-    probes: int
+    last: bool
 
     @property
     def children(self) -> int:
@@ -71,9 +71,9 @@ class Level:
 
     @property
     def slots(self) -> int:
-        """Places that a rectangle has for pixels on its dividing lines and for its children's probes."""
+        """Places that a rectangle has for pixels on its dividing lines."""
         upright, level = (part - 1 + 2 * self.outer for part in self.parts)
-        return upright * self.most[1] + level * self.parts[0] * self.most[0] + self.children * self.probes**2
+        return upright * self.most[1] + level * self.parts[0] * self.most[0]
 
     @property
     def inside(self) -> tuple[int, int]:
@@ -92,13 +92,12 @@ def levels(width: int, height: int, plan: Plan) -> Iterator[Level]:
         raise ValueError(f"a block of {width}x{height} is all border")
     span = width - 1, height - 1
     longest = max(span)
-    first = max(1, min(plan.first, ((1 << 32) - 1) // longest))  # the kernels' products of both have 32 bits
+    first = max(1, min(plan.first, (1 << 31) // longest))  # the kernels' products of both have 32 bits
     parts = tuple(max(1, min(round(side * first / longest), side // plan.smallest)) for side in span)
-    level = Level((parts[0], parts[1]), span, outer=True, probes=plan.probes)
-    yield level
-    for _ in range(plan.depth - 1):
-        span = level.child_span
-        if min(span) // plan.split < plan.smallest:
+    for depth in range(plan.depth):
+        level = Level((parts[0], parts[1]), span, outer=depth == 0, last=depth + 1 == plan.depth)
+        if level.last or min(level.child_span) // plan.split < plan.smallest:
+            yield replace(level, last=True)
             return
-        level = Level((plan.split, plan.split), span, outer=False, probes=plan.probes)
         yield level
+        parts, span = (plan.split, plan.split), level.child_span
