@@ -83,9 +83,10 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
 
 /* Make the children of rectangles, and prove of those that can be proved which count they have; `proved` is mixed for
  * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, `total` is the number of children.
- * `bound_words` are those of prove_bounds. With `inside_only` only insides are proved. */
+ * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
+ * the set as computed passes for proved. With `inside_only` only insides are proved. */
 kernel void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
-                              uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
+                              uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
                               uint total, global uint *children, global uint *proved) {
   const advance_view view = advance_load_view(view_words);
   global const float *bound = (global const float *)bound_words;
@@ -104,7 +105,9 @@ kernel void rectangles_divide(global const uint *view_words, int2 offset, global
   const float_lanes distance = lanes_load(distances);
   const number_complex c = source_point(lanes_load(columns), lanes_load(rows), offset, &view);
   const uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
-  lanes_store(count, counts);
+  const int_lanes near = lanes_mask(component_radius(number_far_from(c), components) >= number_far_real_from(distance));
+  const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
+  lanes_store(select(count, (uint_lanes)(cap), near & open), counts);
   for (uint l = 0; l < LANES; l++) {
     const uint number = (uint)get_global_id(0) * LANES + l;
     if (number < total) proved[number] = inside_only && counts[l] != cap ? RECTANGLES_MIXED : counts[l];

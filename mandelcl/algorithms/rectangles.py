@@ -8,6 +8,7 @@ import numpy.typing as npt
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
 from mandelcl.device import Buffer, Event
+from mandelcl.numbers import IeeeFormat
 from mandelcl.program import Memory, Program
 from mandelcl.schedule import Block
 
@@ -32,6 +33,8 @@ class Rectangles:
         trust = (plan.trust != "nothing" and not smooth, plan.trust == "all")
         self._trust = tuple(np.uint32(given) for given in trust)
         self._bounds = program.device.upload(bounds(program.job))
+        exact = isinstance(program.number, IeeeFormat)  # else the kernel cannot tell neighbouring pixels apart
+        self._components = np.uint32(self._steps if exact and plan.trust == "outside" else 0)
         self._cap = np.uint32(program.job.iterations)
         self._parents, self._children, self._numbers, self._proved, self._answers, self._computed = (
             _Words(program) for _ in range(6)
@@ -63,6 +66,7 @@ class Rectangles:
             program.where(block)[0],
             self._bounds,
             np.uint32(self._steps),
+            self._components,
             self._inside_only,
             self._cap,
             self._parents.buffer,
