@@ -190,7 +190,8 @@ class Program:
         counted = (memory.survivor_total, np.uint32(memory.capacity))
         arguments = (self._view, *how, memory.results, survivors, *counted)
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
-        return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
+        wanted = (-(-total // self.variant.orbits),)
+        return self._launch(kernel, wanted, (local,), arguments, memory, groups, total, counted=not finishes)
 
     def rectangles_kernel(self, name: str) -> Kernel:
         """Return one of the kernels that work on rectangles; they are built when first used."""
@@ -225,12 +226,16 @@ class Program:
         memory: Memory,
         groups: int,
         orbits: int,
+        counted: bool = True,
     ) -> Launch:
         rounded = tuple(-(-size // of) * of for size, of in zip(wanted, local, strict=True))
+        survivors = np.zeros(1, np.uint32)
+        if not counted:
+            event = self.device.launch(kernel, rounded, local, *arguments)
+            return Launch(orbits, groups, event, event, survivors, time.perf_counter())
         self.device.clear(memory.survivor_total, 4)
         event = self.device.launch(kernel, rounded, local, *arguments)
         # Read behind this launch and before the next: the queue is in order.
-        survivors = np.zeros(1, np.uint32)
         copied = self.device.read(memory.survivor_total, survivors)
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 

@@ -110,10 +110,10 @@ class Tracer:
         """Divide the numbered rectangles; return the numbers of the parts that are mixed."""
         stats = LevelStats(max(level.child_span) + 1, numbers.size * level.children, slots=numbers.size * level.slots)
         self.traced.levels.append(stats)
-        self._rectangles.divide(block, level, numbers)
+        self._rectangles.divide(level, numbers)
         self._orbits(block, level, stats, inside=False)
-        answers, read = self._rectangles.judge(block, level, numbers.size)
-        self._rectangles.fill(block, level, stats.rectangles)
+        answers, read = self._rectangles.judge(level, numbers.size)
+        self._rectangles.fill(level, stats.rectangles)
         self._device.wait(read)
         self._settle(stats)
         if watch:

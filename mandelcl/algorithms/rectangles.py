@@ -32,6 +32,7 @@ class Rectangles:
         self._inside_only = np.uint32(smooth)
         trust = (plan.trust != "nothing" and not smooth, plan.trust == "all")
         self._trust = tuple(np.uint32(given) for given in trust)
+        self._origin = self._offset = self._size = np.zeros(2, np.uint32)
         self._bounds = program.device.upload(bounds(program.job))
         exact = isinstance(program.number, IeeeFormat)  # else the kernel cannot tell neighbouring pixels apart
         self._components = np.uint32(self._steps if exact and plan.trust == "outside" else 0)
@@ -44,6 +45,8 @@ class Rectangles:
         """Make the whole block the one rectangle that there is; return its number."""
         self._children.write(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
         self._device.clear(self._computed.room(1), 4)
+        self._origin = _origin(self._program, block)
+        self._offset, self._size = self._program.where(block)
         return np.zeros(1, np.uint32)
 
     def descend(self, numbers: Words) -> None:
@@ -51,7 +54,7 @@ class Rectangles:
         self._parents, self._children = self._children, self._parents
         self._numbers.write(numbers)
 
-    def divide(self, block: Block, level: Level, numbers: Words) -> None:
+    def divide(self, level: Level, numbers: Words) -> None:
         """Divide the younger rectangles of these numbers, and prove what can be proved of the parts."""
         self.descend(numbers)
         program, kernel = self._program, self._program.rectangles_kernel("rectangles_divide")
@@ -63,7 +66,7 @@ class Rectangles:
             (-(-items // local) * local,),
             (local,),
             program.view_words,
-            program.where(block)[0],
+            self._offset,
             self._bounds,
             np.uint32(self._steps),
             self._components,
@@ -88,7 +91,7 @@ class Rectangles:
             shape = (parts, most, np.uint32(level.outer), np.uint32(level.slots))
         return (*rectangles, *shape, np.uint32(first))
 
-    def judge(self, block: Block, level: Level, divided: int) -> tuple[Words, Event]:
+    def judge(self, level: Level, divided: int) -> tuple[Words, Event]:
         """Return the counts of the parts, or MIXED, and the event after which they are there."""
         total = divided * level.children
         kernel = self._program.rectangles_kernel("rectangles_judge")
@@ -102,18 +105,18 @@ class Rectangles:
             np.array(level.parts, np.uint32),
             np.uint32(level.outer),
             np.uint32(level.last),
-            _origin(self._program, block),
+            self._origin,
             *self._trust,
             self._cap,
             self._memory.results,
-            np.uint32(block.width),
+            self._size[0],
             self._answers.room(total),
             self._computed.buffer,
         )
         answers = np.empty(total, np.uint32)
         return answers, self._device.read(self._answers.buffer, answers)
 
-    def fill(self, block: Block, level: Level, total: int) -> None:
+    def fill(self, level: Level, total: int) -> None:
         """Fill the parts that are of one count."""
         kernel = self._program.rectangles_kernel("rectangles_fill")
         limit = self._device.group_limit(kernel)
@@ -127,7 +130,7 @@ class Rectangles:
             self._proved.buffer,
             self._answers.buffer,
             self._memory.results,
-            np.array([block.width, block.height], np.uint32),
+            self._size,
             np.uint32(self._program.planes),
             self._cap,
         )
