@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mandelcl.job import Job as Job
     from mandelcl.rendering import render as render
     from mandelcl.report import Report as Report
+    from mandelcl.streaming import render_to as render_to
     from mandelcl.view import View as View
 
 _HOMES = {
@@ -30,8 +31,9 @@ _HOMES = {
     "Report": "report",
     "View": "view",
     "render": "rendering",
+    "render_to": "streaming",
 }
-__all__ = ["Field", "Job", "MandelclError", "Report", "View", "__version__", "render"]
+__all__ = ["Field", "Job", "MandelclError", "Report", "View", "__version__", "render", "render_to"]
 
 
 def __getattr__(name: str) -> Any:

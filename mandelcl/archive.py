@@ -4,18 +4,22 @@
 """
 
 import ast
+import shutil
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypeVar
+from pathlib import Path
+from typing import IO, Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.field import Field
+from mandelcl.field import Field, RowSource
 from mandelcl.job import Job
+from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
 _LEVEL = 1
@@ -23,15 +27,33 @@ _LONGEST_JOB = 1 << 20
 _LONGEST_HEADER = 1024
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BLOCK_BYTES = 1 << 22
+_STRIP_PIXELS = 1 << 18
+_SPOOL_BYTES = 1 << 26
 
 
-def write_archive(file: BinaryIO, field: Field) -> None:
-    """Write the field."""
-    with zipfile.ZipFile(file, "w") as archive:
-        _write_member(archive, "job", np.array(field.job.to_json(), dtype="<U"))
-        _write_member(archive, "counts", np.ascontiguousarray(field.counts, dtype="<u4"))
-        if field.smooth is not None:
-            _write_member(archive, "smooth", np.ascontiguousarray(field.smooth, dtype="<f4"))
+def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch) -> None:
+    """Write the field that the rows make up, each row read once, from top to bottom."""
+    view, smooth = source.job.view, source.job.smooth
+    shape = (view.height, view.width)
+    rows = max(1, _STRIP_PIXELS // view.width)
+    # A zip file holds one member after the other, so the second waits in a file of its own.
+    with zipfile.ZipFile(file, "w") as archive, tempfile.SpooledTemporaryFile(_SPOOL_BYTES, dir=_folder(file)) as later:
+        with _member(archive, "job") as member:
+            text = np.array(source.job.to_json(), dtype="<U")
+            np.lib.format.write_array(member, text, version=(1, 0), allow_pickle=False)
+        with _member(archive, "counts") as member:
+            _write_header(member, "<u4", shape)
+            for top in range(0, view.height, rows):
+                counts, fractions = source.rows(top, min(top + rows, view.height))
+                with watch.of("encode"):
+                    member.write(np.ascontiguousarray(counts, dtype="<u4").data.cast("B"))
+                    if fractions is not None:
+                        later.write(np.ascontiguousarray(fractions, dtype="<f4").data.cast("B"))
+        if smooth:
+            later.seek(0)
+            with _member(archive, "smooth") as member, watch.of("encode"):
+                _write_header(member, "<f4", shape)
+                shutil.copyfileobj(later, member, _BLOCK_BYTES)
 
 
 def is_archive(file: BinaryIO) -> bool:
@@ -91,12 +113,21 @@ def _field(archive: zipfile.ZipFile) -> Field:
     return Field(job, counts, smooth)
 
 
-def _write_member(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+def _folder(file: BinaryIO) -> str | None:
+    """Return the folder of an open file, which has room where the file has; None where it has no name."""
+    name = getattr(file, "name", None)
+    return str(Path(name).parent) if isinstance(name, str | Path) else None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
     info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
     info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # public only from 3.13 on, and this name stays
-    with archive.open(info, "w", force_zip64=True) as member:
-        np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+    return archive.open(info, "w", force_zip64=True)
+
+
+def _write_header(member: IO[bytes], descr: str, shape: tuple[int, ...]) -> None:
+    np.lib.format.write_array_header_1_0(member, {"descr": descr, "fortran_order": False, "shape": shape})
 
 
 def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:

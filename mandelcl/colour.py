@@ -14,13 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
-from mandelcl.output import Picture
+from mandelcl.field import Field, Rows, RowSource
+from mandelcl.job import Job
 from mandelcl.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
+from mandelcl.report import Stopwatch
+from mandelcl.strips import Picture
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
-_CHUNK_PIXELS = 1 << 16  # the float64 temporaries of one chunk stay in a core's cache
+_CHUNK_PIXELS = (
+    1 << 17
+)  # float64 temporaries that stay in a core's cache; smaller ones have threads wait for each other
 _MOST_COUNTS = 1 << 16  # up to this cap, plain counts are looked up instead of computed
 _BEND = 8.0  # counts before the fourth root bends: keeps the surroundings of the whole set calm
 _LEAST_CYCLE = 1e-9
@@ -45,17 +49,17 @@ class Colouring:
         if not math.isfinite(self.offset):
             raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
 
-    def picture(self, field: Field) -> Picture:
-        """Return the field as a picture that `output.write` paints strip by strip."""
-        height, width = field.counts.shape
-        table = self.palette.table()
-        indexed = len(table) <= 256
+    def picture(self, source: RowSource) -> Picture:
+        """Return the field that the rows make up as a picture, which writers paint strip by strip."""
+        view, table = source.job.view, self.palette.table()
+        indexed = table if len(table) <= 256 else None
+        watch = Stopwatch()
 
         def paint(top: int, bottom: int) -> npt.NDArray[np.uint8]:
-            places = _places(field, slice(top, bottom), self)
-            return places.astype(np.uint8) if indexed else np.take(table, places, axis=0, mode="clip")
+            with watch.of("colour"):  # waiting for rows is not counted
+                return _paint(source.job, source.rows(top, bottom), self)
 
-        return Picture(width, height, paint, table if indexed else None, self.to_json())
+        return Picture(view.width, view.height, paint, indexed, self.to_json(), watch)
 
     def to_json(self) -> str:
         """Return the colouring as one line of JSON: the palette's name, the cycle (or null) and the offset."""
@@ -84,24 +88,36 @@ def colourise(
     the same entries on every platform; only the table's making takes powers, whose last bit may differ.
     """
     colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
+    pixels = _paint(field.job, field.rows(0, len(field.counts)), colouring)
+    return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
+
+
+def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
+    """Return the colours of rows, or their places in the table where it has at most 256 colours."""
     table = colouring.palette.table()
-    height, width = field.counts.shape
-    pixels = np.empty((height, width, 3), dtype=np.uint8)
-    rows = max(1, _CHUNK_PIXELS // max(1, width))
-    for top in range(0, height, rows):
-        strip = slice(top, top + rows)
-        np.take(table, _places(field, strip, colouring), axis=0, out=pixels[strip], mode="clip")
+    counts, smooth = rows
+    indexed = len(table) <= 256
+    pixels = np.empty(counts.shape if indexed else (*counts.shape, 3), np.uint8)
+    step = max(1, _CHUNK_PIXELS // max(1, counts.shape[1]))
+    for top in range(0, counts.shape[0], step):
+        strip = slice(top, top + step)
+        places = _places(job, counts[strip], None if smooth is None else smooth[strip], colouring)
+        if indexed:
+            pixels[strip] = places
+        else:
+            np.take(table, places, axis=0, out=pixels[strip], mode="clip")
     return pixels
 
 
-def _places(field: Field, rows: slice, colouring: Colouring) -> npt.NDArray[np.intp]:
-    """Return where in the palette's table the colour of each pixel of some rows stands."""
-    counts = field.counts[rows]
-    cap = field.job.iterations
+def _places(
+    job: Job, counts: npt.NDArray[np.uint32], smooth: npt.NDArray[np.float32] | None, colouring: Colouring
+) -> npt.NDArray[np.intp]:
+    """Return where in the palette's table the colour of each pixel stands."""
+    cap = job.iterations
     inside = len(colouring.palette.table()) - 1
-    if field.smooth is not None and colouring.palette.smooth:
+    if smooth is not None and colouring.palette.smooth:
         count = counts.astype(np.float64)
-        count += field.smooth[rows]
+        count += smooth
         count -= 1
         places = _turn(count, colouring)
     elif cap <= _MOST_COUNTS:

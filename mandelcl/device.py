@@ -129,6 +129,12 @@ class Device:
         with opencl_errors(self):
             return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
+    @cached_property
+    def copy_queue(self) -> cl.CommandQueue:
+        """A second queue, so that results come back while kernels run."""
+        with opencl_errors(self):
+            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
     @property
     def may_abort(self) -> bool:
         """Whether its driver is known to end the process rather than to report an error."""
@@ -176,6 +182,13 @@ class Device:
         with opencl_errors(self):
             event: cl.Event = cl.enqueue_copy(self.queue, array, buffer, is_blocking=False)
             self.queue.flush()
+            return event
+
+    def fetch(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
+        """Start the copy of a buffer's beginning to the array, beside whatever kernels run; they must not write it."""
+        with opencl_errors(self):
+            event: cl.Event = cl.enqueue_copy(self.copy_queue, array, buffer, is_blocking=False)
+            self.copy_queue.flush()
             return event
 
     def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> None:

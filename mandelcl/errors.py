@@ -5,7 +5,8 @@ MandelclError
 ├── DeviceError           no device, or one that cannot do the job
 │   ├── NoDeviceError     nothing matches, or nothing is installed
 │   └── BuildError        the device's compiler refused a kernel
-└── FileError             a path that cannot be read or written, or a file that is not what it should be
+├── FileError             a path that cannot be read or written, or a file that is not what it should be
+└── CancelledError        a render that was stopped before its end
 """
 
 
@@ -35,3 +36,7 @@ class BuildError(DeviceError):
 
 class FileError(MandelclError):
     """A path that cannot be read or written, or a file that is not what it should be."""
+
+
+class CancelledError(MandelclError):
+    """A render that was stopped before its end."""

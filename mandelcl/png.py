@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.strips import Paint, in_order
+from mandelcl.strips import Picture, in_order
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LEVEL = 2
@@ -24,20 +24,13 @@ _LONGEST_TEXT = 1 << 20
 _ADLER_BASE = 65521
 
 
-def write_png(
-    file: BinaryIO,
-    width: int,
-    height: int,
-    paint: Paint,
-    table: npt.NDArray[np.uint8] | None,
-    texts: Mapping[str, str],
-) -> None:
-    """Write a picture: 8-bit RGB, or with a table of at most 256 colours an indexed one.
+def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], level: int = _LEVEL) -> None:
+    """Write a picture: 8-bit RGB, or indexed where it has a table.
 
-    `paint(top, bottom)` returns uint8 rows: (bottom − top, width, 3), or (bottom − top, width) places in the
-    table; it is called from several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels and
-    on zlib, not on the number of threads.
+    It is painted strip by strip, from several threads. `texts` are keyword → ASCII text; `level` is zlib's. The bytes
+    depend on the pixels and on zlib, not on the number of threads. `file` need not be seekable.
     """
+    width, height, table = picture.width, picture.height, picture.table
     file.write(_SIGNATURE)
     _write_chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if table is None else 3, 0, 0, 0))
     for keyword, text in texts.items():
@@ -48,26 +41,31 @@ def write_png(
             _write_chunk(file, b"zTXt", name + b"\0" + zlib.compress(data))
     if table is not None:
         _write_chunk(file, b"PLTE", table.tobytes())
-    rows = max(1, _STRIP_BYTES // (width * (3 if table is None else 1)))
-    tops = range(0, height, rows)
+    line = width * (3 if table is None else 1)
+    rows = max(1, min(4 * _STRIP_BYTES, max(_STRIP_BYTES, line * height // 64)) // line)
 
-    def pack(top: int) -> tuple[bytes, int, int]:
+    def pack(top: int) -> tuple[list[bytes], int, int]:
         bottom = min(top + rows, height)
-        pixels = paint(top, bottom).reshape(bottom - top, -1)
-        lines = np.zeros((bottom - top, pixels.shape[1] + 1), dtype=np.uint8)  # a leading 0 a line: no filter
-        lines[:, 1:] = pixels
-        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, 9)
-        packed = deflate.compress(lines.data)
-        packed += deflate.flush(zlib.Z_FINISH if bottom == height else zlib.Z_SYNC_FLUSH)
-        return packed, zlib.adler32(lines.data), lines.size
+        pixels = picture.paint(top, bottom).reshape(bottom - top, -1)
+        with picture.watch.of("encode"):
+            return _pack_lines(pixels, level, bottom == height)
 
     check, lead = 1, b"\x78\x01"  # the zlib stream's own header
-    for packed, strip_check, size in in_order(pack, tops):
+    for packed, strip_check, size in in_order(pack, range(0, height, rows)):
         check = _adler32_combine(check, strip_check, size)
-        _write_chunk(file, b"IDAT", lead + packed)
+        _write_chunk(file, b"IDAT", lead, *packed)
         lead = b""
     _write_chunk(file, b"IDAT", struct.pack(">I", check))
-    _write_chunk(file, b"IEND", b"")
+    _write_chunk(file, b"IEND")
+
+
+def _pack_lines(pixels: npt.NDArray[np.uint8], level: int, last: bool) -> tuple[list[bytes], int, int]:
+    """Return lines of pixel bytes as a part of the zlib stream, their checksum and their size."""
+    lines = np.zeros((pixels.shape[0], pixels.shape[1] + 1), dtype=np.uint8)  # a leading 0 a line: no filter
+    lines[:, 1:] = pixels
+    deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, 9)
+    packed = [deflate.compress(lines.data), deflate.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)]
+    return packed, zlib.adler32(lines.data), lines.size
 
 
 def read_texts(file: BinaryIO) -> dict[str, str]:
@@ -99,10 +97,13 @@ def _adler32_combine(first: int, second: int, size: int) -> int:
     return high % _ADLER_BASE << 16 | low % _ADLER_BASE
 
 
-def _write_chunk(file: BinaryIO, kind: bytes, data: bytes) -> None:
-    file.write(struct.pack(">I", len(data)) + kind)
-    file.write(data)
-    file.write(struct.pack(">I", zlib.crc32(data, zlib.crc32(kind))))
+def _write_chunk(file: BinaryIO, kind: bytes, *parts: bytes) -> None:
+    check = zlib.crc32(kind)
+    file.write(struct.pack(">I", sum(map(len, parts))) + kind)
+    for part in parts:
+        file.write(part)
+        check = zlib.crc32(part, check)
+    file.write(struct.pack(">I", check))
 
 
 def _read_exactly(file: BinaryIO, size: int) -> bytes:

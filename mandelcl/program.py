@@ -240,9 +240,12 @@ class Program:
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 
     def read_results(self, memory: Memory, block: Block) -> tuple[npt.NDArray[np.uint32], Event]:
-        """Return the results of a block, planes × height × width, and the event after which they are there."""
+        """Return the results of a block, planes × height × width, and the event after which they are there.
+
+        The block's last launch has been waited for.
+        """
         results = np.empty((self.planes, block.height, block.width), np.uint32)
-        return results, self.device.read(memory.results, results)
+        return results, self.device.fetch(memory.results, results)
 
     @cached_property
     def _block_kernel(self) -> Kernel:

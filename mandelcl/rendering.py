@@ -1,7 +1,7 @@
 """A job and a device in, a field and a report out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,63 +9,166 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import choose, rate
-from mandelcl.algorithms import escape
+from mandelcl.algorithms import automatic, border, escape
 from mandelcl.device import Device
 from mandelcl.errors import InvalidInputError, MandelclError
-from mandelcl.field import Field
+from mandelcl.field import Field, smooth_fraction
 from mandelcl.job import Job
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog, Report
-from mandelcl.schedule import Pace, block_shape, grid
+from mandelcl.schedule import Block, BlockQueue, Pace, block_shape, default_budget
 from mandelcl.variant import Variant
 
-BUDGET_S = 0.1
 _NO_BUDGET = 1e9
 _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
-_PAINTING_BYTES = 256  # a column's share of the strips that are being painted and packed, on all cores
-_MEMORY_SHARE = 4  # a block's memory may take this fraction of the device's
+_MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
+_BLOCK_BYTES = 64 << 20
+_BLOCK_SECONDS = 20.0
+_MEMORIES = 3  # blocks on the device: two in flight, one on its way back
+_MEMORY_SHARE = 4  # their memory may take this fraction of the device's
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a render has come: pixels done and in all, iterations counted in them, seconds since it began."""
+    """How far a render has come.
+
+    Pixels done and in all, iterations counted in those done now, seconds since it began, and the device's name.
+    """
 
     pixels: int
     pixels_total: int
     iterations: int
     seconds: float
+    device: str
+
+
+ShowProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a job is computed: what changes its speed, never a byte of its field.
+
+    `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
+    less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
+    the picture into that many, each one launch to the cap, however long that takes. With `self_test` off the device
+    is trusted. `watch` is told of the rectangles of border tracing.
+    """
+
+    variant: Variant | None = None
+    budget: float | None = None
+    block_pixels: int | None = None
+    blocks: tuple[int, int] | None = None
+    self_test: bool = True
+    watch: border.Watch | None = None
+
+
+class Computation:
+    """A job on the fastest of some devices, by default of all; what it did is in `log`. Raises as `choose` does."""
+
+    def __init__(self, job: Job, devices: Sequence[Device], settings: Settings) -> None:
+        self.started = time.perf_counter()
+        choice = choose.fastest(job, devices or choose.matching(()), settings.self_test)
+        self.device, self.warnings = choice.device, choice.warnings
+        program = Program(self.device, choice.job, settings.variant or choice.variant, choice.loop_limit)
+        self.rate = rate.measured(program)
+        self.program = automatic.settled(program, self.rate)
+        self.job = self.program.job
+        self._watch = settings.watch
+        budget = settings.budget or default_budget(self.device.watchdog)
+        self.pace = Pace(_NO_BUDGET if settings.blocks else budget, self.rate, self.program.saturation)
+        self.block_width, self.block_height = self._block_shape(settings)
+        self.log = LaunchLog()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self.started
+
+    def run(self, blocks: BlockQueue) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
+        """Yield each block with its results (planes × height × width), as they finish."""
+        if self.job.algorithm == "border":
+            return border.run(self.program, blocks, self.pace, self.log, watch=self._watch)
+        return escape.run(self.program, blocks, self.pace, self.log)
+
+    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done, by now."""
+        job, device, log = self.job, self.device, self.log
+        return Report(
+            device=device.name,
+            platform=device.platform,
+            driver=device.driver,
+            number=job.number,
+            rounding=job.rounding,
+            algorithm=job.algorithm,
+            width=job.view.width,
+            height=job.view.height,
+            iterations_cap=job.iterations,
+            iterations_total=iterations,
+            pixels_computed=job.view.pixels - log.pixels_filled,
+            launches=len(log.seconds),
+            median_launch_ms=log.quantile(0.5) * 1e3,
+            p99_launch_ms=log.quantile(0.99) * 1e3,
+            longest_launch_ms=log.longest * 1e3,
+            build_s=self.program.build_seconds,
+            kernel_s=log.kernel_seconds,
+            copy_s=log.copy_seconds,
+            wall_s=self.seconds,
+            counts_sha256=counts_sha256,
+            stages_s=stages,
+        )
+
+    def _block_shape(self, settings: Settings) -> tuple[int, int]:
+        view = self.job.view
+        if settings.blocks is None:
+            return block_shape(view.width, view.height, settings.block_pixels or self._block_pixels())
+        columns, rows = settings.blocks
+        if not (1 <= columns <= view.width and 1 <= rows <= view.height):
+            raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
+        return -(-view.width // columns), -(-view.height // rows)
+
+    def _block_pixels(self) -> int:
+        """Return how many pixels a block has.
+
+        Enough to fill the device, and no more blocks than needed; few enough for its memory and the host's, and that
+        one takes seconds rather than minutes even where no orbit escapes, since a block is what an interrupt loses.
+        """
+        program, device = self.program, self.device
+        traced = self.job.algorithm == "border"  # the larger the block, the larger what is filled
+        least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else _CPU_BLOCK_PIXELS
+        wanted = max(least, self.job.view.pixels // _MOST_BLOCKS)
+        lists, results = 4 * program.number.state_words, 4 * program.planes
+        by_host = _BLOCK_BYTES // results
+        by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
+        by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * (results + 2 * lists))
+        by_allocation = device.max_alloc_bytes // max(lists, results)
+        return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))
 
 
 def render(
     job: Job,
     device: Device | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ShowProgress | None = None,
     self_test: bool = True,
     variant: Variant | None = None,
-    budget: float = BUDGET_S,
+    budget: float | None = None,
     block_pixels: int | None = None,
     blocks: tuple[int, int] | None = None,
 ) -> tuple[Field, Report]:
-    """Return the field of a job and a report of how it was computed.
+    """Return the field of a job and a report of how it was computed; the whole field is in memory.
 
-    `device` is by default the fastest that passes its self-test. `variant`, `budget` (seconds a launch should last)
-    and `block_pixels` change the speed, never a byte of the field. `blocks` (columns, rows) cuts the picture into that
-    many, each one launch to the cap, however long that takes. `progress` is called after each block.
+    `device` is by default the fastest that passes its self-test; the other options are those of `Settings`, and change
+    the speed, never a byte of the field. `progress` is called after each block.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
-    started = time.perf_counter()
-    devices = [device] if device is not None else choose.matching(())
-    choice = choose.fastest(job, devices, self_test)
-    job, device = choice.job, choice.device
-    program = Program(device, job, variant or choice.variant, choice.loop_limit)
+    work = Computation(job, [device] if device else [], Settings(variant, budget, block_pixels, blocks, self_test))
+    job, view = work.job, work.job.view
     counts, smooth = _allocate(job)
-    pace = Pace(_NO_BUDGET if blocks else budget, rate.measured(program), program.saturation)
-    width, height = _block_shape(program, block_pixels, blocks)
-    log = LaunchLog()
     done = iterations = 0
-    for block, results in escape.run(program, grid(job.view.width, job.view.height, width, height), pace, log):
+    whole = Block(0, 0, view.width, view.height)
+    for block, results in work.run(BlockQueue([whole], work.block_width, work.block_height)):
         place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
         counts[place] = results[0]
         if smooth is not None:
@@ -73,53 +176,21 @@ def render(
         done += block.pixels
         iterations += int(results[0].sum(dtype=np.uint64))
         if progress:
-            progress(Progress(done, job.view.pixels, iterations, time.perf_counter() - started))
+            progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
     field = Field(job, counts, smooth)
-    return field, _report(program, field, iterations, log, time.perf_counter() - started)
-
-
-def smooth_fraction(results: npt.NDArray[np.uint32], cap: int) -> npt.NDArray[np.float32]:
-    """Return the smooth fraction of a block's results (counts, smooth steps m, |z_m|² as float bits).
-
-    The continuous count is m − log₂ log₂ |z_m|, which hardly depends on the radius at which it is taken; the fraction
-    is what it adds to count − 1 (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside it is 0.
-    """
-    counts, steps, bits = results
-    norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
-    fraction: npt.NDArray[np.float64] = (steps.astype(np.float64) - counts) + 1 - np.log2(np.log2(norm) / 2)
-    fraction[counts == np.uint32(cap)] = 0
-    return fraction.astype(np.float32)
-
-
-def _block_shape(program: Program, pixels: int | None, blocks: tuple[int, int] | None) -> tuple[int, int]:
-    view = program.job.view
-    if blocks is None:
-        return block_shape(view.width, view.height, pixels or _block_pixels(program))
-    columns, rows = blocks
-    if not (1 <= columns <= view.width and 1 <= rows <= view.height):
-        raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
-    return -(-view.width // columns), -(-view.height // rows)
-
-
-def _block_pixels(program: Program) -> int:
-    """Return how many pixels a block has: enough to fill the device, few enough for its memory and for progress."""
-    wanted = _GPU_BLOCK_PIXELS if program.device.type == "gpu" else _CPU_BLOCK_PIXELS
-    lists, results = 4 * program.number.state_words, 4 * program.planes
-    by_memory = program.device.memory_bytes // _MEMORY_SHARE // (2 * (results + 2 * lists))
-    by_allocation = program.device.max_alloc_bytes // max(lists, results)
-    return max(1, min(wanted, by_memory, by_allocation))
+    return field, work.report(iterations, field.counts_sha256(), {})
 
 
 def _allocate(job: Job) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32] | None]:
     shape = (job.view.height, job.view.width)
-    needed = job.view.pixels * (8 if job.smooth else 4) + job.view.width * _PAINTING_BYTES
+    needed = job.view.pixels * (8 if job.smooth else 4)
     try:
         _require_memory(needed)
         return np.zeros(shape, np.uint32), np.zeros(shape, np.float32) if job.smooth else None
     except (MemoryError, ValueError):
         raise MandelclError(
-            f"a picture of {job.view.width}x{job.view.height} needs {needed / 2**30:.1f} GiB of memory, "
-            "more than there is; choose a smaller --size"
+            f"a field of {job.view.width}x{job.view.height} needs {needed / 2**30:.1f} GiB of memory, "
+            "more than there is; choose a smaller size, or draw it to files with render_to"
         ) from None
 
 
@@ -132,27 +203,3 @@ def _require_memory(needed: int) -> None:
         return
     if needed > available:
         raise MemoryError
-
-
-def _report(program: Program, field: Field, iterations: int, log: LaunchLog, wall: float) -> Report:
-    job, device = program.job, program.device
-    return Report(
-        device=device.name,
-        platform=device.platform,
-        driver=device.driver,
-        number=job.number,
-        rounding=job.rounding,
-        algorithm=job.algorithm,
-        width=job.view.width,
-        height=job.view.height,
-        iterations_cap=job.iterations,
-        iterations_total=iterations,
-        pixels_computed=job.view.pixels,
-        launches=len(log.seconds),
-        longest_launch_ms=log.longest * 1e3,
-        build_s=program.build_seconds,
-        kernel_s=sum(log.seconds),
-        copy_s=log.copy_seconds,
-        wall_s=wall,
-        counts_sha256=field.counts_sha256(),
-    )

@@ -1,19 +1,28 @@
 """What happened and how long it took."""
 
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
 class LaunchLog:
-    """Times of the launches and copies of a render, as they end."""
+    """Times of the launches and copies of a render, in the order in which they end."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
+        self.kernel_seconds = 0.0
         self.copy_seconds = 0.0
+        self.pixels_filled = 0
+        self.check: Callable[[], None] = lambda: None
 
     def add(self, seconds: float) -> None:
-        """Note a launch."""
+        """Note a launch; `check` may raise, to stop the render here."""
         self.seconds.append(seconds)
+        self.kernel_seconds += seconds
+        self.check()
 
     def add_copy(self, seconds: float) -> None:
         """Note a copy."""
@@ -24,13 +33,41 @@ class LaunchLog:
         """Seconds of the longest launch."""
         return max(self.seconds, default=0.0)
 
+    def quantile(self, share: float) -> float:
+        """Return the seconds that this share of the launches does not exceed; one of the times, none made up."""
+        ordered = sorted(self.seconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+class Stopwatch:
+    """How long each stage of the host's work was busy: processor time, summed over the threads that did it.
+
+    Waiting does not count, and neither do threads that a library starts of its own.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, stage: str) -> Iterator[None]:
+        """Add the time that the body takes to a stage's."""
+        started = time.thread_time()
+        try:
+            yield
+        finally:
+            seconds = time.thread_time() - started
+            with self._lock:
+                self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The facts of one render; times in seconds unless the name says otherwise.
 
     `iterations_total` is the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times
-    on the device; `wall_s` the whole of `render`.
+    on the device; `wall_s` the whole of it, files included. `stages_s` says how long the host was busy with each
+    stage, summed over threads: stages that overlap add up to more than `wall_s`.
     """
 
     device: str
@@ -45,12 +82,15 @@ class Report:
     iterations_total: int
     pixels_computed: int
     launches: int
+    median_launch_ms: float
+    p99_launch_ms: float
     longest_launch_ms: float
     build_s: float
     kernel_s: float
     copy_s: float
     wall_s: float
     counts_sha256: str
+    stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,11 +1,25 @@
 """Which block comes next, and how much of it one launch takes. No OpenCL here: it is tested with a fake clock."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 # A launch over fewer iterations than this many groups costs more in saving and restoring than in iterating.
 _LEAST_GROUPS = 8
 _GROWTH = 4.0
+# A rate that was measured another day is not believed at once: the first launches are this much smaller.
+_CAUTION = 4.0
+_RECOVERY = 1.5
+
+
+BUDGET_S = 0.1
+# Windows stops a kernel after 2 s by default, and what is queued counts, too.
+WATCHDOG_BUDGET_S = 0.02
+
+
+def default_budget(watchdog: bool | None) -> float:
+    """Return how many seconds a launch should last on a device whose driver does or does not stop long ones."""
+    return WATCHDOG_BUDGET_S if watchdog else BUDGET_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +54,47 @@ def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
     return pixels, 1
 
 
-def grid(width: int, height: int, block_width: int, block_height: int) -> Iterator[Block]:
-    """Yield the blocks of a picture, row by row from the top left; those at the edges may be smaller."""
-    for y in range(0, height, block_height):
-        for x in range(0, width, block_width):
-            yield Block(x, y, min(block_width, width - x), min(block_height, height - y))
+def grid(whole: Block, width: int, height: int) -> Iterator[Block]:
+    """Yield the blocks that a rectangle is cut into, row by row from the top left; the last may be smaller."""
+    for y in range(whole.y, whole.y + whole.height, height):
+        for x in range(whole.x, whole.x + whole.width, width):
+            yield Block(x, y, min(width, whole.x + whole.width - x), min(height, whole.y + whole.height - y))
+
+
+class BlockQueue:
+    """Blocks in the order in which they are to be computed; it may be asked from several threads.
+
+    They come from `bands`, each cut into blocks of `width` × `height`. `room(wait)` says whether there is memory for
+    another band now; with `wait` it returns only when there is.
+    """
+
+    def __init__(
+        self, bands: Iterable[Block], width: int, height: int, room: Callable[[bool], bool] = lambda _wait: True
+    ) -> None:
+        self._bands = iter(bands)
+        self._shape = width, height
+        self._blocks: Iterator[Block] = iter(())
+        self._room = room
+        self._lock = threading.Lock()
+
+    def take(self, wait: bool = True) -> Block | None:
+        """Return the next block; None where there is none left or, without `wait`, no room for one now."""
+        with self._lock:
+            block = next(self._blocks, None)
+            if block is not None:
+                return block
+            if not self._room(wait):
+                return None
+            band = next(self._bands, None)
+            if band is None:
+                return None
+            self._blocks = grid(band, *self._shape)
+            return next(self._blocks)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks that are left, waiting for room."""
+        while (block := self.take()) is not None:
+            yield block
 
 
 class Pace:
@@ -52,12 +102,13 @@ class Pace:
 
     `rate` is what the device does when every orbit runs to the end, in iterations a second with at least `saturation`
     orbits in flight; fewer orbits take as long as that many. Launches are planned for the worst case, that no orbit
-    escapes, so a cliff in cost from one block to the next cannot make one long.
+    escapes, so a cliff in cost from one block to the next cannot make one long. It begins with launches of a quarter
+    of that, since a rate may be remembered from a quieter day.
     """
 
     def __init__(self, budget: float, rate: float, saturation: int) -> None:
         self.budget = budget
-        self.rate = rate
+        self.rate = rate / _CAUTION
         self._measured_rate = rate
         self.saturation = saturation
 
@@ -83,7 +134,7 @@ class Pace:
         """Take note of a launch that held at most `orbit_groups` groups of work and took `seconds`.
 
         Being late lowers the rate at once. Being early proves nothing, since orbits may have escaped, but it lets a
-        rate that had been lowered recover, by a little a launch, to the measured one.
+        rate that had been lowered recover, by a half a launch, to the measured one.
         """
         if seconds <= 0:
             return
@@ -91,4 +142,4 @@ class Pace:
         if seconds > self.budget:
             self.rate = min(self.rate, observed)
         elif observed > self.rate:
-            self.rate = min(self._measured_rate, self.rate * 1.1)
+            self.rate = min(self._measured_rate, self.rate * _RECOVERY)

@@ -3,21 +3,53 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.report import Stopwatch
+
 _T = TypeVar("_T")
+_MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock more than they gain
 
 # paint(top, bottom) returns those rows of pixels, uint8; it may be called from several threads.
 Paint = Callable[[int, int], npt.NDArray[np.uint8]]
 
 
-def in_order(work: Callable[[int], _T], tops: range) -> Iterator[_T]:
-    """Yield work(top) for each top, in order, computed on all cores with a bounded number waiting."""
-    workers = min(len(tops), os.cpu_count() or 1, 16)
-    if workers <= 1:
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Pixels to be, painted strip by strip so that the whole need not be in memory.
+
+    `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3); with a `table` (uint8, at most 256 × 3) it
+    returns places in the table, uint8 (bottom − top, width). `colouring` is the colours' own description as
+    JSON, or empty. Writers tell `watch` how long they were busy.
+    """
+
+    width: int
+    height: int
+    paint: Paint
+    table: npt.NDArray[np.uint8] | None = None
+    colouring: str = ""
+    watch: Stopwatch = field(default_factory=Stopwatch)
+
+    @classmethod
+    def from_pixels(cls, pixels: npt.NDArray[np.uint8]) -> "Picture":
+        """Return a picture of finished sRGB pixels, uint8 (height, width, 3)."""
+        return cls(pixels.shape[1], pixels.shape[0], lambda top, bottom: pixels[top:bottom])
+
+
+def in_order(
+    work: Callable[[int], _T], tops: range, workers: int | None = None, ahead: int | None = None
+) -> Iterator[_T]:
+    """Yield work(top) for each top, in order, computed on all cores or by so many threads.
+
+    At most `ahead` results, by default two a thread, are computed or wait beyond the one that is yielded.
+    """
+    workers = min(len(tops), workers or min(os.cpu_count() or 1, _MOST_WORKERS))
+    ahead = 2 * workers if ahead is None else ahead
+    if ahead < 1 or (workers <= 1 and ahead > 1):
         yield from map(work, tops)
         return
     from concurrent.futures import Future, ThreadPoolExecutor  # only large pictures need it
@@ -27,7 +59,7 @@ def in_order(work: Callable[[int], _T], tops: range) -> Iterator[_T]:
         try:
             for top in tops:
                 pending.append(pool.submit(work, top))
-                if len(pending) > 2 * workers:
+                if len(pending) > ahead:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

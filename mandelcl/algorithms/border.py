@@ -19,7 +19,7 @@ from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.device import event_seconds
 from mandelcl.program import Launch, Memory, Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, Pace
+from mandelcl.schedule import Block, BlockQueue, Pace
 
 Words = npt.NDArray[np.uint32]
 
@@ -64,11 +64,11 @@ def run(
     tracer: Tracer | None = None
     for block in blocks:
         if min(block.width, block.height) < LEAST_SIDE:
-            yield from escape.run(program, [block], pace, log)
+            yield from escape.run(program, BlockQueue([block], block.width, block.height), pace, log)
             continue
         if tracer is None or tracer.memory.pixels < block.pixels:
             tracer = Tracer(program, block.pixels, pace, log, plan)
-        tracer.trace(block, watch)
+        log.pixels_filled += tracer.trace(block, watch)
         results, event = program.read_results(tracer.memory, block)
         program.device.wait(event)
         log.add_copy(event_seconds(event) or 0.0)
@@ -77,7 +77,10 @@ def run(
 
 def default_plan(program: Program) -> Plan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
-    return Plan(smallest=16 if program.device.type == "gpu" else 4, early=256)
+    trust = "nothing" if program.job.strict else "outside"
+    if program.device.type == "gpu":
+        return Plan(first=64, split=4, smallest=16, trust=trust)
+    return Plan(smallest=4, early=256, trust=trust)
 
 
 class Tracer:
@@ -94,8 +97,8 @@ class Tracer:
         self._pending: list[Launch] = []
         self._ready = time.perf_counter()
 
-    def trace(self, block: Block, watch: Watch | None = None) -> None:
-        """Compute a block; its results are then in `memory`."""
+    def trace(self, block: Block, watch: Watch | None = None) -> int:
+        """Compute a block; its results are then in `memory`. Return how many of its pixels were filled."""
         numbers = self._rectangles.begin(block)
         for level in levels(block.width, block.height, self.plan):
             numbers = self._divide(block, level, numbers, watch)
@@ -103,8 +106,10 @@ class Tracer:
                 break
             if level.last:
                 self._compute(block, level, numbers)
+        computed = self._rectangles.computed()
         self.traced.pixels += block.pixels
-        self.traced.computed += self._rectangles.computed()
+        self.traced.computed += computed
+        return block.pixels - computed
 
     def _divide(self, block: Block, level: Level, numbers: Words, watch: Watch | None) -> Words:
         """Divide the numbered rectangles; return the numbers of the parts that are mixed."""

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mandelcl.device import Event, event_seconds
 from mandelcl.program import Launch, Memory, Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, Pace
+from mandelcl.schedule import Block, BlockQueue, Pace
 
 _IN_FLIGHT = 2
 
@@ -28,24 +28,38 @@ class _Run:
     done: int = 0
 
 
+@dataclass(slots=True)
+class _Copy:
+    """A finished block's results on their way back; its memory is free once they have arrived."""
+
+    block: Block
+    memory: Memory
+    results: npt.NDArray[np.uint32]
+    event: Event
+    started: float
+
+
 def run(
-    program: Program, blocks: Iterable[Block], pace: Pace, log: LaunchLog
+    program: Program, blocks: BlockQueue, pace: Pace, log: LaunchLog
 ) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
     """Yield each block with its results (planes × height × width), as they finish.
 
-    At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget.
+    At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
+    results of a third are copied back.
     """
-    waiting = iter(blocks)
     flying: deque[_Run] = deque()
+    copies: deque[_Copy] = deque()
     spare: list[Memory] = []
-    copies: deque[tuple[Block, npt.NDArray[np.uint32], Event, float]] = deque()
     ready = time.perf_counter()
 
     while True:
-        while len(flying) < _IN_FLIGHT and (block := next(waiting, None)) is not None:
+        while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
             flying.append(_start(program, block, spare, pace))
-        if not flying:
+        if not flying and not copies:
             break
+        if not flying:
+            yield _arrived(program, copies, spare, log)
+            continue
         current = flying.popleft()
         current.launch.wait(program.device)
         seconds = current.launch.seconds(ready)
@@ -58,10 +72,9 @@ def run(
             flying.append(current)
             continue
         results, event = program.read_results(current.memory, current.block)
-        copies.append((current.block, results, event, time.perf_counter()))
-        spare.append(current.memory)
-        yield from _arrived(program, copies, log, keep=1)
-    yield from _arrived(program, copies, log, keep=0)
+        copies.append(_Copy(current.block, current.memory, results, event, time.perf_counter()))
+        if len(copies) > 1:
+            yield _arrived(program, copies, spare, log)
 
 
 def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _Run:
@@ -97,12 +110,12 @@ def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
 
 
 def _arrived(
-    program: Program, copies: deque[tuple[Block, npt.NDArray[np.uint32], Event, float]], log: LaunchLog, keep: int
-) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
-    """Yield the blocks whose copies have come, leaving the last `keep` on their way."""
-    while len(copies) > keep:
-        block, results, event, started = copies.popleft()
-        program.device.wait(event)
-        seconds = event_seconds(event)
-        log.add_copy(time.perf_counter() - started if seconds is None else seconds)
-        yield block, results
+    program: Program, copies: deque[_Copy], spare: list[Memory], log: LaunchLog
+) -> tuple[Block, npt.NDArray[np.uint32]]:
+    """Return the block whose copy was started first, once it has come."""
+    copy = copies.popleft()
+    program.device.wait(copy.event)
+    seconds = event_seconds(copy.event)
+    log.add_copy(time.perf_counter() - copy.started if seconds is None else seconds)
+    spare.append(copy.memory)
+    return copy.block, copy.results

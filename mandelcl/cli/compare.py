@@ -8,6 +8,7 @@ import click
 from mandelcl import output
 from mandelcl.comparison import compare
 from mandelcl.errors import MandelclError
+from mandelcl.strips import Picture
 
 
 @click.command(
@@ -32,7 +33,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
             output.check_writable(path)
         result = compare(a, b)
         if path is not None:
-            output.write(path, None, output.Picture.from_pixels(result.drawing()))
+            output.write(path, None, Picture.from_pixels(result.drawing()))
     except MandelclError as error:
         click.echo(f"mandelcl: {error}", err=True)
         sys.exit(2)

@@ -2,10 +2,12 @@
 
 import click
 
-from mandelcl import choose, output, rendering
+from mandelcl import choose
+from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.colour import Colouring, find_palette
 from mandelcl.published import coursework_job
+from mandelcl.streaming import render_to
 
 
 @click.command(
@@ -20,14 +22,15 @@ Examples:
 @click.argument("height", type=int, default=4096)
 @click.option("-o", "--output", "path", default="coursework.ppm", metavar="FILE.ppm", help="[default: coursework.ppm]")
 @device_option
-def command(width: int, height: int, path: str, devices: tuple[str, ...]) -> None:
+@click.option("--resume", is_flag=True, help="Go on with a run that was stopped, if there is one.")
+def command(width: int, height: int, path: str, devices: tuple[str, ...], resume: bool) -> None:
     """Write the picture of the published CUDA coursework's sequential program, byte for byte.
 
     It needs a device with double. There is no kernel for it: only a view, an escape radius and a palette.
     """
     job = coursework_job(width, height)
-    output.check_writable(path)
-    choice = choose.fastest(job, choose.matching(devices))
-    field, report = rendering.render(choice.job, choice.device)
-    output.write(path, field, Colouring(find_palette("coursework")).picture(field))
+    colouring = Colouring(find_palette("coursework"))
+    report = interruptible(
+        lambda cancel: render_to([path], job, colouring, choose.matching(devices), resume=resume, cancel=cancel)
+    )
     click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.device} ({report.platform})", err=True)

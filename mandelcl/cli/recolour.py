@@ -2,7 +2,7 @@
 
 import click
 
-from mandelcl import output
+from mandelcl import loading, output
 from mandelcl.cli import options
 
 
@@ -15,7 +15,15 @@ Examples:
 """,
 )
 @click.argument("field", metavar="FIELD.npz")
-@click.option("-o", "--output", "outputs", multiple=True, required=True, metavar="FILE", help=".png or .ppm.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help=".png, .ppm, .tif or .dzi.",
+)
 @options.colour_options
 def command(
     field: str, outputs: tuple[str, ...], palette: str | None, cycle: float | None, offset: float | None
@@ -23,7 +31,7 @@ def command(
     """Draw a saved field with another palette, without computing it again."""
     output.check_writable(*outputs)
     colouring = options.colouring(palette, cycle, offset)
-    loaded = output.read_field(field)
+    loaded = loading.read_field(field)
     picture = colouring.picture(loaded)
     for path in outputs:
         output.write(path, loaded, picture)

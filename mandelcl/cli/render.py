@@ -5,11 +5,15 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 
-from mandelcl import choose, output, rendering
+from mandelcl import choose, output
 from mandelcl.cli import options
+from mandelcl.cli.interruptible import interruptible
+from mandelcl.rendering import Progress, Settings
 from mandelcl.report import Report
+from mandelcl.streaming import render_to
 from mandelcl.view import parse_size
 
 DEFAULT_OUTPUT = "mandelbrot.png"
@@ -24,13 +28,24 @@ Examples:
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --like set.png --device cpu --json
+  mandelcl render --size 40000x25000 --palette coursework -o wall.png
+  mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
 """,
 )
-@click.option("-o", "--output", "outputs", multiple=True, metavar="FILE", help=".png, .ppm or .npz; may be repeated.")
+@click.option(
+    "-o", "--output", "outputs", multiple=True, metavar="FILE", help=".png, .ppm, .npz, .tif or .dzi; may be repeated."
+)
 @options.job_options
 @options.device_option
 @options.self_test_option
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MS",
+    help="How long a launch should last. [default: 100; 20 where the driver stops long ones]",
+)
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
+@click.option("--resume", is_flag=True, help="Go on with a render that was stopped, if there is one.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -38,7 +53,9 @@ def command(
     outputs: tuple[str, ...],
     devices: tuple[str, ...],
     no_self_test: bool,
+    budget: float | None,
     blocks: str | None,
+    resume: bool,
     palette: str | None,
     cycle: float | None,
     offset: float | None,
@@ -48,9 +65,13 @@ def command(
 ) -> None:
     """Draw a picture.
 
-    With no view given, the whole set. FILE's suffix chooses the format: .png (carries its job, see --like), .ppm, or
-    .npz (the counts themselves, see `recolour` and `compare`). Without -o the picture goes to mandelbrot.png.
-    Numbers are decimals of any length, with exponents, or ratios p/q, and are never rounded on the way in.
+    With no view given, the whole set. FILE's suffix chooses the format: .png (carries its job, see --like), .ppm, .npz
+    (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the
+    picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are never
+    rounded on the way in.
+
+    A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
+    interrupt, the same command with --resume goes on.
     """
     if as_json and quiet:
         raise click.UsageError("--json and --quiet exclude each other")
@@ -60,34 +81,45 @@ def command(
     output.check_writable(*paths)
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
+    if cut is not None and budget is not None:
+        raise click.UsageError("--blocks makes each block one launch, so --budget has no say; give one of them")
     job = wanted.job(smooth=colouring.palette.smooth)
-    choice = choose.fastest(job, choose.matching(devices), not no_self_test)
+    settings = Settings(budget=budget and budget / 1000, blocks=cut, self_test=not no_self_test)
     console = Console(stderr=True)
-    if not quiet:
-        for warning in choice.warnings:
-            console.print(f"mandelcl: {warning}", soft_wrap=True, highlight=False)
+
+    def say(line: str) -> None:
+        if not quiet:
+            console.print(line, soft_wrap=True, highlight=False)
+
     with _progress(console, quiet) as progress:
-        task = progress.add_task(choice.device.name, total=choice.job.view.pixels, rate="")
+        task = progress.add_task("", total=job.view.pixels, rate="")
 
-        def show(done: rendering.Progress) -> None:
+        def show(done: Progress) -> None:
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
-            progress.update(task, completed=done.pixels, rate=rate)
+            progress.update(task, completed=done.pixels, rate=rate, description=done.device)
 
-        field, report = rendering.render(
-            choice.job, choice.device, progress=show, self_test=not no_self_test, blocks=cut
+        report = interruptible(
+            lambda cancel: render_to(
+                paths,
+                job,
+                colouring,
+                choose.matching(devices),
+                settings,
+                resume=resume,
+                progress=show,
+                notice=lambda line: say(f"mandelcl: {line}"),
+                cancel=cancel,
+            )
         )
-        picture = colouring.picture(field)
-        for path in paths:
-            output.write(path, field, picture)
     if as_json:
         click.echo(json.dumps(report.as_dict()))
-    elif not quiet:
-        console.print(f"{', '.join(paths)}: {_summary(report)}", soft_wrap=True, highlight=False)
+    else:
+        say(f"{', '.join(paths)}: {_summary(report)}")
 
 
-def _progress(console: Console, quiet: bool) -> Progress:
+def _progress(console: Console, quiet: bool) -> ProgressBar:
     """Return a progress bar that shows on a terminal only and leaves nothing behind."""
-    return Progress(
+    return ProgressBar(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),

@@ -46,10 +46,17 @@ def test_sizes(run: Run, folder: Path, size: str, why: str) -> None:
 
 @pytest.mark.parametrize("size", ["900000x900000", "2000000000x2000000000"])
 @pytest.mark.usefixtures("usable_double")
-def test_memory_that_cannot_be_had(run: Run, folder: Path, size: str) -> None:
+def test_space_that_cannot_be_had(run: Run, folder: Path, size: str) -> None:
     line = refused(run, folder, "render", "--size", size, "--number", "double")
-    assert "GiB of memory" in line
-    assert "smaller --size" in line
+    assert "GiB free" in line
+    assert "smaller size" in line
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_a_row_beyond_memory(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", "--size", "2000000000x1", "--number", "double")
+    assert "a row of 2000000000 pixels takes" in line
+    assert "narrower" in line
 
 
 @pytest.mark.parametrize("cap", ["0", "-1", str(2**32 - 1), str(2**32)])

@@ -17,7 +17,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, Pace, grid
+from mandelcl.schedule import Block, BlockQueue, Pace
 from mandelcl.schedule import Launch as Plan
 from mandelcl.selftest import verdict
 from mandelcl.variant import Variant
@@ -136,7 +136,7 @@ def planes(
     limit = verdict(device, by_name(job.number), job.rounding).loop_limit
     program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
     results = np.full((program.planes, view.height, view.width), 0xDEADBEEF, np.uint32)
-    blocks = grid(view.width, view.height, *(block or (view.width, view.height)))
+    blocks = BlockQueue([Block(0, 0, view.width, view.height)], *(block or (view.width, view.height)))
     for done, words in escape.run(program, blocks, pace, log):
         results[place(done)] = words
     return results, len(log.seconds)

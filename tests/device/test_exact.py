@@ -8,9 +8,10 @@ import pytest
 
 from mandelcl.device import Device
 from mandelcl.errors import DeviceError
+from mandelcl.field import smooth_fraction
 from mandelcl.job import Job
 from mandelcl.program import SMOOTH_LIMIT
-from mandelcl.rendering import render, smooth_fraction
+from mandelcl.rendering import render
 from mandelcl.selftest import verdict
 from mandelcl.view import View
 from tests.device import views

@@ -25,7 +25,9 @@ from mandelcl.colour import PALETTES, Colouring, colourise
 from mandelcl.errors import FileError
 from mandelcl.field import Field
 from mandelcl.job import Job
-from mandelcl.output import Picture, check_writable, read_colouring, read_field, read_job, write
+from mandelcl.loading import read_colouring, read_field, read_job
+from mandelcl.output import check_writable, write
+from mandelcl.strips import Picture
 from mandelcl.view import View
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -354,7 +356,7 @@ def test_good_paths_are_accepted_and_untouched(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["a.jpg", "a", "png", ".png", "", "a.png.gz"])
 def test_unknown_suffixes(name: str, tmp_path: Path) -> None:
     for call in (check_writable, lambda path: write(path, a_field())):
-        with pytest.raises(FileError, match=r"the suffix must be one of \.png, \.ppm, \.npz$"):
+        with pytest.raises(FileError, match=r"the suffix must be one of \.png, \.ppm, \.npz, \.tif, \.tiff, \.dzi$"):
             call(tmp_path / name)
     assert names(tmp_path) == []
 
@@ -502,5 +504,5 @@ def in_a_new_python(code: str) -> str:
 def test_writing_and_reading_need_no_pillow(tmp_path: Path) -> None:
     path, field = tmp_path / "a.png", a_field()
     write(path, field, ICE.picture(field))
-    code = f"import sys; from mandelcl.output import read_job; read_job({str(path)!r}); print('PIL' in sys.modules)"
+    code = f"import sys; from mandelcl.loading import read_job; read_job({str(path)!r}); print('PIL' in sys.modules)"
     assert in_a_new_python(code).strip() == "False"

@@ -28,7 +28,7 @@ def test_blocks_have_at_most_so_many_pixels(width: int, height: int, pixels: int
 
 @given(*[st.integers(1, 60)] * 4)
 def test_blocks_tile_the_picture(width: int, height: int, block_width: int, block_height: int) -> None:
-    blocks = list(grid(width, height, block_width, block_height))
+    blocks = list(grid(Block(0, 0, width, height), block_width, block_height))
     covered = [(x, y) for b in blocks for y in range(b.y, b.y + b.height) for x in range(b.x, b.x + b.width)]
     assert len(covered) == sum(block.pixels for block in blocks)
     assert sorted(covered) == sorted((x, y) for x in range(width) for y in range(height))
@@ -37,7 +37,12 @@ def test_blocks_tile_the_picture(width: int, height: int, block_width: int, bloc
 
 
 def test_the_blocks_of_a_small_picture() -> None:
-    assert list(grid(5, 3, 4, 2)) == [Block(0, 0, 4, 2), Block(4, 0, 1, 2), Block(0, 2, 4, 1), Block(4, 2, 1, 1)]
+    assert list(grid(Block(0, 0, 5, 3), 4, 2)) == [
+        Block(0, 0, 4, 2),
+        Block(4, 0, 1, 2),
+        Block(0, 2, 4, 1),
+        Block(4, 2, 1, 1),
+    ]
     assert block_shape(1920, 1080, 1 << 18) == (1920, 135)
     assert block_shape(100, 7, 350) == (100, 3)
     assert block_shape(100, 7, 99) == (99, 1)
@@ -165,7 +170,7 @@ def test_the_rate_stays_sane(launches: list[tuple[float, float]]) -> None:
         elif seconds > BUDGET:
             assert pace.rate == min(before, orbit_groups * 16 / seconds)
         else:
-            assert before <= pace.rate <= before * 1.1000001
+            assert before <= pace.rate <= before * 1.5000001
 
 
 def test_random_devices() -> None:

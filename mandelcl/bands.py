@@ -1,0 +1,232 @@
+"""Finished blocks on their way from the devices to the files: bounded memory, several readers, each at its own pace.
+
+A band is a number of whole rows: what a store keeps, and what is dropped from memory once every reader has passed it
+and the store has it. Blocks are pieces of a band; where a band is one block, nothing is copied.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import CancelledError
+from mandelcl.field import Rows, smooth_fraction
+from mandelcl.job import Job
+from mandelcl.schedule import Block
+
+Results = npt.NDArray[np.uint32]
+MEMORY_BYTES = 384 << 20
+
+
+@dataclass(slots=True)
+class _Band:
+    """`results` (planes × rows × width) is complete where `missing` pixels is 0; `kept`: the store has it."""
+
+    results: Results
+    missing: int
+    kept: bool = True
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Rows above `low` have been read; of those below, the strips `ahead`, top to bottom row."""
+
+    low: int = 0
+    ahead: dict[int, int] = field(default_factory=dict)
+
+
+class Bands:
+    """The bands of a picture that are in memory.
+
+    `stored` are those that `load(band)` can bring back; they are not computed again. `keep(band, results)`, where it is
+    set, is called with each band that is finished, and answers by `kept(band)`; until then the band is not dropped.
+    `memory` bounds the bytes of bands that are finished or handed out, unless a single one is larger.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        planes: int,
+        rows: int,
+        memory: int = MEMORY_BYTES,
+        load: Callable[[int], Results] | None = None,
+    ) -> None:
+        self.job = job
+        self.planes = planes
+        self.band_rows = rows
+        self.memory = memory
+        self.stored: set[int] = set()
+        self.keep: Callable[[int, Results], None] | None = None
+        self._load = load
+        self._bands: dict[int, _Band] = {}
+        self._readers: list[_Progress] = []
+        self._handed_out: dict[int, int] = {}  # bytes of bands that are being computed
+        self._failure: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def missing(self) -> Iterator[Block]:
+        """Yield the bands that are not stored, from the top; each counts as memory from here on."""
+        for band in range(-(-self.job.view.height // self.band_rows)):
+            if band in self.stored:
+                continue
+            block = self.block(band)
+            with self._changed:
+                self._handed_out[band] = self._bytes(block)
+            yield block
+
+    def block(self, band: int) -> Block:
+        """Return where a band lies."""
+        top = band * self.band_rows
+        return Block(0, top, self.job.view.width, min(self.band_rows, self.job.view.height - top))
+
+    def room(self, wait: bool) -> bool:
+        """Return whether there is memory for another band; with `wait`, only when there is."""
+        with self._changed:
+            self._raise_failure()
+            while not self._has_room():
+                if not wait:
+                    return False
+                self._changed.wait()
+                self._raise_failure()
+            return True
+
+    def put(self, block: Block, results: Results) -> None:
+        """Take the results of a block (planes × height × width), which lies within one band."""
+        band = block.y // self.band_rows
+        whole = self.block(band)
+        if block != whole:
+            with self._changed:
+                if band not in self._bands:
+                    empty = np.empty((self.planes, whole.height, whole.width), np.uint32)
+                    self._bands[band] = _Band(empty, whole.pixels)
+                into = self._bands[band]
+            top = block.y - whole.y
+            into.results[:, top : top + block.height, block.x : block.x + block.width] = results
+            results = into.results
+        with self._changed:
+            entry = self._bands.setdefault(band, _Band(results, whole.pixels))
+            entry.missing -= block.pixels
+            if entry.missing:
+                return
+            self._handed_out.pop(band, None)
+            if self.keep is not None:
+                entry.kept = False
+                self.keep(band, results)
+            self._drop()
+            self._changed.notify_all()
+
+    def keep_from_now(self, keep: Callable[[int, Results], None]) -> None:
+        """Have finished bands kept: those still in memory, and all that come."""
+        with self._changed:
+            self.keep = keep
+            for band, entry in self._bands.items():
+                if not entry.missing and band not in self.stored:
+                    entry.kept = False
+                    keep(band, entry.results)
+
+    def kept(self, band: int) -> None:
+        """Take note that a band need not stay in memory for the store's sake."""
+        with self._changed:
+            self._bands[band].kept = True
+            self._drop()
+            self._changed.notify_all()
+
+    def reader(self) -> "BandReader":
+        """Return a new reader; all are to be made before the first block is put."""
+        progress = _Progress()
+        self._readers.append(progress)
+        return BandReader(self, progress)
+
+    def fail(self, error: BaseException) -> None:
+        """Wake everybody with an error; the first one counts."""
+        with self._changed:
+            self._failure = self._failure or error
+            self._changed.notify_all()
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Have everybody stop where the body raises; it is for threads that nobody waits for."""
+        try:
+            yield
+        except BaseException as error:
+            self.fail(error)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """The first error that anybody failed with."""
+        return self._failure
+
+    def _has_room(self) -> bool:
+        held = sum(entry.results.nbytes for band, entry in self._bands.items() if band not in self._handed_out)
+        held += sum(self._handed_out.values())
+        return not held or held + self._bytes(self.block(0)) <= self.memory
+
+    def _bytes(self, block: Block) -> int:
+        return 4 * self.planes * block.pixels
+
+    def _read(self, band: int) -> Results:
+        """Return a band once it is there; the lock is held by the caller."""
+        while True:
+            self._raise_failure()
+            entry = self._bands.get(band)
+            if entry is not None and not entry.missing:
+                return entry.results
+            if band in self.stored and self._load is not None:
+                results = self._load(band)
+                self._bands[band] = _Band(results, 0)
+                return results
+            self._changed.wait()
+
+    def _advance(self, progress: _Progress, top: int, bottom: int) -> None:
+        progress.ahead[top] = bottom
+        while progress.low in progress.ahead:
+            progress.low = progress.ahead.pop(progress.low)
+        self._drop()
+        self._changed.notify_all()
+
+    def _drop(self) -> None:
+        passed = min((reader.low for reader in self._readers), default=0)
+        for band, entry in list(self._bands.items()):
+            block = self.block(band)
+            if not entry.missing and entry.kept and block.y + block.height <= passed:
+                del self._bands[band]
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise CancelledError("stopped: another part of the render failed") from self._failure
+
+
+class BandReader:
+    """The rows of a picture for one reader, which asks for strips in about their order, each once (a RowSource)."""
+
+    def __init__(self, bands: Bands, progress: _Progress) -> None:
+        self._bands = bands
+        self._progress = progress
+
+    @property
+    def job(self) -> Job:
+        """The job that the rows belong to."""
+        return self._bands.job
+
+    def rows(self, top: int, bottom: int) -> Rows:
+        """Return the counts and smooth fractions of rows top … bottom − 1, once they are computed."""
+        results = self._results(top, bottom)
+        return results[0], smooth_fraction(results, self.job.iterations) if self.job.smooth else None
+
+    def counts(self, top: int, bottom: int) -> npt.NDArray[np.uint32]:
+        """Return the counts alone, for a reader that wants nothing else."""
+        counts: npt.NDArray[np.uint32] = self._results(top, bottom)[0]
+        return counts
+
+    def _results(self, top: int, bottom: int) -> Results:
+        bands, parts = self._bands, []
+        with bands._changed:
+            for band in range(top // bands.band_rows, -(-bottom // bands.band_rows)):
+                first = band * bands.band_rows
+                results = bands._read(band)
+                parts.append(results[:, max(top - first, 0) : bottom - first])
+            bands._advance(self._progress, top, bottom)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

@@ -1,0 +1,86 @@
+"""Tiled BigTIFF pictures, of any size, written tile by tile; needs tifffile, of the extra `large`."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import FileError
+from mandelcl.strips import Picture, in_order
+
+TILE = 512
+_LEVEL = 2
+_STRIP_PIXELS = 1 << 18
+_MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")
+
+
+def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str]) -> None:
+    """Write a picture as Deflate tiles of TILE × TILE: 8-bit RGB, or indices where it has a table.
+
+    `texts` become the image description, as JSON.
+    """
+    import tifffile
+
+    height, width, table = picture.height, picture.width, picture.table
+    colours: dict[str, Any] = {"photometric": "rgb"}
+    if table is not None:
+        shades = np.zeros((3, 256), np.uint16)
+        shades[:, : len(table)] = table.T.astype(np.uint16) * 257  # 0 … 65535 for 0 … 255
+        colours = {"photometric": "palette", "colormap": shades}
+    with tifffile.TiffWriter(path, bigtiff=True) as file:
+        file.write(
+            _tiles(picture),
+            shape=(height, width) if table is not None else (height, width, 3),
+            dtype=np.uint8,
+            tile=(TILE, TILE),
+            compression="zlib",
+            compressionargs={"level": _LEVEL},
+            description=json.dumps(texts),
+            metadata=None,
+            software=False,
+            **colours,
+        )
+
+
+def is_tiff(file: BinaryIO) -> bool:
+    """Whether the file begins as a TIFF file does; it is left at its beginning."""
+    magic = file.read(4)
+    file.seek(0)
+    return magic in _MAGICS
+
+
+def read_texts(file: BinaryIO) -> dict[str, str]:
+    """Return the texts of a TIFF file that mandelcl wrote; raises FileError where it has none."""
+    try:
+        import tifffile
+    except ImportError:
+        raise FileError("to read a TIFF picture, install the extra: pip install 'mandelcl[large]'") from None
+    try:
+        with tifffile.TiffFile(file) as tiff:
+            texts = json.loads(tiff.pages.first.description)
+        return {str(key): str(text) for key, text in texts.items()}
+    except Exception as error:  # a damaged file may raise anything there
+        raise FileError("a TIFF picture that carries no mandelcl job") from error
+
+
+def _tiles(picture: Picture) -> Iterator[npt.NDArray[np.uint8]]:
+    """Yield the tiles, row by row; those at the edges are filled up with zeros."""
+    columns = -(-picture.width // TILE) * TILE
+    rows = max(1, _STRIP_PIXELS // picture.width)
+
+    def paint(top: int) -> npt.NDArray[np.uint8]:
+        """Return a row of tiles. It may be large, so it is painted in strips, which are dropped at once."""
+        bottom = min(top + TILE, picture.height)
+        tiles = np.zeros((TILE, columns) if picture.table is not None else (TILE, columns, 3), np.uint8)
+        for strip in range(top, bottom, rows):
+            end = min(strip + rows, bottom)
+            tiles[strip - top : end - top, : picture.width] = picture.paint(strip, end)
+        return tiles
+
+    # While one row of tiles is packed the next is painted.
+    for tiles in in_order(paint, range(0, picture.height, TILE), workers=1, ahead=1):
+        for left in range(0, columns, TILE):
+            yield np.ascontiguousarray(tiles[:, left : left + TILE])

@@ -1,0 +1,73 @@
+"""Deep Zoom pictures: `NAME.dzi` and a pyramid of tiles in `NAME_files`; needs pyvips, of the extra `large`."""
+
+import os
+import threading
+from pathlib import Path
+
+from mandelcl import png
+from mandelcl.errors import FileError
+from mandelcl.strips import Picture
+
+TILE = 512
+_NAME = "picture"
+
+
+def write_deep_zoom(draft: Path, picture: Picture) -> None:
+    """Write a picture's tiles (PNG, TILE × TILE) and their description into the folder `draft`.
+
+    The pixels reach libvips as the rows of an unpacked PNG, through a pipe, so that none but those of a few tiles are
+    in memory.
+    """
+    import pyvips
+
+    draft.mkdir()
+    reading, writing = os.pipe()
+    failures: list[BaseException] = []
+
+    def feed() -> None:
+        try:
+            with os.fdopen(writing, "wb") as file:
+                png.write_png(file, picture, {}, level=0)
+        except BrokenPipeError:
+            pass  # libvips has failed, and says why
+        except BaseException as error:
+            failures.append(error)
+
+    feeder = threading.Thread(target=feed, name="deep zoom rows", daemon=True)
+    feeder.start()
+    try:
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            source = pyvips.SourceCustom()
+            source.on_read(pipe.read)
+            image = pyvips.Image.pngload_source(source, access="sequential", unlimited=True)
+            image.dzsave(str(draft / _NAME), tile_size=TILE, overlap=0, suffix=".png[compression=1]")
+    except pyvips.Error as error:
+        if not failures:
+            raise FileError(" ".join(str(error).split())[:300]) from error
+    finally:
+        feeder.join()
+    if failures:
+        raise failures[0]
+
+
+def tiles_of(path: Path) -> Path:
+    """Return the folder in which the tiles of a `.dzi` file lie."""
+    return path.with_name(f"{path.stem}_files")
+
+
+def require_replaceable(path: Path) -> None:
+    """Raise FileError where the folder of tiles is there but no `.dzi`: it is somebody else's."""
+    if tiles_of(path).exists() and not path.exists():
+        raise FileError(f"{tiles_of(path)} is in the way; move it or choose another name")
+
+
+def put_in_place(draft: Path, path: Path) -> None:
+    """Replace a Deep Zoom picture by the one in `draft`.
+
+    The description comes first: wherever this is cut off, it shows that the tiles are mandelcl's to replace.
+    """
+    require_replaceable(path)
+    (draft / f"{_NAME}.dzi").replace(path)
+    if tiles_of(path).exists():
+        tiles_of(path).rename(draft / "old")
+    (draft / f"{_NAME}_files").rename(tiles_of(path))

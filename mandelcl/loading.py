@@ -1,0 +1,46 @@
+"""Files that mandelcl wrote, read again: one reader a kind."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from mandelcl import archive, bigtiff, png
+from mandelcl.errors import FileError
+from mandelcl.field import Field
+from mandelcl.job import Job
+from mandelcl.output import COLOURING_KEY, JOB_KEY
+from mandelcl.paths import one_line, target
+
+
+def read_field(path: str | Path) -> Field:
+    """Return the field in an `.npz` file; raises FileError if it is not one, is damaged or contradicts its job."""
+    with _reading(path) as file:
+        return archive.read_archive(file)
+
+
+def read_job(path: str | Path) -> Job:
+    """Return the job that a `.png`, `.tif` or `.npz` file carries; raises FileError if there is none."""
+    with _reading(path) as file:
+        if archive.is_archive(file):
+            return archive.read_job(file)
+        texts = _texts(file)
+        if JOB_KEY not in texts:
+            raise FileError("a picture that carries no mandelcl job")
+        return Job.from_json(texts[JOB_KEY])
+
+
+def read_colouring(path: str | Path) -> str | None:
+    """Return the colouring's JSON (for `Colouring.from_json`) that a picture carries; None where there is none."""
+    with _reading(path) as file:
+        return None if archive.is_archive(file) else _texts(file).get(COLOURING_KEY)
+
+
+def _texts(file: BinaryIO) -> dict[str, str]:
+    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file)
+
+
+@contextmanager
+def _reading(path: str | Path) -> Iterator[BinaryIO]:
+    with one_line(f"cannot read {path}"), target(path).open("rb") as file:
+        yield file

@@ -1,0 +1,77 @@
+"""What an earlier render left beside its outputs, whether it may be gone on with, and whether there is room."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+
+from mandelcl import output
+from mandelcl.errors import FileError
+from mandelcl.job import Job
+from mandelcl.paths import one_line, target
+from mandelcl.store import Manifest, Store
+
+_STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
+_SETTLED = ("number", "rounding", "algorithm")
+
+
+@contextmanager
+def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
+    """Give the stores, each locked; at the end those that hold bands stay, the others leave nothing behind."""
+    with ExitStack() as stack:
+        for store in stores:
+            with one_line(f"cannot write {store.folder}"):
+                stack.callback(store.release)
+                store.lock()
+        yield list(stores)
+
+
+def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
+    """Return what can be gone on with: the manifest in the first output's store, if there is one and `resume` is set.
+
+    Raises FileError rather than to throw away or to mix up what an earlier render has done.
+    """
+    manifests = [store.read_manifest() for store in stores]
+    for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
+        if manifest is None:
+            store.sweep()
+        elif index or not resume:
+            hint = "name that output first, with --resume" if index else "go on with --resume"
+            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it")
+    return manifests[0]
+
+
+def adopt(job: Job, manifest: Manifest) -> Job:
+    """Return the job with number, rounding and algorithm as the store's was settled to, where it leaves them open.
+
+    Raises FileError where the store is another job's.
+    """
+    settled = {name: getattr(manifest.job, name) for name in _SETTLED if getattr(job, name) == "auto"}
+    same = replace(job, **settled)
+    if same != manifest.job:
+        different = [f.name for f in fields(Job) if getattr(same, f.name) != getattr(manifest.job, f.name)]
+        raise FileError(
+            f"the unfinished render is another job's: its {' and '.join(different)} differ; give the same options, "
+            "or delete its .part folder"
+        )
+    return same
+
+
+def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: bool) -> None:
+    """Raise FileError where the disks have not the room that outputs and store are likely to take."""
+    needed: dict[int, tuple[float, Path]] = {}
+    for index, path in enumerate(paths):
+        kind, folder = output.format_of(path), target(path).parent
+        bytes_each = (kind.bytes_indexed if indexed else kind.bytes_rgb) + job.smooth * kind.bytes_smooth
+        if stored and index == 0:
+            bytes_each += _STORED_BYTES + job.smooth * _STORED_SMOOTH_BYTES
+        disk = folder.stat().st_dev
+        needed[disk] = needed.get(disk, (0.0, folder))[0] + bytes_each * job.view.pixels, folder
+    for size, folder in needed.values():
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise FileError(
+                f"{folder} has {free / 2**30:.1f} GiB free, and {job.view.width}x{job.view.height} may need "
+                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size"
+            )

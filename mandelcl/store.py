@@ -1,0 +1,252 @@
+"""Finished bands on disk, so that a render that was stopped goes on where it was.
+
+A store is a folder: a manifest that says whose it is and how the picture is cut, and a file a band, each packed, with a
+checksum over it and the store's identity. A file is written beside, flushed and renamed into place: what is there under
+its name is whole, or damaged since, which the checksum shows. The lock is the operating system's and dies with the
+process.
+"""
+
+import hashlib
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from filelock import FileLock, Timeout
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.job import Job
+
+MANIFEST = "manifest.json"
+LOCK = "lock"
+DRAFT = "draft"
+_BAND = "band-{:07d}"
+_VERSION = 1
+_MAGIC = b"mandelcl band 1\n"
+_DIGEST_BYTES = 16
+_LEVEL = 1
+_HEADER = struct.Struct("<III")  # planes, rows, columns
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows."""
+
+    job: Job
+    band_rows: int
+
+    @property
+    def planes(self) -> int:
+        """Words of a pixel: its count and, for smooth colouring, the step and |z|² (float bits)."""
+        return 3 if self.job.smooth else 1
+
+    @property
+    def bands(self) -> int:
+        """Number of bands."""
+        return -(-self.job.view.height // self.band_rows)
+
+    def shape(self, band: int) -> tuple[int, int, int]:
+        """Return planes, rows and columns of a band."""
+        view = self.job.view
+        return self.planes, min(self.band_rows, view.height - band * self.band_rows), view.width
+
+    def text(self) -> str:
+        """Return the manifest as JSON."""
+        core = {"version": _VERSION, "job": json.loads(self.job.to_json()), "band_rows": self.band_rows}
+        return json.dumps({"manifest": core, "checksum": _checksum(core)}, indent=1) + "\n"
+
+    @classmethod
+    def parse(cls, text: str) -> "Manifest":
+        """Return what `text` wrote; raises ValueError for anything else."""
+        try:
+            values = json.loads(text)
+            core: dict[str, Any] = values["manifest"]
+            if values["checksum"] != _checksum(core):
+                raise ValueError("its checksum is wrong")
+            if core["version"] != _VERSION:
+                raise ValueError(f"it has version {core['version']!r}; this mandelcl reads version {_VERSION}")
+            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]))
+        except (AttributeError, InvalidInputError, KeyError, RecursionError, TypeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+        if manifest.band_rows < 1:
+            raise ValueError("its bands have no rows")
+        return manifest
+
+
+class Store:
+    """The folder of one output, `FILE.part`, locked by this process: drafts and, once begun, finished bands."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest: Manifest | None = None
+        self._lock = FileLock(folder / LOCK, thread_local=False)
+
+    def lock(self) -> None:
+        """Make the folder and lock it; raises FileError where another process has it."""
+        self.folder.mkdir(exist_ok=True)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise FileError(f"{self.folder} is in use: another mandelcl is drawing the same file") from None
+
+    def read_manifest(self) -> Manifest | None:
+        """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
+        try:
+            text = (self.folder / MANIFEST).read_text(encoding="utf-8")
+            return Manifest.parse(text)
+        except FileNotFoundError:
+            return None
+        except ValueError as error:  # UnicodeDecodeError is one, too
+            raise FileError(
+                f"{self.folder / MANIFEST} is damaged ({error}); nothing can be gone on with: delete {self.folder}"
+            ) from error
+
+    def begin(self, manifest: Manifest) -> None:
+        """Say whose bands are to follow, unless that is said already."""
+        self.manifest = manifest
+        if not (self.folder / MANIFEST).exists():
+            self._write(MANIFEST, [manifest.text().encode()])
+
+    def verified(self) -> Iterator[tuple[int, bool]]:
+        """Yield the number of each band that there is a file of, and whether it is whole; damaged ones are removed."""
+        for band in range(self._known().bands):
+            if not self._path(band).exists():
+                continue
+            try:
+                self.read(band)
+                yield band, True
+            except FileError:
+                self._path(band).unlink()
+                yield band, False
+
+    def band_count(self) -> int:
+        """Return how many bands there are files of."""
+        return sum(path.name.startswith(_BAND[:5]) and path.suffix != ".new" for path in self.folder.iterdir())
+
+    def write(self, band: int, results: npt.NDArray[np.uint32]) -> None:
+        """Put a band's results (planes × rows × width) into the store."""
+        head = _HEADER.pack(*results.shape)
+        parts = [head, *_pack(results)]
+        self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
+
+    def read(self, band: int) -> npt.NDArray[np.uint32]:
+        """Return a band's results; raises FileError where its file is damaged or of another store."""
+        data = memoryview(self._path(band).read_bytes())
+        start = len(_MAGIC) + _DIGEST_BYTES
+        shape = self._known().shape(band)
+        intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
+        if not intact or _HEADER.unpack_from(data, start) != shape:
+            raise FileError(f"{self._path(band)} is damaged")
+        return _unpack(data[start + _HEADER.size :], shape)
+
+    def remove(self) -> None:
+        """Remove the store's files, nothing else, and the folder where that leaves it empty; the lock ends."""
+        if not self._lock.is_locked:
+            return
+        # The manifest last: bands without one belong to nobody, and are swept away.
+        names = [path for path in self.folder.iterdir() if path.name.startswith((_BAND[:5], DRAFT))]
+        for path in (*names, self.folder / MANIFEST):
+            _remove(path)
+        with suppress(OSError):  # Windows does not remove a file that is open
+            _remove(self.folder / LOCK)
+        self._lock.release()
+        with suppress(OSError):  # somebody else's file is in it
+            _remove(self.folder / LOCK)
+            self.folder.rmdir()
+
+    def sweep(self) -> None:
+        """Remove drafts that an earlier process left, and bands without a manifest."""
+        orphans = not (self.folder / MANIFEST).exists()
+        for path in self.folder.iterdir():
+            unfinished = path.name.startswith(DRAFT) or path.name.endswith(".new")
+            if unfinished or (orphans and path.name.startswith(_BAND[:5])):
+                _remove(path)
+
+    def release(self) -> None:
+        """Let go of the lock; a folder that holds no band is removed."""
+        if not self._lock.is_locked:
+            return
+        if (self.folder / MANIFEST).exists():
+            self.sweep()
+            self._lock.release()
+        else:
+            self.remove()
+
+    def _known(self) -> Manifest:
+        if self.manifest is None:
+            raise RuntimeError("the store has not begun")
+        return self.manifest
+
+    def _path(self, band: int) -> Path:
+        return self.folder / _BAND.format(band)
+
+    def _digest(self, band: int, parts: list[bytes] | list[memoryview]) -> bytes:
+        digest = hashlib.blake2b(f"{band}\n{self._known().text()}".encode(), digest_size=_DIGEST_BYTES)
+        for part in parts:
+            digest.update(part)
+        return digest.digest()
+
+    def _write(self, name: str, parts: list[bytes]) -> None:
+        """Write a file so that it is there whole or not at all, whenever the process or the machine stops."""
+        draft = self.folder / f"{name}.new"
+        try:
+            with draft.open("wb") as file:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.folder / name)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
+
+
+def _checksum(core: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(core, sort_keys=True).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        import shutil  # only Deep Zoom's drafts are folders
+
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _pack(results: npt.NDArray[np.uint32]) -> Iterator[bytes]:
+    """Yield each plane: bytes a word and packed length (uint32 each), then the words' bytes, like by like, packed.
+
+    Smooth steps follow the counts closely, so their difference is what is packed; no word has more bytes than needed.
+    """
+    for plane in range(len(results)):
+        words = results[1] - results[0] if plane == 1 else results[plane]
+        largest = int(words.max())
+        size = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
+        planar = np.ascontiguousarray(words.astype(f"<u{size}").reshape(-1).view(np.uint8).reshape(-1, size).T)
+        packed = zlib.compress(planar.data, _LEVEL)
+        yield struct.pack("<IQ", size, len(packed))
+        yield packed
+
+
+def _unpack(data: memoryview, shape: tuple[int, int, int]) -> npt.NDArray[np.uint32]:
+    results = np.empty(shape, np.uint32)
+    start = 0
+    for plane in range(shape[0]):
+        size, length = struct.unpack_from("<IQ", data, start)
+        start += 12
+        planar = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(size, -1)
+        words = np.ascontiguousarray(planar.T).reshape(-1).view(f"<u{size}").reshape(shape[1:])
+        results[plane] = words
+        if plane == 1:
+            results[1] += results[0]
+        start += length
+    return results

@@ -1,0 +1,222 @@
+"""A job in, files out: pictures of any size in bounded memory, that go on where they were stopped.
+
+Blocks are computed in the calling thread. Each output has a thread that reads rows as they are finished, colours and
+packs them; one more sums up the counts; the store, once there is one, has two. So a picture costs about its slowest
+stage, and what is finished but not yet read by all is what is in memory.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mandelcl import output
+from mandelcl.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.colour import Colouring
+from mandelcl.device import Device
+from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
+from mandelcl.job import Job
+from mandelcl.paths import one_line, target
+from mandelcl.rendering import Computation, Progress, Settings, ShowProgress
+from mandelcl.report import Report, Stopwatch
+from mandelcl.resuming import adopt, left_behind, locked, require_space
+from mandelcl.schedule import BlockQueue
+from mandelcl.store import DRAFT, Manifest, Store
+from mandelcl.strips import Picture
+
+STORE_AFTER_S = 3.0
+_STORE_THREADS = 2
+_STRIP_PIXELS = 1 << 18
+_MOST_ROW_BYTES = 1 << 29
+_WAIT_S = 0.1
+
+
+def render_to(
+    paths: Sequence[str | Path],
+    job: Job,
+    colouring: Colouring | None = None,
+    devices: Sequence[Device] = (),
+    settings: Settings | None = None,
+    *,
+    resume: bool = False,
+    progress: ShowProgress | None = None,
+    notice: Callable[[str], None] | None = None,
+    cancel: threading.Event | None = None,
+    memory: int = MEMORY_BYTES,
+    store_after: float = STORE_AFTER_S,
+) -> Report:
+    """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
+
+    The fastest of `devices`, by default of all, that passes its self-test does it.
+    Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
+    seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
+    called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
+    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all.
+    Raises FileError, and what `render` raises.
+    """
+    output.check_writable(*paths)
+    folders = [_part(path) for path in paths]
+    with locked([Store(folder) for folder in folders]) as stores:
+        manifest = left_behind(stores, resume)
+        work = Computation(adopt(job, manifest) if manifest else job, devices, settings or Settings())
+        notice = notice or (lambda _line: None)
+        for warning in work.warnings:
+            notice(warning)
+        _require_memory(work)
+        rows = manifest.band_rows if manifest else work.block_height
+        render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
+        if manifest:
+            render.resume(notice)
+        long = work.job.view.pixels * work.job.iterations / work.rate > store_after
+        require_space(paths, work.job, render.indexed, long)
+        return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
+
+
+def _part(path: str | Path) -> Path:
+    place = target(path)
+    return place.with_name(f"{place.name}.part")
+
+
+def _require_memory(work: Computation) -> None:
+    """Raise InvalidInputError where not even single rows can be had in memory."""
+    width = work.job.view.width
+    row = 4 * work.program.planes * width
+    if row > _MOST_ROW_BYTES:
+        raise InvalidInputError(
+            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
+            "is not foreseen; choose a narrower picture"
+        )
+
+
+class _Render:
+    """One render under way: the bands, the store, and the threads that read."""
+
+    def __init__(
+        self,
+        work: Computation,
+        manifest: Manifest,
+        stores: list[Store],
+        paths: Sequence[str | Path],
+        colouring: Colouring | None,
+        memory: int,
+    ) -> None:
+        self.work = work
+        self.manifest = manifest
+        self.stores = stores
+        self.paths = paths
+        self.watch = Stopwatch()
+        self.bands = Bands(work.job, work.program.planes, manifest.band_rows, memory, self._load)
+        self.iterations = 0
+        self._digest = hashlib.sha256()
+        self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
+        self._sources = [self.bands.reader() for _ in paths]
+        self._pictures = [colouring.picture(source) if colouring else None for source in self._sources]
+        self._summing = self.bands.reader()
+
+    @property
+    def indexed(self) -> bool:
+        """Whether pictures have a table of colours."""
+        return any(picture is not None and picture.table is not None for picture in self._pictures)
+
+    def resume(self, notice: Callable[[str], None]) -> None:
+        """Take over what the store holds, after a look at every byte of it."""
+        store = self.stores[0]
+        store.begin(self.manifest)
+        found = list(store.verified())
+        self.bands.stored.update(band for band, whole in found if whole)
+        self.bands.keep = self._keep
+        damaged = sum(not whole for _, whole in found)
+        again = f"; {damaged} damaged and computed again" if damaged else ""
+        notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
+
+    def run(self, progress: ShowProgress, cancel: threading.Event, store_after: float) -> Report:
+        """Compute what is missing, write everything, put it in place."""
+        self.work.log.check = lambda: self._check(cancel)
+        outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
+        with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
+            readers = [pool.submit(self._write, *each) for each in outputs]
+            readers.append(pool.submit(self._sum_up))
+            try:
+                self._compute(progress, store_after)
+                while wait(readers, _WAIT_S).not_done:
+                    self._check(cancel)
+            except BaseException as error:
+                self.bands.fail(error)
+            self._keeper.shutdown(cancel_futures=self.bands.failure is not None)
+        if self.bands.failure is not None:
+            raise self._explained(self.bands.failure)
+        for path, store in zip(self.paths, self.stores, strict=True):
+            output.put_in_place(path, store.folder / DRAFT)
+        for store in self.stores:
+            store.remove()
+        return self._report()
+
+    def _explained(self, failure: BaseException) -> BaseException:
+        """Return the failure, with a word on what is kept."""
+        store = self.stores[0]
+        if store.manifest is None or not isinstance(failure, MandelclError):
+            return failure
+        kept = f"{store.band_count()} of {self.manifest.bands} bands are kept in {store.folder}: go on with --resume"
+        return type(failure)(f"{failure}; {kept}")
+
+    def _compute(self, progress: ShowProgress, store_after: float) -> None:
+        work, bands = self.work, self.bands
+        view = work.job.view
+        done = sum(bands.block(band).pixels for band in bands.stored)
+        iterations = 0
+        for block, results in work.run(BlockQueue(bands.missing(), work.block_width, work.block_height, bands.room)):
+            bands.put(block, results)
+            done += block.pixels
+            iterations += int(results[0].sum(dtype=np.uint64))
+            progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
+            if bands.keep is None and work.log.kernel_seconds >= store_after:
+                self.stores[0].begin(self.manifest)
+                bands.keep_from_now(self._keep)
+
+    def _check(self, cancel: threading.Event) -> None:
+        """Raise what a thread failed with, or CancelledError where the render is to stop."""
+        if self.bands.failure is not None:
+            raise self.bands.failure
+        if cancel.is_set():
+            raise CancelledError("stopped")
+
+    def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
+        with self.bands.failing():
+            output.write_draft(path, store.folder / DRAFT, source, picture)
+
+    def _sum_up(self) -> None:
+        """Hash the counts as little-endian uint32, row by row, and sum them up."""
+        view = self.work.job.view
+        rows = max(1, _STRIP_PIXELS // view.width)
+        with self.bands.failing():
+            for top in range(0, view.height, rows):
+                counts = self._summing.counts(top, min(top + rows, view.height))
+                with self.watch.of("hash"):
+                    self._digest.update(np.ascontiguousarray(counts, dtype="<u4").data)
+                    self.iterations += int(counts.sum(dtype=np.uint64))
+
+    def _keep(self, band: int, results: Results) -> None:
+        def keep() -> None:
+            store = self.stores[0]
+            with self.bands.failing(), one_line(f"cannot write to {store.folder}"), self.watch.of("store"):
+                store.write(band, results)
+            self.bands.kept(band)
+
+        self._keeper.submit(keep)
+
+    def _load(self, band: int) -> Results:
+        with self.watch.of("load"):
+            return self.stores[0].read(band)
+
+    def _report(self) -> Report:
+        stages = dict(self.watch.seconds)
+        for picture in self._pictures:
+            for stage, seconds in picture.watch.seconds.items() if picture else ():
+                stages[stage] = stages.get(stage, 0.0) + seconds
+        report = self.work.report(self.iterations, self._digest.hexdigest(), stages)
+        stored = sum(self.bands.block(band).pixels for band in self.bands.stored)
+        return replace(report, pixels_computed=report.pixels_computed - stored)
