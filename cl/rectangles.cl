@@ -55,18 +55,18 @@ static bool rectangles_inside(rectangle r, uint slot, uint2 most, uint2 *pixel) 
   return pixel->x < r.x1 && pixel->y < r.y1;
 }
 
-/* Whether a proof covers a pixel on the lines that divide a rectangle: one of the up to four children that have it.
- * `proved` begins with the rectangle's own children. */
-static bool rectangles_covered(rectangle r, uint2 pixel, uint2 parts, global const uint *proved) {
+/* The count that a pixel on the lines that divide a rectangle is proved to have, as one of the up to four children
+ * that share it; else mixed. `proved` begins with the rectangle's own children. */
+static uint rectangles_covered(rectangle r, uint2 pixel, uint2 parts, global const uint *proved) {
   const uint2 to = (uint2)(pixel.x - r.x0, pixel.y - r.y0), span = (uint2)(r.x1 - r.x0, r.y1 - r.y0);
   const uint2 last = min(((to + 1) * parts - 1) / span, parts - 1); /* the last child that begins there or before */
   const uint2 first = last - (uint2)(last.x > 0 && span.x * last.x / parts.x == to.x ? 1 : 0,
                                      last.y > 0 && span.y * last.y / parts.y == to.y ? 1 : 0);
-  bool covered = false;
+  uint count = RECTANGLES_MIXED;
   for (uint y = first.y; y <= last.y; y++) {
-    for (uint x = first.x; x <= last.x; x++) covered |= proved[y * parts.x + x] != RECTANGLES_MIXED;
+    for (uint x = first.x; x <= last.x; x++) count = min(count, proved[y * parts.x + x]);
   }
-  return covered;
+  return count;
 }
 
 /* How many pixels of the dividing lines were computed, those to the right of and below a child and, at the edges of

@@ -1,7 +1,7 @@
 /* Pixels that follow from rectangles, from z₀: those that divide a rectangle into parts or, where `parts` is 0, those
  * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
  * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
- * Pixels that `proved` covers, a word for each child of each of these, are left out. */
+ * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
 kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
                                global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
                                uint slots, uint first, uint total, uint groups, uint cap, uint cap_reached,
@@ -18,7 +18,11 @@ kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2
       bool found;
       if (parts.x) {
         found = rectangles_dividing(r, slot % slots, parts, most, outer, &pixel);
-        if (found) found = !rectangles_covered(r, pixel, parts, proved + slot / slots * (parts.x * parts.y));
+        const uint count = found ? rectangles_covered(r, pixel, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
+        if (found && count != RECTANGLES_MIXED) {
+          results[pixel.y * size.x + pixel.x] = count; /* what judges the neighbours looks there before it is filled */
+          found = false;
+        }
       } else {
         found = rectangles_inside(r, slot % slots, most, &pixel);
       }

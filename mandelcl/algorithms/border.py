@@ -25,6 +25,7 @@ Words = npt.NDArray[np.uint32]
 
 MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
 _CAPACITY = 1 << 24  # orbits that one launch may leave alive
+_LONG = 1 << 14  # a cap from which on computing a few pixels less is worth more rectangles
 _ROW = 64  # slots that are planned together
 
 
@@ -79,7 +80,7 @@ def default_plan(program: Program) -> Plan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
     trust = "nothing" if program.job.strict else "outside"
     if program.device.type == "gpu":
-        return Plan(first=64, split=4, smallest=16, trust=trust)
+        return Plan(first=64, split=4, smallest=5 if program.job.iterations >= _LONG else 16, trust=trust)
     return Plan(smallest=4, early=256, trust=trust)
 
 

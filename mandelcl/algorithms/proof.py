@@ -17,7 +17,6 @@ _LEAST = Fraction(1, 10**30)  # far above what a float's underflow can take away
 _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² and in its bounds
 
 
-
 def bounds(job: Job) -> npt.NDArray[np.float32]:
     """Return the kernel's prove_bounds, in its order, each rounded to the side on which a proof is still one."""
     number = by_name(job.number)
@@ -51,7 +50,11 @@ def step_error(job: Job, number: NumberFormat) -> Fraction:
         last = Fraction(1, 2 ** (number.bits * number.digits))
         return 2 * (2 * number.digits + 2) * last
     assert isinstance(number, IeeeFormat)
-    return 4 * job.view.largest_offset * job.view.pitch / 2**number.precision if job.rounding == "separate" else Fraction(0)
+    return (
+        4 * job.view.largest_offset * job.view.pitch / 2**number.precision
+        if job.rounding == "separate"
+        else Fraction(0)
+    )
 
 
 def relative_error(number: NumberFormat) -> Fraction:

@@ -20,8 +20,9 @@ class Plan:
     orbits runs about `early` iterations, so that those that escape soon leave the others packed closely; 0 runs all to
     the cap at once.
 
-    A rectangle is filled where its count is proved, for which at most `steps` iterations are made; 0 tries none. Else a
-    border of one count is trusted, for fills of a count below the cap (`outside`), of any (`all`) or of none (`nothing`).
+    A rectangle is filled where its count is proved, for which at most `steps` iterations are made; 0 tries none. Else
+    a border of one count is trusted: of any (`all`), of one below the cap (`outside`) or of none (`nothing`). With
+    `outside`, rectangles within a component of the set are filled too, as far as its middle and size can be computed.
     """
 
     first: int = 32

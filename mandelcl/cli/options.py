@@ -125,7 +125,9 @@ class JobOptions:
         if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
         if self.strict and self.algorithm not in ("border", "auto"):
-            raise click.UsageError("--strict says what --algorithm border may fill; give --algorithm border or auto too")
+            raise click.UsageError(
+                "--strict says what --algorithm border may fill; give --algorithm border or auto too"
+            )
 
     def _default_iterations(self) -> int:
         location = self.location()
