@@ -8,9 +8,9 @@ from pathlib import Path
 from mandelcl.errors import MandelclError
 
 SOURCES = ("block", "survivors", "rectangles")
-_NEEDS = {
-    "rectangles": ("rectangles.cl", "rectangles_component.cl", "rectangles_prove.cl")
-}  # parts that a source of orbits is built on
+_NEEDS = {  # parts that a source of orbits is built on
+    "rectangles": ("rectangles.cl", "rectangles_component.cl", "rectangles_prove.cl"),
+}
 
 
 @cache

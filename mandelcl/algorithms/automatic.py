@@ -38,7 +38,7 @@ def _pays(program: Program, rate: float) -> bool:
 
 
 def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
-    """Return the share of all iterations that lies in cells whose corners have one count, for smooth colours the cap."""
+    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap."""
     corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
     alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
     if job.smooth:
@@ -59,4 +59,5 @@ def _corners(program: Program, cell: int, rate: float) -> npt.NDArray[np.uint32]
     sample = Program(program.device, job, program.variant, program.loop_limit)
     blocks = BlockQueue([Block(0, 0, width, height)], width, height)
     ((_, results),) = escape.run(sample, blocks, Pace(BUDGET_S, rate, sample.saturation), LaunchLog())
-    return results[0]
+    counts: npt.NDArray[np.uint32] = results[0]
+    return counts

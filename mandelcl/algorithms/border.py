@@ -1,9 +1,9 @@
 """Border tracing: compute the borders of rectangles, fill those that are of one count, divide the rest.
 
-Whole levels at a time. The device divides rectangles that the host knows by number alone, and proves what it can of the
-parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count it has,
-or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided. What a
-fill rests on is said in docs/border-tracing.md.
+Whole levels at a time. The device divides rectangles that the host knows by number alone, and proves what it can of
+the parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count it
+has, or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided. What
+a fill rests on is said in docs/border-tracing.md.
 """
 
 import time

@@ -70,5 +70,5 @@ def far_error(job: Job, number: NumberFormat) -> Fraction:
 
 def _up(value: Fraction) -> np.float32:
     """Return a float that is not less than the value."""
-    rounded = np.float32(float(min(value, Fraction(10**30))))
-    return np.nextafter(rounded, np.float32(np.inf))
+    rounded: np.float32 = np.nextafter(np.float32(float(min(value, Fraction(10**30)))), np.float32(np.inf))
+    return rounded
