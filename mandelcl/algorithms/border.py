@@ -1,9 +1,9 @@
 """Border tracing: compute the borders of rectangles, fill those that are of one count, divide the rest.
 
 Whole levels at a time. The device divides rectangles that the host knows by number alone, and proves what it can of
-the parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count it
-has, or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided. What
-a fill rests on is said in docs/border-tracing.md.
+the parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count
+it has, or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided.
+What a fill rests on is said in docs/border-tracing.md.
 """
 
 import time
@@ -49,8 +49,9 @@ class Traced:
     levels: list[LevelStats] = field(default_factory=list)
 
 
-# Called with a block and the rectangles of a level (n × 4 corners, edges included) and their answers.
-Watch = Callable[[Block, Words, Words], None]
+# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or MIXED: the
+# one that a proof or theorem gives, and the one with which it is filled.
+Watch = Callable[[Block, Words, Words, Words], None]
 
 
 def run(
@@ -123,7 +124,7 @@ class Tracer:
         self._device.wait(read)
         self._settle(stats)
         if watch:
-            watch(block, self._rectangles.corners(stats.rectangles), answers)
+            watch(block, *self._rectangles.made(stats.rectangles), answers)
         mixed = np.flatnonzero(answers == MIXED).astype(np.uint32)
         stats.filled = stats.rectangles - mixed.size
         return mixed

@@ -135,11 +135,12 @@ class Rectangles:
             self._cap,
         )
 
-    def corners(self, total: int) -> Words:
-        """Return the younger rectangles, a row of four words each."""
-        corners = np.empty((total, 4), np.uint32)
-        self._device.wait(self._device.read(self._children.buffer, corners))
-        return corners
+    def made(self, total: int) -> tuple[Words, Words]:
+        """Return the younger rectangles, a row of four words each, and what is proved of them."""
+        corners, proved = np.empty((total, 4), np.uint32), np.empty(total, np.uint32)
+        self._device.read(self._children.buffer, corners)
+        self._device.wait(self._device.read(self._proved.buffer, proved))
+        return corners, proved
 
     def computed(self) -> int:
         """Return how many pixels of the block were not filled, once all has run."""
