@@ -102,8 +102,9 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
 
 /* Say of each child which count it has, or that it is mixed, and add up the pixels computed for it. A work-group a child.
  *
- * What is proved is proved. Else, a border of one count will do with `trust_outside` if that is below the cap and the
- * child does not hold `origin` (c = 0, around which the whole set may lie), and with `trust_inside` if it is the cap.
+ * What is proved is proved. Else, a border of one count will do: with `trust_outside`, of children of at least so many
+ * pixels a side, if the count is below the cap and the child does not hold `origin` (c = 0, around which the whole set
+ * may lie); and with `trust_inside` if it is the cap.
  * With `last` the insides of those that are mixed are going to be computed. */
 kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
                              uint2 origin, uint trust_outside, uint trust_inside, uint cap, global const uint *counts,
@@ -117,7 +118,8 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
   const rectangle r = rectangles_load(children, number);
   const uint count = counts[(size_t)r.y0 * width + r.x0];
   const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
-  const bool trusted = count == cap ? trust_inside != 0 : trust_outside && !holds_origin;
+  const bool trusted = count == cap ? trust_inside != 0
+                                    : trust_outside && !holds_origin && min(r.x1 - r.x0, r.y1 - r.y0) >= trust_outside;
   if (get_local_id(0) == 0) differing = trusted ? 0 : 1;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (trusted && !rectangles_border_is(r, counts, width, count)) atomic_or(&differing, 1u);

@@ -7,6 +7,8 @@
 /* z seems to have come back: near enough for Newton's method to find the cycle. */
 #define COMPONENT_NEAR 1e-3f
 #define COMPONENT_NEWTONS 4
+/* How small |f(z) − z|·|f″| / |f′ − 1|² must be for there to be a cycle (Kantorovich: 1/2), and little else near it. */
+#define COMPONENT_SURE 0.015625f
 
 static number_far component_times(number_far a, number_far b) {
   const number_far product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -76,8 +78,8 @@ static number_far component_cycle(number_far z, number_far c, uint_lanes period)
   return z;
 }
 
-/* A radius around c that lies in c's component; 0 or less where none is known. */
-static number_far_real component_radius(number_far c, uint limit) {
+/* A radius around c that lies in c's component; 0 or less where none is known. `unit` is what rounding does to a step. */
+static number_far_real component_radius(number_far c, uint limit, float unit) {
   number_far z = component_real((number_far_real)(0));
   const uint_lanes period = component_period(c, (int_lanes)(-1), limit, &z);
   z = component_cycle(z, c, period);
@@ -97,9 +99,11 @@ static number_far_real component_radius(number_far c, uint limit) {
   }
   const number_far less = {1 - by_z.re, -by_z.im}, off = {image.re - z.re, image.im - z.im};
   const number_far turn = component_plus(by_zc, component_over(component_times(by_zz, by_c), less));
-  const number_far_real radius = (1 - component_norm(by_z)) / (4 * sqrt(component_norm(turn)));
-  /* Newton's method has arrived, or there is no cycle. */
-  const int_lanes found = lanes_mask(period > (uint_lanes)(0)) & lanes_mask(fabs(off.re) + fabs(off.im) <= COMPONENT_NEAR * COMPONENT_NEAR);
+  /* What is left of Newton's way, rounding included, which a period carries along as it does a change of c. */
+  const number_far_real left = fabs(off.re) + fabs(off.im) + 16 * unit * (1 + sqrt(component_norm(by_c)));
+  const number_far_real bend = left * sqrt(component_norm(by_zz)), steep = sqrt(component_norm(less));
+  const number_far_real radius = (1 - component_norm(by_z) - 4 * bend / steep) / (4 * sqrt(component_norm(turn)));
+  const int_lanes found = lanes_mask(period > (uint_lanes)(0)) & lanes_mask(bend <= COMPONENT_SURE * steep * steep);
   number_far kept = component_real((number_far_real)(0));
   kept = number_far_keep(kept, component_real(radius), found);
   return kept.re;

@@ -105,7 +105,7 @@ kernel void rectangles_divide(global const uint *view_words, int2 offset, global
   const float_lanes distance = lanes_load(distances);
   const number_complex c = source_point(lanes_load(columns), lanes_load(rows), offset, &view);
   const uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
-  const int_lanes near = lanes_mask(component_radius(number_far_from(c), components) >= number_far_real_from(distance));
+  const int_lanes near = lanes_mask(component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
   lanes_store(select(count, (uint_lanes)(cap), near & open), counts);
   for (uint l = 0; l < LANES; l++) {

@@ -16,6 +16,7 @@ Words = npt.NDArray[np.uint32]
 
 MIXED = np.uint32(0xFFFFFFFF)  # instead of a count
 _PROVERS = 32  # rectangles of a work-group that proves
+_LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
 _LEAST_WORDS = 1 << 12
 
 
@@ -30,8 +31,8 @@ class Rectangles:
         self._steps = min(plan.steps, program.most_groups * program.variant.group)
         smooth = program.job.smooth  # which nothing but insides leaves without a result of its own
         self._inside_only = np.uint32(smooth)
-        trust = (plan.trust != "nothing" and not smooth, plan.trust == "all")
-        self._trust = tuple(np.uint32(given) for given in trust)
+        outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
+        self._trust = np.uint32(0 if smooth else outside), np.uint32(plan.trust == "all")
         self._origin = self._offset = self._size = np.zeros(2, np.uint32)
         self._bounds = program.device.upload(bounds(program.job))
         exact = isinstance(program.number, IeeeFormat)  # else the kernel cannot tell neighbouring pixels apart
