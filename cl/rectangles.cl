@@ -35,36 +35,38 @@ static rectangle rectangles_child(rectangle r, uint number, uint2 parts) {
  *
  * First come the upright lines, `most.y` slots each, then the level ones, cut by the upright ones into pieces of
  * `most.x` slots. With `outer` the rectangle's own edges are among the lines. */
-static bool rectangles_dividing(rectangle r, uint slot, uint2 parts, uint2 most, uint outer, uint2 *pixel) {
+static bool rectangles_dividing(rectangle r, uint slot, uint2 parts, uint2 most, uint outer, uint *x, uint *y) {
   const uint upright = (parts.x + 2 * outer - 1) * most.y;
   if (slot < upright) {
-    pixel->x = rectangles_line(r.x0, r.x1, slot / most.y + 1 - outer, parts.x);
-    pixel->y = r.y0 + 1 - outer + slot % most.y;
-    return pixel->y < r.y1 + outer;
+    *x = rectangles_line(r.x0, r.x1, slot / most.y + 1 - outer, parts.x);
+    *y = r.y0 + 1 - outer + slot % most.y;
+    return *y < r.y1 + outer;
   }
   const uint piece = (slot - upright) / most.x, column = piece % parts.x;
-  pixel->x = rectangles_line(r.x0, r.x1, column, parts.x) + 1 + (slot - upright) % most.x;
-  pixel->y = rectangles_line(r.y0, r.y1, piece / parts.x + 1 - outer, parts.y);
-  return pixel->x < rectangles_line(r.x0, r.x1, column + 1, parts.x);
+  *x = rectangles_line(r.x0, r.x1, column, parts.x) + 1 + (slot - upright) % most.x;
+  *y = rectangles_line(r.y0, r.y1, piece / parts.x + 1 - outer, parts.y);
+  return *x < rectangles_line(r.x0, r.x1, column + 1, parts.x);
 }
 
 /* The pixel of slot `slot` inside a rectangle, `most` columns and rows at most. */
-static bool rectangles_inside(rectangle r, uint slot, uint2 most, uint2 *pixel) {
-  pixel->x = r.x0 + 1 + slot % most.x;
-  pixel->y = r.y0 + 1 + slot / most.x;
-  return pixel->x < r.x1 && pixel->y < r.y1;
+static bool rectangles_inside(rectangle r, uint slot, uint2 most, uint *x, uint *y) {
+  *x = r.x0 + 1 + slot % most.x;
+  *y = r.y0 + 1 + slot / most.x;
+  return *x < r.x1 && *y < r.y1;
 }
 
 /* The count that a pixel on the lines that divide a rectangle is proved to have, as one of the up to four children
  * that share it; else mixed. `proved` begins with the rectangle's own children. */
-static uint rectangles_covered(rectangle r, uint2 pixel, uint2 parts, global const uint *proved) {
-  const uint2 to = (uint2)(pixel.x - r.x0, pixel.y - r.y0), span = (uint2)(r.x1 - r.x0, r.y1 - r.y0);
-  const uint2 last = min(((to + 1) * parts - 1) / span, parts - 1); /* the last child that begins there or before */
-  const uint2 first = last - (uint2)(last.x > 0 && span.x * last.x / parts.x == to.x ? 1 : 0,
-                                     last.y > 0 && span.y * last.y / parts.y == to.y ? 1 : 0);
+static uint rectangles_covered(rectangle r, uint column, uint row, uint2 parts, global const uint *proved) {
+  const uint to_x = column - r.x0, to_y = row - r.y0, span_x = r.x1 - r.x0, span_y = r.y1 - r.y0;
+  /* The last child that begins there or before; the one before it ends there if it begins there. */
+  const uint last_x = min(((to_x + 1) * parts.x - 1) / span_x, parts.x - 1);
+  const uint last_y = min(((to_y + 1) * parts.y - 1) / span_y, parts.y - 1);
+  const uint first_x = last_x - (last_x > 0 && span_x * last_x / parts.x == to_x ? 1 : 0);
+  const uint first_y = last_y - (last_y > 0 && span_y * last_y / parts.y == to_y ? 1 : 0);
   uint count = RECTANGLES_MIXED;
-  for (uint y = first.y; y <= last.y; y++) {
-    for (uint x = first.x; x <= last.x; x++) count = min(count, proved[y * parts.x + x]);
+  for (uint y = first_y; y <= last_y; y++) {
+    for (uint x = first_x; x <= last_x; x++) count = min(count, proved[y * parts.x + x]);
   }
   return count;
 }

@@ -14,25 +14,25 @@ kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2
     ROLLED for (uint l = 0; l < LANES; l++) {
       const uint place = ((uint)get_global_id(0) * VECTORS + v) * LANES + l, slot = first + min(place, total - 1);
       const rectangle r = rectangles_load(rectangles, ids[slot / slots]);
-      uint2 pixel = (uint2)(0);
+      uint column = 0, row = 0;
       bool found;
       if (parts.x) {
-        found = rectangles_dividing(r, slot % slots, parts, most, outer, &pixel);
-        const uint count = found ? rectangles_covered(r, pixel, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
+        found = rectangles_dividing(r, slot % slots, parts, most, outer, &column, &row);
+        const uint count = found ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
         if (found && count != RECTANGLES_MIXED) {
-          results[pixel.y * size.x + pixel.x] = count; /* what judges the neighbours looks there before it is filled */
+          results[row * size.x + column] = count; /* what judges the neighbours looks there before it is filled */
           found = false;
         }
       } else {
-        found = rectangles_inside(r, slot % slots, most, &pixel);
+        found = rectangles_inside(r, slot % slots, most, &column, &row);
       }
       exists[l] = found && place < total ? -1 : 0;
-      columns[l] = pixel.x;
-      rows[l] = pixel.y;
+      columns[l] = column;
+      rows[l] = row;
     }
-    const uint_lanes column = lanes_load(columns), row = lanes_load(rows);
-    const number_complex c = source_point(column, row, offset, &view);
-    source_place(&orbits, v, formula_start(c), c, row * (uint_lanes)(size.x) + column, lanes_load(exists));
+    const uint_lanes x = lanes_load(columns), y = lanes_load(rows);
+    const number_complex c = source_point(x, y, offset, &view);
+    source_place(&orbits, v, formula_start(c), c, y * (uint_lanes)(size.x) + x, lanes_load(exists));
   }
   advance_run(&orbits, 0, groups, &view);
   source_finish(&orbits, cap, cap_reached, results, size.x * size.y, survivors, survivor_total, capacity);
