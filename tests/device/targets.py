@@ -156,10 +156,11 @@ def traced(
     variant: Variant | None = None,
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
+    clear: bool = True,
 ) -> tuple[npt.NDArray[np.uint32], border.Traced, int]:
     """Return the raw results of a job by border tracing, what tracing came to, and the number of launches.
 
-    The memory that the results are made in holds no count beforehand, so none can be right by chance.
+    With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
     """
     limit = verdict(device, by_name(job.number), job.rounding).loop_limit
     program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
@@ -170,7 +171,8 @@ def traced(
         if min(part.width, part.height) < LEAST_SIDE:
             ((_, words),) = border.run(program, [part], pace, log, plan)
         else:
-            device.clear(tracer.memory.results, 4 * program.planes * width * height)
+            if clear:
+                device.clear(tracer.memory.results, 4 * program.planes * width * height)
             filled = tracer.trace(part)
             assert 0 <= filled <= part.pixels
             words, copied = program.read_results(tracer.memory, part)
