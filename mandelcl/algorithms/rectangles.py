@@ -33,6 +33,7 @@ class Rectangles:
         self._inside_only = np.uint32(smooth)
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = np.uint32(0 if smooth else outside), np.uint32(plan.trust == "all")
+        self._older = self._whole = self._device.upload(np.zeros(4, np.uint32))
         self._origin = self._offset = self._size = np.zeros(2, np.uint32)
         self._bounds = program.device.upload(bounds(program.job))
         exact = isinstance(program.number, IeeeFormat)  # else the kernel cannot tell neighbouring pixels apart
@@ -44,7 +45,7 @@ class Rectangles:
 
     def begin(self, block: Block) -> Words:
         """Make the whole block the one rectangle that there is; return its number."""
-        self._children.write(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
+        self._whole = self._device.upload(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
         self._device.clear(self._computed.room(1), 4)
         self._origin = _origin(self._program, block)
         self._offset, self._size = self._program.where(block)
@@ -53,11 +54,14 @@ class Rectangles:
     def descend(self, numbers: Words) -> None:
         """Make the younger rectangles the older ones, of which those with these numbers are worked on."""
         self._parents, self._children = self._children, self._parents
+        self._older = self._parents.buffer
         self._numbers.write(numbers)
 
     def divide(self, level: Level, numbers: Words) -> None:
         """Divide the younger rectangles of these numbers, and prove what can be proved of the parts."""
         self.descend(numbers)
+        if level.outer:
+            self._older = self._whole
         program, kernel = self._program, self._program.rectangles_kernel("rectangles_divide")
         total = numbers.size * level.children
         items = -(-total // program.variant.lanes)
@@ -73,7 +77,7 @@ class Rectangles:
             self._components,
             self._inside_only,
             self._cap,
-            self._parents.buffer,
+            self._older,
             self._numbers.buffer,
             np.array(level.parts, np.uint32),
             np.uint32(total),
@@ -83,7 +87,7 @@ class Rectangles:
 
     def pixels(self, level: Level, first: int, inside: bool) -> tuple[Any, ...]:
         """Return what a launch of orbits must know: the slots from `first` on of a level's lines, or of its insides."""
-        rectangles = (self._parents.buffer, self._numbers.buffer, self._proved.buffer)
+        rectangles = (self._older, self._numbers.buffer, self._proved.buffer)
         if inside:
             columns, rows = level.inside
             shape = (np.zeros(2, np.uint32), np.array(level.inside, np.uint32), np.uint32(0), np.uint32(columns * rows))
