@@ -111,6 +111,11 @@ class Tracer:
         computed = self._rectangles.computed()
         self.traced.pixels += block.pixels
         self.traced.computed += computed
+        for event in self._rectangles.launched:
+            seconds = event_seconds(event)
+            if seconds is not None:
+                self._log.add(seconds)
+        self._rectangles.launched.clear()
         return block.pixels - computed
 
     def _divide(self, block: Block, level: Level, numbers: Words, watch: Watch | None) -> Words:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
-from mandelcl.device import Buffer, Event
+from mandelcl.device import Buffer, Event, Kernel
 from mandelcl.numbers import IeeeFormat
 from mandelcl.program import Memory, Program
 from mandelcl.schedule import Block
@@ -23,7 +23,8 @@ _LEAST_WORDS = 1 << 12
 class Rectangles:
     """Two generations of rectangles, of which a level divides one and makes the other.
 
-    `proved` and `answers` hold a word for each of the younger one: a count, or MIXED.
+    The device has a word of proof and a word of answer for each of the younger one: a count, or MIXED. `launched` are
+    the launches since it was last emptied.
     """
 
     def __init__(self, program: Program, memory: Memory, plan: Plan) -> None:
@@ -33,6 +34,7 @@ class Rectangles:
         self._inside_only = np.uint32(smooth)
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = np.uint32(0 if smooth else outside), np.uint32(plan.trust == "all")
+        self.launched: list[Event] = []
         self._older = self._whole = self._device.upload(np.zeros(4, np.uint32))
         self._origin = self._offset = self._size = np.zeros(2, np.uint32)
         self._bounds = program.device.upload(bounds(program.job))
@@ -66,7 +68,7 @@ class Rectangles:
         total = numbers.size * level.children
         items = -(-total // program.variant.lanes)
         local = min(_PROVERS, self._device.group_limit(kernel)) if program.variant.lanes == 1 else 1
-        self._device.launch(
+        self._launch(
             kernel,
             (-(-items // local) * local,),
             (local,),
@@ -101,7 +103,7 @@ class Rectangles:
         total = divided * level.children
         kernel = self._program.rectangles_kernel("rectangles_judge")
         local = self._local(max(level.child_span), self._device.group_limit(kernel))
-        self._device.launch(
+        self._launch(
             kernel,
             (total * local,),
             (local,),
@@ -127,7 +129,7 @@ class Rectangles:
         limit = self._device.group_limit(kernel)
         across = self._local(level.child_span[0], min(limit, 32))
         down = self._local(level.child_span[1], min(8, limit // across))
-        self._device.launch(
+        self._launch(
             kernel,
             (total * across, down),
             (across, down),
@@ -139,6 +141,9 @@ class Rectangles:
             np.uint32(self._program.planes),
             self._cap,
         )
+
+    def _launch(self, kernel: Kernel, size: tuple[int, ...], local: tuple[int, ...], *arguments: Any) -> None:
+        self.launched.append(self._device.launch(kernel, size, local, *arguments))
 
     def made(self, total: int) -> tuple[Words, Words]:
         """Return the younger rectangles, a row of four words each, and what is proved of them."""

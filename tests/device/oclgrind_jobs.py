@@ -62,7 +62,7 @@ def check(target: Target) -> dict[str, Any]:
 
 
 def _traces(job: Job, device: Device, variant: Variant, truth: npt.NDArray[np.uint32]) -> bool:
-    """Return whether border tracing, cut into small launches, gives the counts, reading none that it has not written."""
+    """Return whether border tracing, cut into small launches, gives the counts, and reads none that it has not made."""
     plan = Plan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
     results, _, _ = traced(job, device, plan, variant, None, SetPace((1,), (1, 2)), clear=False)
     return np.array_equal(results[0], truth)
