@@ -19,6 +19,9 @@ from mandelcl.variant import Variant, default_variant, fit_local
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
 _VIEW_VALUES = 3
+_CPU_LIST_BYTES = 1 << 24
+_GPU_LIST_BYTES = 1 << 28
+_LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 
 
 def build(device: Device, text: str) -> BuiltProgram:
@@ -40,14 +43,12 @@ def build(device: Device, text: str) -> BuiltProgram:
 
 
 class Memory:
-    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors.
+    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
 
-    The lists hold `capacity` orbits, by default all of the block's.
-    """
-
-    def __init__(self, program: "Program", pixels: int, capacity: int | None = None) -> None:
+    def __init__(self, program: "Program", pixels: int, width: int) -> None:
         self.pixels = pixels
-        self.capacity = capacity or pixels
+        # How many orbits a list takes: those of a row of the block, at the least.
+        self.capacity = max(width, min(pixels, program.list_capacity))
         self._program = program
         self.results = self._program.device.allocate(4 * program.planes * pixels)
         self.survivor_total = self._program.device.allocate(4)
@@ -131,6 +132,16 @@ class Program:
         if not self.loop_limit:
             return self.groups
         return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
+
+    @property
+    def list_capacity(self) -> int:
+        """Orbits that a launch may leave alive: many more than saturate the device, few enough for its memory.
+
+        A CPU's memory is the host's, and needs few orbits.
+        """
+        most = _GPU_LIST_BYTES if self.device.type == "gpu" else _CPU_LIST_BYTES
+        size = min(most, self.device.max_alloc_bytes, self.device.memory_bytes // _LIST_SHARE)
+        return max(1, size // (4 * self.number.state_words))
 
     @property
     def saturation(self) -> int:

@@ -24,7 +24,6 @@ from mandelcl.schedule import Block, BlockQueue, Pace
 Words = npt.NDArray[np.uint32]
 
 MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
-_CAPACITY = 1 << 24  # orbits that one launch may leave alive
 _LONG = 1 << 14  # a cap from which on computing a few pixels less is worth more rectangles
 _ROW = 64  # slots that are planned together
 
@@ -91,7 +90,7 @@ class Tracer:
     def __init__(self, program: Program, pixels: int, pace: Pace, log: LaunchLog, plan: Plan | None = None) -> None:
         self.program = program
         self.plan = plan or default_plan(program)
-        self.memory = Memory(program, pixels, min(pixels, _CAPACITY))
+        self.memory = Memory(program, pixels, 1)
         self.traced = Traced()
         self._device = program.device
         self._pace, self._log = pace, log
