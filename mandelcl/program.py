@@ -118,6 +118,15 @@ class Program:
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
 
+    def sibling(self, job: Job) -> "Program":
+        """Return a program for a job that differs in its view or algorithm alone; it takes over what is built."""
+        sibling = Program(self.device, job, self.variant, self.loop_limit)
+        for built in ("_block_kernel", "_survivors_kernel"):
+            if built in self.__dict__:
+                sibling.__dict__[built] = self.__dict__[built]
+        sibling.build_seconds = self.build_seconds
+        return sibling
+
     @property
     def groups(self) -> int:
         """Groups of iterations from z₀ to the cap."""

@@ -10,6 +10,7 @@ from mandelcl.job import TRACEABLE, Job
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import BUDGET_S, Block, BlockQueue, Pace
+from mandelcl.view import View
 
 CELLS = 64  # along the longer side, about as many as border tracing begins with
 _LEAST_CELL = 8  # pixels: rectangles that are of one count only when they are smaller are not worth tracing
@@ -19,22 +20,18 @@ _LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernel
 
 def settled(program: Program, rate: float) -> Program:
     """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.measured's."""
-    if program.job.algorithm != "auto":
+    job = program.job
+    if job.algorithm != "auto":
         return program
-    algorithm = "border" if _pays(program, rate) else "escape"
-    job = replace(program.job, algorithm=algorithm, strict=program.job.strict and algorithm == "border")
-    return Program(program.device, job, program.variant, program.loop_limit)
-
-
-def _pays(program: Program, rate: float) -> bool:
-    view = program.job.view
-    cell = max(view.width, view.height) // CELLS
-    most_seconds = view.pixels * program.job.iterations / rate
-    if program.job.formula not in TRACEABLE or cell < _LEAST_CELL or most_seconds < _LEAST_SECONDS:
-        return False
-    counts = _corners(program, cell, rate)
-    seconds = float(counts.mean()) * view.pixels / rate
-    return seconds >= _LEAST_SECONDS and share_of_one_count(counts, program.job) >= _LEAST_SHARE
+    cell = max(job.view.width, job.view.height) // CELLS
+    most_seconds = job.view.pixels * job.iterations / rate
+    pays = False
+    if job.formula in TRACEABLE and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
+        program = program.sibling(_copy(job, cell))
+        counts = _counts(program, rate)
+        seconds = float(counts.mean()) * job.view.pixels / rate
+        pays = seconds >= _LEAST_SECONDS and share_of_one_count(counts, job) >= _LEAST_SHARE
+    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
 
 
 def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
@@ -48,16 +45,16 @@ def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
     return float(np.sum(np.where(alike, work, 0.0))) / total if total else 0.0
 
 
-def _corners(program: Program, cell: int, rate: float) -> npt.NDArray[np.uint32]:
-    """Return the counts of every `cell`th pixel of every `cell`th row, from the picture's first on."""
+def _copy(job: Job, cell: int) -> Job:
+    """Return the job of every `cell`th pixel of every `cell`th row, from the picture's first on, by escape time."""
+    re, im = job.view.point(0, 0)
+    width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
+    return replace(job, view=View(re, im, job.view.pitch * cell, width, height), algorithm="escape", strict=False)
+
+
+def _counts(program: Program, rate: float) -> npt.NDArray[np.uint32]:
     view = program.job.view
-    re, im = view.point(0, 0)
-    width, height = (max(2, side // cell) for side in (view.width, view.height))
-    small = replace(view, anchor_re=re, anchor_im=im, pitch=view.pitch * cell, width=width, height=height)
-    small = replace(small, anchor_column=0, anchor_row=0)
-    job = replace(program.job, view=small, algorithm="escape", strict=False)
-    sample = Program(program.device, job, program.variant, program.loop_limit)
-    blocks = BlockQueue([Block(0, 0, width, height)], width, height)
-    ((_, results),) = escape.run(sample, blocks, Pace(BUDGET_S, rate, sample.saturation), LaunchLog())
+    blocks = BlockQueue([Block(0, 0, view.width, view.height)], view.width, view.height)
+    ((_, results),) = escape.run(program, blocks, Pace(BUDGET_S, rate, program.saturation), LaunchLog())
     counts: npt.NDArray[np.uint32] = results[0]
     return counts
