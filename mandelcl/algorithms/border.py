@@ -24,7 +24,8 @@ from mandelcl.schedule import Block, BlockQueue, Pace
 Words = npt.NDArray[np.uint32]
 
 MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
-_LONG = 1 << 14  # a cap from which on computing a few pixels less is worth more rectangles
+# Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
+_GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
 _ROW = 64  # slots that are planned together
 
 
@@ -80,7 +81,8 @@ def default_plan(program: Program) -> Plan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
     trust = "nothing" if program.job.strict else "outside"
     if program.device.type == "gpu":
-        return Plan(first=64, split=4, smallest=5 if program.job.iterations >= _LONG else 16, trust=trust)
+        smallest = next(side for cap, side in _GPU_SMALLEST if program.job.iterations < cap)
+        return Plan(first=64, split=4, smallest=smallest, trust=trust)
     return Plan(smallest=4, early=256, trust=trust)
 
 
