@@ -14,6 +14,7 @@ from mandelcl.view import View
 
 CELLS = 64  # along the longer side, about as many as border tracing begins with
 _LEAST_CELL = 8  # pixels: rectangles that are of one count only when they are smaller are not worth tracing
+MOST_WORK = 500  # iterations
 _LEAST_SHARE = 0.4  # of the work must lie in cells of one count
 _LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernels would cost more than is saved
 
@@ -28,19 +29,22 @@ def settled(program: Program, rate: float) -> Program:
     pays = False
     if job.formula in TRACEABLE and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
         program = program.sibling(_copy(job, cell))
-        counts = _counts(program, rate)
-        seconds = float(counts.mean()) * job.view.pixels / rate
+        counts, seconds = _sampled(program, rate)
+        seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)
         pays = seconds >= _LEAST_SECONDS and share_of_one_count(counts, job) >= _LEAST_SHARE
     return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
 
 
 def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
-    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap."""
+    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap.
+
+    Of an orbit no more than the first MOST_WORK count: a long one may be cut short by other means.
+    """
     corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
     alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
     if job.smooth:
         alike &= corners[0] == np.uint32(job.iterations)
-    work = sum(corner.astype(np.float64) for corner in corners)
+    work = sum(np.minimum(corner, MOST_WORK).astype(np.float64) for corner in corners)
     total = float(np.sum(work))
     return float(np.sum(np.where(alike, work, 0.0))) / total if total else 0.0
 
@@ -52,9 +56,9 @@ def _copy(job: Job, cell: int) -> Job:
     return replace(job, view=View(re, im, job.view.pitch * cell, width, height), algorithm="escape", strict=False)
 
 
-def _counts(program: Program, rate: float) -> npt.NDArray[np.uint32]:
-    view = program.job.view
+def _sampled(program: Program, rate: float) -> tuple[npt.NDArray[np.uint32], float]:
+    """Return the counts of a program's job, and how long its launches took."""
+    view, log = program.job.view, LaunchLog()
     blocks = BlockQueue([Block(0, 0, view.width, view.height)], view.width, view.height)
-    ((_, results),) = escape.run(program, blocks, Pace(BUDGET_S, rate, program.saturation), LaunchLog())
-    counts: npt.NDArray[np.uint32] = results[0]
-    return counts
+    ((_, results),) = escape.run(program, blocks, Pace(BUDGET_S, rate, program.saturation), log)
+    return results[0], log.kernel_seconds
