@@ -122,7 +122,8 @@ class Computation:
     def _block_shape(self, settings: Settings) -> tuple[int, int]:
         view = self.job.view
         if settings.blocks is None:
-            return block_shape(view.width, view.height, settings.block_pixels or self._block_pixels())
+            pixels = settings.block_pixels or self._block_pixels()
+            return block_shape(view.width, view.height, min(pixels, border.MOST_PIXELS))
         columns, rows = settings.blocks
         if not (1 <= columns <= view.width and 1 <= rows <= view.height):
             raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
