@@ -24,7 +24,7 @@ _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
 _BLOCK_BYTES = 32 << 20
-_BLOCK_SECONDS = 20.0
+_BLOCK_SECONDS = 5.0  # even where nothing escapes: what an interrupt loses
 _MEMORIES = 3  # blocks on the device: two in flight, one on its way back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
 

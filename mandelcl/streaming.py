@@ -71,7 +71,8 @@ def render_to(
         render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
         if manifest:
             render.resume(notice)
-        long = work.job.view.pixels * work.job.iterations / work.rate > store_after
+        # A store that is there already has most of what it needs.
+        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
 
