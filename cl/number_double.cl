@@ -8,6 +8,7 @@
 typedef double_lanes number_real;
 
 #define number_from_int(value) LANED(convert_double)(value)
+#define number_far_real_from(value) LANED(convert_double)(value)
 #define number_to_float(value) LANED(convert_float)(value)
 #define number_select_mask(mask) LANED(convert_long)(mask)
 

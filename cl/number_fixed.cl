@@ -189,6 +189,8 @@ static int_lanes number_may_equal(number_complex z, number_complex other) {
 // An orbit on its way from the disc to the smooth radius goes on in float, with products and sums alone: the digits
 // have no room for it.
 typedef struct { float_lanes re, im; } number_far;
+typedef float_lanes number_far_real;
+#define number_far_real_from(value) (value)
 
 // A real rounded to float: its first digit, to nearest.
 static float_lanes number_to_float(number_real x) {

@@ -8,6 +8,7 @@
 typedef float_lanes number_real;
 
 #define number_from_int(value) LANED(convert_float)(value)
+#define number_far_real_from(value) (value)
 #define number_to_float(value) (value)
 #define number_select_mask(mask) (mask)
 

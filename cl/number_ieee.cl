@@ -81,6 +81,7 @@ static int_lanes number_may_equal(number_complex z, number_complex other) {
 
 /* An orbit on its way from the disc to the smooth radius goes on in the number itself. */
 typedef number_complex number_far;
+typedef number_real number_far_real;
 
 static number_far number_far_from(number_complex z) {
   return z;

@@ -196,6 +196,11 @@ class Device:
             self.copy_queue.flush()
             return event
 
+    def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> None:
+        """Enqueue the copy of an array to a buffer's beginning; the array must not be changed meanwhile."""
+        with opencl_errors(self):
+            cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+
     def wait(self, event: cl.Event) -> None:
         """Return when an event of this device has ended."""
         with opencl_errors(self):

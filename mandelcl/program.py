@@ -120,7 +120,18 @@ class Program:
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
+        self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
+
+    def sibling(self, job: Job) -> "Program":
+        """Return a program for a job that differs in its view or algorithm alone; it takes over what is built."""
+        sibling = Program(self.device, job, self.variant, self.loop_limit, self.shortcuts)
+        sibling.first_iterations = self.first_iterations
+        for built in ("_block_kernel", "_survivors_kernel"):
+            if built in self.__dict__:
+                sibling.__dict__[built] = self.__dict__[built]
+        sibling.build_seconds = self.build_seconds
+        return sibling
 
     @property
     def groups(self) -> int:
@@ -166,7 +177,7 @@ class Program:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
         finishes = groups >= self.groups
         survivors = memory.results if finishes else memory.lists()[0]  # not touched by a launch that finishes
-        how = (*self._where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
+        how = (*self.where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
         return self._launch_rows((self._view, *how, memory.results, survivors), memory, block.width, rows, groups)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
@@ -193,7 +204,7 @@ class Program:
         memory.swap_lists()
         arguments = (
             self._view,
-            *self._where(block),
+            *self.where(block),
             np.uint32(start * self.variant.group),
             *self._how_far(groups, start + groups >= self.groups),
             memory.results,
@@ -206,7 +217,37 @@ class Program:
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
 
-    def _where(self, block: Block) -> tuple[Any, ...]:
+    def launch_rectangles(
+        self, memory: Memory, block: Block, pixels: tuple[Any, ...], total: int, groups: int
+    ) -> Launch:
+        """Start `total` slots of rectangles from z₀ and run `groups` groups; `pixels` says which slots of which."""
+        kernel = self.rectangles_kernel("advance_rectangles")
+        finishes = groups >= self.groups
+        survivors = memory.results if finishes else memory.lists()[0]
+        how = (*self.where(block), *pixels, np.uint32(total), *self._how_far(groups, finishes))
+        counted = (memory.survivor_total, np.uint32(memory.capacity))
+        arguments = (self._view, *how, memory.results, survivors, *counted)
+        local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
+        wanted = (-(-total // self.variant.orbits),)
+        return self._launch(kernel, wanted, (local,), arguments, memory, groups, total, counted=not finishes)
+
+    def rectangles_kernel(self, name: str) -> Kernel:
+        """Return one of the kernels that work on rectangles; they are built when first used."""
+        if name not in self._rectangles_kernels:
+            self._rectangles_kernels[name] = kernel_of(self._rectangles_program, name)
+        return self._rectangles_kernels[name]
+
+    @cached_property
+    def _rectangles_program(self) -> BuiltProgram:
+        return self._build("rectangles")
+
+    @property
+    def view_words(self) -> Buffer:
+        """The encoded view, as kernels take it."""
+        return self._view
+
+    def where(self, block: Block) -> tuple[Any, ...]:
+        """Return a block's offset from the anchor and its size, as kernels take them."""
         view = self.job.view
         offset = np.array([block.x - view.anchor_column, view.anchor_row - block.y], np.int32)
         return offset, np.array([block.width, block.height], np.uint32)
@@ -226,12 +267,16 @@ class Program:
         memory: Memory,
         groups: int,
         orbits: int,
+        counted: bool = True,
     ) -> Launch:
         rounded = tuple(-(-size // of) * of for size, of in zip(wanted, local, strict=True))
+        survivors = np.zeros(1, np.uint32)
+        if not counted:
+            event = self.device.launch(kernel, rounded, local, *arguments)
+            return Launch(orbits, groups, event, event, survivors, time.perf_counter())
         self.device.clear(memory.survivor_total, 4)
         event = self.device.launch(kernel, rounded, local, *arguments)
         # Read behind this launch and before the next: the queue is in order.
-        survivors = np.zeros(1, np.uint32)
         copied = self.device.read(memory.survivor_total, survivors)
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 

@@ -13,7 +13,7 @@ from mandelcl.paths import one_line, target
 from mandelcl.store import Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
-_SETTLED = ("number", "rounding")
+_SETTLED = ("number", "rounding", "algorithm")
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with the number and rounding that the store's was settled to, where it leaves them open.
+    """Return the job with number, rounding and algorithm as the store's was settled to, where it leaves them open.
 
     Raises FileError where the store is another job's.
     """
