@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import choose, rate
-from mandelcl.algorithms import escape
+from mandelcl.algorithms import automatic, border, escape
 from mandelcl.device import Device
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
@@ -53,7 +53,8 @@ class Settings:
     `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
     less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
     the picture into that many, each one launch to the cap, however long that takes. With `self_test` off the device
-    is trusted. With `guarded`, results are filled with NOT_WRITTEN before they are computed.
+    is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is told of the rectangles of border
+    tracing. With `guarded`, results are filled with NOT_WRITTEN before they are computed.
     """
 
     variant: Variant | None = None
@@ -61,6 +62,8 @@ class Settings:
     block_pixels: int | None = None
     blocks: tuple[int, int] | None = None
     self_test: bool = True
+    shortcuts: bool = True
+    watch: border.Watch | None = None
     guarded: bool = False
 
 
@@ -69,10 +72,16 @@ class Computation:
 
     def __init__(self, choice: choose.Choice, settings: Settings) -> None:
         self.started = time.perf_counter()
-        self.job, self.device, self.warnings = choice.job, choice.device, choice.warnings
-        self.program = Program(self.device, self.job, settings.variant or choice.variant, choice.loop_limit)
-        self.program.guarded = settings.guarded
-        self.rate = rate.measured(self.program)
+        self.device, self.warnings = choice.device, choice.warnings
+        variant = settings.variant or choice.variant
+        program = Program(self.device, choice.job, variant, choice.loop_limit, settings.shortcuts)
+        program.guarded = settings.guarded
+        if settings.blocks:
+            program.first_iterations = choice.job.iterations
+        self.rate = rate.measured(program)
+        self.program = automatic.settled(program, self.rate)
+        self.job = self.program.job
+        self._watch = settings.watch
         budget = settings.budget or default_budget(self.device.watchdog)
         self.pace = Pace(_NO_BUDGET if settings.blocks else budget, self.rate, self.program.saturation)
         self.block_width, self.block_height = self._block_shape(settings)
@@ -103,7 +112,9 @@ class Computation:
     def run_blocks(self, blocks: BlockSource) -> Results:
         """Yield blocks that come from elsewhere, with their results, as they finish."""
         self.log.begin()
-        for block, results in escape.run(self.program, blocks, self.pace, self.log):
+        how = (self.program, blocks, self.pace, self.log)
+        run = border.run(*how, watch=self._watch) if self.job.algorithm == "border" else escape.run(*how)
+        for block, results in run:
             self.log.end()
             yield block, results
 
@@ -115,7 +126,7 @@ class Computation:
     def _block_shape(self, settings: Settings) -> tuple[int, int]:
         view = self.job.view
         if settings.blocks is None:
-            return block_shape_of(view, settings.block_pixels or self._block_pixels())
+            return block_shape_of(view, min(settings.block_pixels or self._block_pixels(), border.MOST_PIXELS))
         columns, rows = settings.blocks
         if not (1 <= columns <= view.width and 1 <= rows <= view.height):
             raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
@@ -128,7 +139,9 @@ class Computation:
         one takes seconds rather than minutes even where no orbit escapes, since a block is what an interrupt loses.
         """
         program, device = self.program, self.device
-        least = _GPU_BLOCK_PIXELS if device.type == "gpu" else _CPU_BLOCK_PIXELS
+        traced = self.job.algorithm == "border"  # the larger the block, the larger what is filled
+        cores = max(_CPU_BLOCK_PIXELS, min(device.compute_units << 17, self.job.view.pixels // 4))
+        least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
         wanted = max(least, self.job.view.pixels // _MOST_BLOCKS)
         results = 4 * program.planes
         by_host = _BLOCK_BYTES // results
@@ -170,7 +183,7 @@ def report_of(
         height=job.view.height,
         iterations_cap=job.iterations,
         iterations_total=iterations,
-        pixels_computed=job.view.pixels,
+        pixels_computed=job.view.pixels - log.pixels_filled,
         launches=len(log.seconds),
         median_launch_ms=log.quantile(0.5) * 1e3,
         p99_launch_ms=log.quantile(0.99) * 1e3,

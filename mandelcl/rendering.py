@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,11 +29,13 @@ def begin(
     if len(devices) < 2:
         work: Computation | Crew = fastest(job, devices, settings)
     else:
+        if job.algorithm == "auto":
+            job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
         choices, notes = choose.several(job, devices, settings.self_test, leave_out)
         for note in notes:
             notice(note)
         alone = len(choices) == 1
-        work = Computation(choices[0], settings) if alone else Crew(choices, settings.budget, notice=notice)
+        work = Computation(choices[0], settings) if alone else Crew(choices, settings, notice=notice)
     for warning in work.warnings:
         notice(warning)
     return work
@@ -48,6 +51,7 @@ def render(
     budget: float | None = None,
     block_pixels: int | None = None,
     blocks: tuple[int, int] | None = None,
+    shortcuts: bool = True,
     notice: Callable[[str], None] | None = None,
     cancel: threading.Event | None = None,
 ) -> tuple[Field, Report]:
@@ -55,12 +59,12 @@ def render(
 
     One device works in this process. Several share the picture, each in a process of its own; a device that fails costs
     its blocks in hand. By default it is the one that is fastest of those that pass their self-test. `variant` to
-    `blocks` are those of `Settings`: they change the speed, never a byte of the field. `progress` is called after each
-    block, `notice` with lines that the user should know. Setting `cancel` ends the render with CancelledError.
+    `shortcuts` are those of `Settings`: they change the speed, never a byte of the field. `progress` is called after
+    each block, `notice` with lines that the user should know. Setting `cancel` ends the render with CancelledError.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
     chosen = [devices] if isinstance(devices, Device) else devices
-    settings = Settings(variant, budget, block_pixels, blocks, self_test)
+    settings = Settings(variant, budget, block_pixels, blocks, self_test, shortcuts)
     work = begin(job, chosen, settings, notice=notice or (lambda _line: None))
     job, view = work.job, work.job.view
 

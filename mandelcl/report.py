@@ -16,6 +16,7 @@ class LaunchLog:
         self.kernel_seconds = 0.0
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
+        self.pixels_filled = 0
         self.check: Callable[[], None] = lambda: None
 
     def add(self, seconds: float) -> None:

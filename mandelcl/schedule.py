@@ -68,6 +68,9 @@ class BlockSource(Protocol):
     def take(self, wait: bool = True) -> Block | None:
         """Return the next block; None where there is none left or, without `wait`, none now."""
 
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks that are left, waiting for each."""
+
 
 class BlockQueue:
     """Blocks in the order in which they are to be computed; it may be asked from several threads.

@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -42,6 +43,11 @@ class _Inbox:
             return self._blocks.get(block=wait)
         except queue.Empty:
             return None
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks as they come; it ends with the process."""
+        while True:
+            yield self._blocks.get()
 
     def _listen(self) -> None:
         try:
@@ -100,7 +106,7 @@ def _serve(pipe: BinaryIO, outbox: _Outbox) -> None:
     device = _find(order["device"])
     if device.type == "cpu" and hasattr(os, "nice"):
         os.nice(10)  # those who feed a GPU, colour and pack come first
-    settings = Settings(budget=order["budget"], guarded=True)
+    settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
     variant = Variant(**order["variant"])
     work = Computation(Choice(device, Job.from_json(order["job"]), variant, order["loop_limit"]), settings)
     work.program.prepare()

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mandelcl import checking
 from mandelcl.choose import Choice
-from mandelcl.computation import Results, block_shape_of, report_of
+from mandelcl.computation import Results, Settings, block_shape_of, report_of
 from mandelcl.errors import DeviceError
 from mandelcl.handle import COMMAND, Event, Handle
 from mandelcl.report import LaunchLog, Report
@@ -72,16 +72,17 @@ class _Check:
 
 
 class Crew:
-    """A job on several devices, one worker process each; it stands in for `rendering.Computation`.
+    """A job on several devices, one worker process each; it stands in for `computation.Computation`.
 
-    The choices are of one job, settled alike. `command` starts a worker; tests give one that misbehaves. `faults` are
-    told to `notice`, a line each. Raises DeviceError where no device is left.
+    The choices are of one job, settled alike; of the settings, budget, shortcuts and the size of blocks count.
+    `command` starts a worker; tests give one that misbehaves. `faults` are told to `notice`, a line each. Raises
+    DeviceError where no device is left.
     """
 
     def __init__(
         self,
         choices: Sequence[Choice],
-        budget: float | None = None,
+        settings: Settings | None = None,
         *,
         patience: Patience | None = None,
         notice: Callable[[str], None] | None = None,
@@ -94,7 +95,7 @@ class Crew:
         self.log = LaunchLog()
         self.faults: list[str] = []
         self.patience = patience or Patience()
-        self._budget = budget
+        self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
         self._command = command
         self._events: queue.Queue[Event] = queue.Queue()
@@ -170,7 +171,8 @@ class Crew:
             "device": {"spec": device.spec, "name": device.name, "platform": device.platform},
             "variant": asdict(seat.choice.variant),
             "loop_limit": seat.choice.loop_limit,
-            "budget": self._budget or default_budget(device.watchdog),
+            "budget": self._settings.budget or default_budget(device.watchdog),
+            "shortcuts": self._settings.shortcuts,
         }
         seat.worker = Handle(order, self._events, self._command)
 

@@ -19,6 +19,7 @@ _COMMANDS = {
     "compare": "Compare two saved fields or pictures' fields.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",
+    "tune": "Find the fastest shape of the kernels here, and remember it.",
     "source": "Print the kernel source that a job is built from.",
 }
 
