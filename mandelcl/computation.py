@@ -19,7 +19,7 @@ from mandelcl.variant import Variant
 from mandelcl.view import View
 
 _NO_BUDGET = 1e9
-_CPU_BLOCK_PIXELS = 1 << 18
+_CPU_CORE_PIXELS = 1 << 17
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
 _BLOCK_BYTES = 32 << 20
@@ -102,6 +102,9 @@ class Computation:
         """The device's name."""
         return self.device.name
 
+    def close(self) -> None:
+        """Do nothing; a crew has processes to end."""
+
     def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
         """Yield the blocks of some bands with their results (planes × height × width), as they finish.
 
@@ -140,9 +143,10 @@ class Computation:
         """
         program, device = self.program, self.device
         traced = self.job.algorithm == "border"  # the larger the block, the larger what is filled
-        cores = max(_CPU_BLOCK_PIXELS, min(device.compute_units << 17, self.job.view.pixels // 4))
+        pixels = self.job.view.pixels
+        cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
-        wanted = max(least, self.job.view.pixels // _MOST_BLOCKS)
+        wanted = max(least, pixels // _MOST_BLOCKS)
         results = 4 * program.planes
         by_host = _BLOCK_BYTES // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))

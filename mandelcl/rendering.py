@@ -1,7 +1,8 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ def begin(
     job: Job,
     devices: Sequence[Device],
     settings: Settings,
-    leave_out: bool = False,
+    insisted: Collection[str] | None = None,
     notice: Callable[[str], None] = lambda _line: None,
 ) -> Computation | Crew:
     """Return the work on a job, begun: on one device, or shared by several, as `render` says."""
@@ -31,7 +32,7 @@ def begin(
     else:
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
-        choices, notes = choose.several(job, devices, settings.self_test, leave_out)
+        choices, notes = choose.several(job, devices, settings.self_test, insisted)
         for note in notes:
             notice(note)
         alone = len(choices) == 1
@@ -73,16 +74,17 @@ def render(
             raise CancelledError("stopped")
 
     work.log.check = check
-    counts, smooth = allocate(job)
-    done = iterations = 0
-    for block, results in work.run([Block(0, 0, view.width, view.height)]):
-        place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-        counts[place] = results[0]
-        if smooth is not None:
-            smooth[place] = smooth_fraction(results, job.iterations)
-        done += block.pixels
-        iterations += int(results[0].sum(dtype=np.uint64))
-        if progress:
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
+    with closing(work):
+        counts, smooth = allocate(job)
+        done = iterations = 0
+        for block, results in work.run([Block(0, 0, view.width, view.height)]):
+            place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
+            counts[place] = results[0]
+            if smooth is not None:
+                smooth[place] = smooth_fraction(results, job.iterations)
+            done += block.pixels
+            iterations += int(results[0].sum(dtype=np.uint64))
+            if progress:
+                progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
     field = Field(job, counts, smooth)
     return field, work.report(iterations, field.counts_sha256(), {})

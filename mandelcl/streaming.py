@@ -7,8 +7,9 @@ stage, and what is finished but not yet read by all is what is in memory.
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def render_to(
     devices: Sequence[Device] = (),
     settings: Settings | None = None,
     *,
-    leave_out: bool = False,
+    insisted: Collection[str] | None = None,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
@@ -54,8 +55,9 @@ def render_to(
 ) -> Report:
     """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
 
-    One of `devices` works in this process; several share the picture, each in a process of its own, or with `leave_out`
-    those of them that can. By default it is the fastest of all that pass their self-test.
+    One of `devices` works in this process; several share the picture, each in a process of its own. Those that cannot
+    are left out, unless their numbers (SPEC) are `insisted` on, by default all are. Without `devices` it is the fastest
+    of all that pass their self-test.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
@@ -67,16 +69,17 @@ def render_to(
     with locked([Store(folder) for folder in folders]) as stores:
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
-        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), leave_out, notice)
-        _require_memory(work)
-        rows = manifest.band_rows if manifest else work.block_height
-        render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
-        if manifest:
-            render.resume(notice)
-        # A store that is there already has most of what it needs.
-        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
-        require_space(paths, work.job, render.indexed, long)
-        return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
+        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), insisted, notice)
+        with closing(work):
+            _require_memory(work)
+            rows = manifest.band_rows if manifest else work.block_height
+            render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
+            if manifest:
+                render.resume(notice)
+            # A store that is there already has most of what it needs.
+            long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
+            require_space(paths, work.job, render.indexed, long)
+            return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
 
 
 def _part(path: str | Path) -> Path:

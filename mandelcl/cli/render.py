@@ -13,7 +13,6 @@ from mandelcl import choose, output
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.computation import Progress, Settings
-from mandelcl.device import Device
 from mandelcl.report import Report
 from mandelcl.streaming import render_to
 from mandelcl.tracing_picture import TracingPicture
@@ -120,9 +119,9 @@ def command(
                 paths,
                 job,
                 colouring,
-                _devices(devices),
+                named := choose.matching(devices) if devices else [],
                 settings,
-                leave_out="all" in devices,
+                insisted=choose.insisted_on(devices, named),
                 resume=resume,
                 progress=show,
                 notice=lambda line: say(f"mandelcl: {line}"),
@@ -135,11 +134,6 @@ def command(
         click.echo(json.dumps(report.as_dict()))
     else:
         say(f"{', '.join(paths)}: {_summary(report)}")
-
-
-def _devices(specs: tuple[str, ...]) -> list[Device]:
-    """Return the devices that are named, each of which is to be used; none where the fastest will do."""
-    return choose.matching(specs) if specs else []
 
 
 def _progress(console: Console, quiet: bool) -> ProgressBar:

@@ -34,7 +34,7 @@ PATIENCE = Patience(start=60, launch=4)
 @cache
 def crew_choices() -> list[Choice]:
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
-    return choose.several(JOB, devices, leave_out=True)[0]
+    return choose.several(JOB, devices, insisted=())[0]
 
 
 @cache
