@@ -1,6 +1,6 @@
 """Which devices a job runs on, and which number and rounding."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -49,6 +49,12 @@ def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> l
     return [device for device in found if device.spec in chosen]
 
 
+def insisted_on(specs: Sequence[str], devices: Sequence[Device]) -> set[str]:
+    """Return the numbers of the devices that a SPEC names alone: those the user means, and not one of a kind."""
+    named = [[device.spec for device in devices if _names(spec, device)] for spec in specs]
+    return {alone[0] for alone in named if len(alone) == 1}
+
+
 def _names(spec: str, device: Device) -> bool:
     wanted = spec.strip().lower()
     if wanted == "all" or wanted == device.spec:
@@ -86,6 +92,42 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
             note = suited(choice.device, number, choice.variant.double_digits).note
             return replace(choice, warnings=(*choice.warnings, note)) if note else choice
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
+
+
+def several(
+    job: Job, devices: Sequence[Device], self_test: bool = True, insisted: Collection[str] | None = None
+) -> tuple[list[Choice], list[str]]:
+    """Return the devices that share a job, which is settled for all of them alike, and notes on those left out.
+
+    `auto` rounding is fused unless one of them has fma in software. A device that fails the self-test, or would give
+    other bits, is left out; that raises DeviceError where its SPEC is `insisted` on, by default each, or none is left.
+    """
+    number, warnings = settle_number(job, devices)
+    if not self_test:
+        rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
+        settled = job.resolved(number.name, rounding)
+        return [Choice(d, settled, default_variant(d, number), warnings=warnings) for d in devices], []
+    found = [(device, *settle_rounding(job, number, device)) for device in devices]
+    if len({rounding for _, rounding, _, _ in found}) > 1:  # fused here, separate there
+        slow = next(device for device, rounding, _, _ in found if rounding == "separate")
+        warnings = (*warnings, f"rounding is separate, since fma is software on {slow.label}")
+        job = job.resolved(number.name, "separate")
+        found = [(device, *settle_rounding(job, number, device)) for device in devices]
+    choices: list[Choice] = []
+    reasons: dict[str, str] = {}
+    for device, rounding, variant, verdict in found:
+        reason = refusal(job.view, number, verdict)
+        if reason is None:
+            settled = job.resolved(number.name, rounding)
+            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings))
+        else:
+            reasons[device.spec] = f"{device.label}: {reason}"
+    if not choices:
+        raise DeviceError(f"no device can do this job; {'; '.join(reasons.values())}")
+    missed = [reason for spec, reason in reasons.items() if insisted is None or spec in insisted]
+    if missed:
+        raise DeviceError(f"not every device that is named can do this job; {'; '.join(missed)}")
+    return choices, [f"left out: {reason}" for reason in reasons.values()]
 
 
 def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:

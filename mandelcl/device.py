@@ -169,8 +169,12 @@ class Device:
 
     def clear(self, buffer: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
+        return self.fill(buffer, 0, size)
+
+    def fill(self, buffer: cl.Buffer, word: int, size: int) -> cl.Event:
+        """Enqueue the filling of a buffer's first `size` bytes, a multiple of 4, with a 32-bit word."""
         with opencl_errors(self):
-            return cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+            return cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
 
     def copy(self, given: cl.Buffer, taken: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the copy of a buffer's first `size` bytes to another."""

@@ -2,11 +2,13 @@
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.errors import MandelclError
 from mandelcl.job import Job
 
 # Rows of a field: counts, and smooth fractions where the job asked for them.
@@ -53,6 +55,31 @@ class Field:
     def counts_sha256(self) -> str:
         """Return the SHA-256 of the counts as little-endian uint32, row by row."""
         return hashlib.sha256(np.ascontiguousarray(self.counts, dtype="<u4").data).hexdigest()
+
+
+def allocate(job: Job) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32] | None]:
+    """Return empty counts and smooth fractions for a job; raises MandelclError where there is not the memory."""
+    shape = (job.view.height, job.view.width)
+    needed = job.view.pixels * (8 if job.smooth else 4)
+    try:
+        _require_memory(needed)
+        return np.zeros(shape, np.uint32), np.zeros(shape, np.float32) if job.smooth else None
+    except (MemoryError, ValueError):
+        raise MandelclError(
+            f"a field of {job.view.width}x{job.view.height} needs {needed / 2**30:.1f} GiB of memory, "
+            "more than there is; choose a smaller size, or draw it to files with render_to"
+        ) from None
+
+
+def _require_memory(needed: int) -> None:
+    """Raise MemoryError where the system says that so much is not available; it may not say."""
+    try:
+        with Path("/proc/meminfo").open() as lines:
+            available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return
+    if needed > available:
+        raise MemoryError
 
 
 def smooth_fraction(results: npt.NDArray[np.uint32], cap: int) -> npt.NDArray[np.float32]:

@@ -18,6 +18,7 @@ from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
+NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
 _SURVIVORS_LOCAL = 64
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
@@ -61,6 +62,10 @@ class Memory:
             size = 4 * self._program.number.state_words * self.capacity
             self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
         return self._lists
+
+    def fill_results(self) -> None:
+        """Enqueue the filling of the results with NOT_WRITTEN."""
+        self._program.device.fill(self.results, NOT_WRITTEN, 4 * self._program.planes * self.pixels)
 
     def swap_lists(self) -> None:
         """Make the list written next the other one."""
@@ -120,6 +125,7 @@ class Program:
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
+        self.guarded = False  # fill results with NOT_WRITTEN before they are computed
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
 
@@ -285,8 +291,13 @@ class Program:
 
         The block's last launch has been waited for.
         """
-        results = np.empty((self.planes, block.height, block.width), np.uint32)
+        shape = (self.planes, block.height, block.width)
+        results = np.full(shape, NOT_WRITTEN, np.uint32) if self.guarded else np.empty(shape, np.uint32)
         return results, self.device.fetch(memory.results, results)
+
+    def prepare(self) -> None:
+        """Build now what would be built when first used."""
+        _ = self._block_kernel, self._survivors_kernel
 
     @cached_property
     def _block_kernel(self) -> Kernel:

@@ -15,6 +15,7 @@ class LaunchLog:
         self.seconds: list[float] = []
         self.kernel_seconds = 0.0
         self.copy_seconds = 0.0
+        self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
         self.check: Callable[[], None] = lambda: None
 
@@ -23,6 +24,14 @@ class LaunchLog:
         self.seconds.append(seconds)
         self.kernel_seconds += seconds
         self.check()
+
+    def begin(self) -> None:
+        """Note that the first block is handed out."""
+        self.began = time.perf_counter()
+
+    def end(self) -> None:
+        """Note that a block, perhaps the last, is received."""
+        self.ended = time.perf_counter()
 
     def add_copy(self, seconds: float) -> None:
         """Note a copy."""
@@ -63,16 +72,17 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts of one render; times in seconds unless the name says otherwise.
+    """The facts of one render; times in seconds unless the name says otherwise; lists where several devices did it.
 
     `iterations_total` is the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times
-    on the device; `wall_s` the whole of it, files included. `stages_s` says how long the host was busy with each
+    on the device; `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of
+    it, files included. `stages_s` says how long the host was busy with each
     stage, summed over threads: stages that overlap add up to more than `wall_s`.
     """
 
-    device: str
-    platform: str
-    driver: str
+    device: str | list[str]
+    platform: str | list[str]
+    driver: str | list[str]
     number: str
     rounding: str
     algorithm: str
@@ -88,6 +98,7 @@ class Report:
     build_s: float
     kernel_s: float
     copy_s: float
+    compute_s: float
     wall_s: float
     counts_sha256: str
     stages_s: dict[str, float] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 # A launch over fewer iterations than this many groups costs more in saving and restoring than in iterating.
 _LEAST_GROUPS = 8
@@ -59,6 +60,16 @@ def grid(whole: Block, width: int, height: int) -> Iterator[Block]:
     for y in range(whole.y, whole.y + whole.height, height):
         for x in range(whole.x, whole.x + whole.width, width):
             yield Block(x, y, min(width, whole.x + whole.width - x), min(height, whole.y + whole.height - y))
+
+
+class BlockSource(Protocol):
+    """Where blocks to be computed come from."""
+
+    def take(self, wait: bool = True) -> Block | None:
+        """Return the next block; None where there is none left or, without `wait`, none now."""
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks that are left, waiting for each."""
 
 
 class BlockQueue:

@@ -7,8 +7,9 @@ stage, and what is finished but not yet read by all is what is in memory.
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,16 +18,17 @@ import numpy as np
 from mandelcl import output
 from mandelcl.bands import MEMORY_BYTES, BandReader, Bands, Results
 from mandelcl.colour import Colouring
+from mandelcl.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.device import Device
 from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
 from mandelcl.job import Job
 from mandelcl.paths import one_line, target
-from mandelcl.rendering import Computation, Progress, Settings, ShowProgress
+from mandelcl.rendering import begin
 from mandelcl.report import Report, Stopwatch
 from mandelcl.resuming import adopt, left_behind, locked, require_space
-from mandelcl.schedule import BlockQueue
 from mandelcl.store import DRAFT, Manifest, Store
 from mandelcl.strips import Picture
+from mandelcl.workers import Crew
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2
@@ -43,6 +45,7 @@ def render_to(
     devices: Sequence[Device] = (),
     settings: Settings | None = None,
     *,
+    insisted: Collection[str] | None = None,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
@@ -52,7 +55,9 @@ def render_to(
 ) -> Report:
     """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
 
-    The fastest of `devices`, by default of all, that passes its self-test does it.
+    One of `devices` works in this process; several share the picture, each in a process of its own. Those that cannot
+    are left out, unless their numbers (SPEC) are `insisted` on, by default all are. Without `devices` it is the fastest
+    of all that pass their self-test.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
@@ -63,19 +68,18 @@ def render_to(
     folders = [_part(path) for path in paths]
     with locked([Store(folder) for folder in folders]) as stores:
         manifest = left_behind(stores, resume)
-        work = Computation(adopt(job, manifest) if manifest else job, devices, settings or Settings())
         notice = notice or (lambda _line: None)
-        for warning in work.warnings:
-            notice(warning)
-        _require_memory(work)
-        rows = manifest.band_rows if manifest else work.block_height
-        render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
-        if manifest:
-            render.resume(notice)
-        # A store that is there already has most of what it needs.
-        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
-        require_space(paths, work.job, render.indexed, long)
-        return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
+        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), insisted, notice)
+        with closing(work):
+            _require_memory(work)
+            rows = manifest.band_rows if manifest else work.block_height
+            render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
+            if manifest:
+                render.resume(notice)
+            # A store that is there already has most of what it needs.
+            long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
+            require_space(paths, work.job, render.indexed, long)
+            return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
 
 
 def _part(path: str | Path) -> Path:
@@ -83,10 +87,10 @@ def _part(path: str | Path) -> Path:
     return place.with_name(f"{place.name}.part")
 
 
-def _require_memory(work: Computation) -> None:
+def _require_memory(work: Computation | Crew) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
-    row = 4 * work.program.planes * width
+    row = 4 * work.planes * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
             f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
@@ -99,7 +103,7 @@ class _Render:
 
     def __init__(
         self,
-        work: Computation,
+        work: Computation | Crew,
         manifest: Manifest,
         stores: list[Store],
         paths: Sequence[str | Path],
@@ -111,7 +115,7 @@ class _Render:
         self.stores = stores
         self.paths = paths
         self.watch = Stopwatch()
-        self.bands = Bands(work.job, work.program.planes, manifest.band_rows, memory, self._load)
+        self.bands = Bands(work.job, work.planes, manifest.band_rows, memory, self._load)
         self.iterations = 0
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
@@ -174,11 +178,11 @@ class _Render:
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         iterations = 0
-        for block, results in work.run(BlockQueue(bands.missing(), work.block_width, work.block_height, bands.room)):
+        for block, results in work.run(bands.missing(), bands.room):
             bands.put(block, results)
             done += block.pixels
             iterations += int(results[0].sum(dtype=np.uint64))
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
+            progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
                 with one_line(f"cannot write to {self.stores[0].folder}"):
                     self.stores[0].begin(self.manifest)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mandelcl.device import Event, event_seconds
 from mandelcl.program import Launch, Memory, Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockQueue, Pace
+from mandelcl.schedule import Block, BlockSource, Pace
 
 _IN_FLIGHT = 2
 
@@ -40,7 +40,7 @@ class _Copy:
 
 
 def run(
-    program: Program, blocks: BlockQueue, pace: Pace, log: LaunchLog
+    program: Program, blocks: BlockSource, pace: Pace, log: LaunchLog
 ) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
     """Yield each block with its results (planes × height × width), as they finish.
 
@@ -82,6 +82,8 @@ def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _
     memory = fitting[0] if fitting else Memory(program, block.pixels, block.width)
     if fitting:
         spare.remove(memory)
+    if program.guarded:
+        memory.fill_results()
     rows, launch = _launch_rows(program, block, memory, 0, pace)
     return _Run(block, memory, launch, 0, rows)
 

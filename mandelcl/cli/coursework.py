@@ -31,6 +31,14 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(
-        lambda cancel: render_to([path], job, colouring, choose.matching(devices), resume=resume, cancel=cancel)
+        lambda cancel: render_to(
+            [path],
+            job,
+            colouring,
+            named := choose.matching(devices) if devices else [],
+            insisted=choose.insisted_on(devices, named),
+            resume=resume,
+            cancel=cancel,
+        )
     )
     click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.device} ({report.platform})", err=True)

@@ -12,7 +12,7 @@ from rich.progress import Progress as ProgressBar
 from mandelcl import choose, output
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.rendering import Progress, Settings
+from mandelcl.computation import Progress, Settings
 from mandelcl.report import Report
 from mandelcl.streaming import render_to
 from mandelcl.tracing_picture import TracingPicture
@@ -119,8 +119,9 @@ def command(
                 paths,
                 job,
                 colouring,
-                choose.matching(devices),
+                named := choose.matching(devices) if devices else [],
                 settings,
+                insisted=choose.insisted_on(devices, named),
                 resume=resume,
                 progress=show,
                 notice=lambda line: say(f"mandelcl: {line}"),
@@ -153,5 +154,11 @@ def _summary(report: Report) -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {report.rounding}, "
         f"{report.iterations_total / 1e6:,.0f} Miter in {report.kernel_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {report.device} ({report.platform})"
+        f"on {_named(report)}"
     )
+
+
+def _named(report: Report) -> str:
+    if isinstance(report.device, str):
+        return f"{report.device} ({report.platform})"
+    return " and ".join(f"{name} ({platform})" for name, platform in zip(report.device, report.platform, strict=True))

@@ -44,10 +44,9 @@ def test_sizes(run: Run, folder: Path, size: str, why: str) -> None:
     assert why in refused(run, folder, "render", "--size", size)
 
 
-@pytest.mark.parametrize("size", ["900000x900000", "2000000000x2000000000"])
 @pytest.mark.usefixtures("usable_double")
-def test_space_that_cannot_be_had(run: Run, folder: Path, size: str) -> None:
-    line = refused(run, folder, "render", "--size", size, "--number", "double")
+def test_space_that_cannot_be_had(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", "--size", "9000000x2000000000", "--number", "double")
     assert "GiB free" in line
     assert "smaller size" in line
 

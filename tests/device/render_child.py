@@ -15,9 +15,9 @@ from typing import Any
 
 from mandelcl import choose, output, streaming
 from mandelcl.colour import PALETTES, Colouring
+from mandelcl.computation import Settings
 from mandelcl.device import Device
 from mandelcl.job import Job
-from mandelcl.rendering import Settings
 from mandelcl.report import Report
 from mandelcl.store import Store
 from tests.device import views

@@ -13,10 +13,11 @@ import pytest
 from mandelcl import archive, output, png
 from mandelcl.bands import MEMORY_BYTES
 from mandelcl.colour import PALETTES, Colouring
+from mandelcl.computation import Progress, Settings
 from mandelcl.device import Device
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.job import Job
-from mandelcl.rendering import Progress, Settings, render
+from mandelcl.rendering import render
 from mandelcl.report import Report
 from mandelcl.store import Store
 from mandelcl.streaming import render_to

@@ -1,0 +1,152 @@
+"""Which block goes to which worker: by speed, smaller towards the end, and again where somebody fails or is late.
+
+No OpenCL and no processes here: it is tested with workers that exist only in the test.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from mandelcl.schedule import Block, grid
+
+# A worker has so many blocks at once: two in flight and one on its way back.
+DEPTH = 3
+_PART = 4
+
+
+@dataclass(slots=True)
+class _Member:
+    """A worker: its speed in iterations a second, and how many pixels its blocks may have.
+
+    It has `blocks` to compute, and has given results of the `unconfirmed`, which are not accepted yet.
+    """
+
+    rate: float
+    least: int
+    most: int
+    blocks: set[Block] = field(default_factory=set)
+    unconfirmed: set[Block] = field(default_factory=set)
+
+    def has(self, block: Block) -> bool:
+        """Whether it is responsible for a block."""
+        return block in self.blocks or block in self.unconfirmed
+
+
+class ShareOut:
+    """The blocks of a picture, handed out to workers.
+
+    They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
+    as large as a worker's share, by its speed, of what is left, divided by four: the last blocks end together. When
+    nothing is left, those that still run elsewhere are handed out once more: the first result counts.
+    """
+
+    def __init__(self, bands: Iterable[Block], pixels: int, room: Callable[[bool], bool]) -> None:
+        self._bands = iter(bands)
+        self._room = room
+        self._band: Block | None = None  # the rest of the band that is being cut up
+        self._pieces: Iterator[Block] = iter(())
+        self._returned: deque[Block] = deque()
+        self._members: dict[str, _Member] = {}
+        self._left = pixels
+        self._waiting: dict[Block, float] = {}  # handed out, not finished: in the order of handing out
+        self._dry = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block is finished."""
+        return self._dry and not self._waiting and not self._returned
+
+    def join(self, name: str, rate: float, least: int, most: int) -> None:
+        """Let a worker take part, with its iterations a second and the pixels that its blocks may have."""
+        self._members[name] = _Member(rate, max(1, min(least, most)), most)
+
+    def leave(self, name: str) -> list[Block]:
+        """Take a worker's blocks back, and return those that nobody else has."""
+        member = self._members.pop(name, None)
+        lost = [block for block in self._waiting if member and member.has(block) and not self._owners(block)]
+        for block in lost:
+            del self._waiting[block]
+        self._returned.extend(lost)
+        return lost
+
+    def received(self, name: str, block: Block) -> None:
+        """Take note of a result that is yet to be confirmed; the worker may have another block."""
+        self._members[name].blocks.discard(block)
+        self._members[name].unconfirmed.add(block)
+
+    def owns(self, name: str, block: Block) -> bool:
+        """Whether a worker has been given a block, and has not yet finished it."""
+        return name in self._members and block in self._members[name].blocks
+
+    def has_blocks(self, name: str) -> bool:
+        """Whether a worker has blocks to compute."""
+        return name in self._members and bool(self._members[name].blocks)
+
+    def take(self, name: str) -> Block | None:
+        """Return a block for a worker; None where there is none for it now."""
+        member = self._members[name]
+        if len(member.blocks) >= DEPTH:
+            return None
+        block = self._next(member) or self._late(member)
+        if block is not None:
+            member.blocks.add(block)
+            self._waiting.setdefault(block, 0.0)
+        return block
+
+    def finish(self, name: str, block: Block) -> bool:
+        """Take note of a result; False where another worker was faster, and the result is of no use."""
+        if name in self._members:
+            self._members[name].blocks.discard(block)
+            self._members[name].unconfirmed.discard(block)
+        if block not in self._waiting:
+            return False
+        del self._waiting[block]
+        return True
+
+    def _next(self, member: _Member) -> Block | None:
+        """Return a block that nobody has: one that was taken back, or a fresh one."""
+        if self._returned:
+            return self._returned.popleft()
+        piece = next(self._pieces, None)
+        if piece is None and (self._band is not None or self._fresh_band()):
+            piece = self._cut(member)
+        if piece is not None:
+            self._left -= piece.pixels
+        return piece
+
+    def _fresh_band(self) -> bool:
+        if self._dry or not self._room(False):
+            return False
+        self._band = next(self._bands, None)
+        self._dry = self._band is None
+        return not self._dry
+
+    def _cut(self, member: _Member) -> Block:
+        """Cut a worker's share off the band: whole rows, or pieces of one."""
+        band = self._band
+        assert band is not None
+        total = sum(other.rate for other in self._members.values())
+        share = int(self._left * member.rate / total / _PART)
+        wanted = max(member.least, min(share, member.most))
+        rows = min(band.height, wanted // band.width)
+        if rows == 0:
+            rows = 1
+            self._pieces = grid(Block(band.x, band.y, band.width, 1), wanted, 1)
+            piece = next(self._pieces)
+        else:
+            piece = Block(band.x, band.y, band.width, rows)
+        rest = band.height - rows
+        self._band = Block(band.x, band.y + rows, band.width, rest) if rest else None
+        return piece
+
+    def _late(self, member: _Member) -> Block | None:
+        """Return the block that has been under way elsewhere for longest, if it is not yet done twice."""
+        if not self._dry:
+            return None
+        for block in self._waiting:
+            if not member.has(block) and block.pixels <= member.most and len(self._owners(block)) == 1:
+                return block
+        return None
+
+    def _owners(self, block: Block) -> list[_Member]:
+        return [member for member in self._members.values() if member.has(block)]

@@ -1,0 +1,149 @@
+"""One device in a process of its own, `python -m mandelcl.worker`: blocks come in by a pipe, results go out by another.
+
+Messages in: one `job`, then any number of `block`. Messages out: one `ready`, then `done` for each block, `alive` in
+between so that silence means trouble, or `failed` at the end. It ignores Ctrl-C, which is its parent's business, and
+ends when the pipe from its parent does, whatever a driver is doing just then.
+"""
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl import wire
+from mandelcl.choose import Choice
+from mandelcl.computation import Computation, Settings
+from mandelcl.device import Device, discover
+from mandelcl.errors import DeviceError, MandelclError
+from mandelcl.job import Job
+from mandelcl.schedule import Block
+from mandelcl.variant import Variant
+
+_ALIVE_S = 0.5
+
+
+class _Inbox:
+    """Blocks as they come in by the pipe; what `escape.run` takes them from."""
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self._pipe = pipe
+        self._blocks: queue.SimpleQueue[Block] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, name="mandelcl inbox", daemon=True).start()
+
+    def take(self, wait: bool = True) -> Block | None:
+        """Return the next block; None where none has come yet and `wait` is not set."""
+        try:
+            return self._blocks.get(block=wait)
+        except queue.Empty:
+            return None
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks as they come; it ends with the process."""
+        while True:
+            yield self._blocks.get()
+
+    def _listen(self) -> None:
+        try:
+            while (message := wire.receive(self._pipe)) is not None:
+                self._blocks.put(Block(*message[0]["block"]))
+        finally:
+            os._exit(0)  # the parent is gone, or done with us
+
+
+class _Outbox:
+    """Messages to the parent, from one thread."""
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self._pipe = pipe
+        self._last = time.monotonic()
+
+    def send(self, head: dict[str, Any], payload: Any = b"") -> None:
+        """Send a message; where nobody reads any more, end."""
+        try:
+            wire.send(self._pipe, head, payload)
+        except OSError:
+            os._exit(0)
+        self._last = time.monotonic()
+
+    def alive(self) -> None:
+        """Send a sign of life, unless something has just been sent."""
+        if time.monotonic() - self._last > _ALIVE_S:
+            self.send({"say": "alive"})
+
+
+def main() -> None:
+    """Serve until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    outbox = _Outbox(_own_standard_output())
+    try:
+        _serve(sys.stdin.buffer, outbox)
+    except MandelclError as error:
+        outbox.send({"say": "failed", "why": str(error)})
+    except Exception as error:
+        outbox.send({"say": "failed", "why": f"{type(error).__name__}: {error}"})
+    os._exit(1)  # a driver that has failed may not come back from an orderly end
+
+
+def _own_standard_output() -> BinaryIO:
+    """Return a pipe that nobody else knows; what drivers print goes to standard error."""
+    own = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return os.fdopen(own, "wb", buffering=0)
+
+
+def _serve(pipe: BinaryIO, outbox: _Outbox) -> None:
+    message = wire.receive(pipe)
+    if message is None:
+        return
+    order = message[0]
+    device = _find(order["device"])
+    if device.type == "cpu" and hasattr(os, "nice"):
+        os.nice(10)  # those who feed a GPU, colour and pack come first
+    settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
+    variant = Variant(**order["variant"])
+    work = Computation(Choice(device, Job.from_json(order["job"]), variant, order["loop_limit"]), settings)
+    work.program.prepare()
+    head = {
+        "say": "ready",
+        "rate": work.rate,
+        "saturation": work.program.saturation,
+        "block_pixels": work.block_width * work.block_height,
+        "build_s": work.program.build_seconds,
+    }
+    outbox.send(head)
+    told = 0
+    copied = 0.0
+    work.log.check = outbox.alive
+    for block, results in work.run_blocks(_Inbox(pipe)):
+        launches, told = work.log.seconds[told:], len(work.log.seconds)
+        head = {"say": "done", "block": _corners(block), "launches": launches, "copy_s": work.log.copy_seconds - copied}
+        copied = work.log.copy_seconds
+        outbox.send(head, _contiguous(results))
+
+
+def _find(wanted: dict[str, str]) -> Device:
+    """Return the device that the parent means; numbers may have changed since, names have not."""
+    found = [d for d in discover() if {"name": d.name, "platform": d.platform}.items() <= wanted.items()]
+    same_number = [device for device in found if device.spec == wanted["spec"]]
+    if not found:
+        raise DeviceError(f"{wanted['name']} ({wanted['platform']}) is not there any more")
+    return (same_number or found)[0]
+
+
+def _corners(block: Block) -> list[int]:
+    return [block.x, block.y, block.width, block.height]
+
+
+def _contiguous(results: npt.NDArray[np.uint32]) -> memoryview:
+    return np.ascontiguousarray(results, dtype="<u4").reshape(-1).view(np.uint8).data
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""A worker that misbehaves once, or always: `python -m tests.device.faulty_worker PLATFORM SITE KIND AT FLAG`.
+
+It is mandelcl's own worker with one of the methods of `Device` replaced. The fault happens at the AT-th call of SITE,
+on the platform named, in the first process that can make the file FLAG; where FLAG is `always`, in every process.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mandelcl import worker
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+
+SITES = ("build", "upload", "allocate", "fill", "launch", "read", "fetch", "wait")
+ERRORS = {"-5": "OUT_OF_RESOURCES", "-14": "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", "-36": "INVALID_COMMAND_QUEUE"}
+KINDS = ("exit", "kill", "hang", *ERRORS)
+LIES = ("unwritten", "idle", "wrong", "huge")  # where results come back
+
+
+def misbehave(kind: str) -> None:
+    if kind == "exit":
+        os._exit(7)
+    if kind == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "hang":
+        time.sleep(3600)
+    if kind in ERRORS:
+        raise DeviceError(f"failed: {ERRORS[kind]} ({kind})")
+
+
+def lie(kind: str, original: Callable[..., Any], device: Device, buffer: Any, array: Any) -> Any:
+    """Fetch results, but not as they are."""
+    if kind == "unwritten":  # the copy never takes place
+        return original(device, buffer, np.empty_like(array))
+    event = original(device, buffer, array)
+    device.wait(event)
+    if kind == "wrong":
+        array[0] = np.where(array[0] > 1, array[0] - 1, array[0] + 1)
+    elif kind == "huge":
+        array[0].flat[0] = 0xFFFFFFFE
+    return event
+
+
+def main() -> None:
+    platform, site, kind, at, flag = sys.argv[1:]
+    name = {"unwritten": "fetch", "wrong": "fetch", "huge": "fetch", "idle": "launch"}.get(kind, site)
+    original = getattr(Device, name)
+    calls = 0
+
+    def due(device: Device) -> bool:
+        nonlocal calls
+        calls += platform.lower() in device.platform.lower()
+        if calls < int(at) or platform.lower() not in device.platform.lower():
+            return False
+        if flag == "always":
+            return True
+        try:
+            Path(flag).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
+
+    def replacement(device: Device, *arguments: Any) -> Any:
+        if not due(device):
+            return original(device, *arguments)
+        if kind == "idle":  # the kernel is said to have run, and has not: an event is needed all the same
+            return _no_launch(device)
+        if kind in LIES:
+            return lie(kind, original, device, *arguments)
+        misbehave(kind)
+        return original(device, *arguments)
+
+    setattr(Device, name, replacement)
+    worker.main()
+
+
+def _no_launch(device: Device) -> Any:
+    """Return the event of a copy that means nothing."""
+    scratch = device.allocate(4)
+    return device.read(scratch, np.zeros(1, np.uint32))
+
+
+if __name__ == "__main__":
+    main()

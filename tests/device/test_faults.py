@@ -1,0 +1,174 @@
+"""Whatever a device does, the picture is right: faults of every kind, at every call, on every implementation."""
+
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mandelcl import choose
+from mandelcl.choose import Choice
+from mandelcl.device import Device, discover
+from mandelcl.errors import DeviceError
+from mandelcl.field import Field
+from mandelcl.handle import Handle
+from mandelcl.job import Job
+from mandelcl.rendering import render
+from mandelcl.schedule import Block
+from mandelcl.view import View
+from mandelcl.workers import Crew, Patience
+from tests.device.faulty_worker import KINDS, LIES, SITES
+
+JOB = Job(
+    View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 200, 150), 3000, number="float", rounding="separate"
+)
+PATIENCE = Patience(start=60, launch=4)
+
+
+@cache
+def crew_choices() -> list[Choice]:
+    devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
+    return choose.several(JOB, devices, insisted=())[0]
+
+
+@cache
+def clean() -> Field:
+    return render(JOB, crew_choices()[-1].device)[0]
+
+
+@pytest.fixture(autouse=True)
+def _enough(exercised: list[str]) -> None:
+    if len(crew_choices()) < 2:
+        pytest.skip("a crew needs two OpenCL devices")
+    for choice in crew_choices():
+        exercised.append(f"{choice.device.platform}|{choice.device.name}, driver {choice.device.driver}")
+
+
+def shared(command: Sequence[str], choices: Sequence[Choice] = ()) -> tuple[Field, list[str]]:
+    """Return the picture that a crew, by default of all devices, makes, and its faults."""
+    crew = Crew(choices or crew_choices(), patience=PATIENCE, command=tuple(command))
+    crew.assemble()
+    counts = np.zeros((JOB.view.height, JOB.view.width), np.uint32)
+    seen = np.zeros_like(counts)
+    for block, results in crew.run([Block(0, 0, JOB.view.width, JOB.view.height)]):
+        place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
+        counts[place] = results[0]
+        seen[place] += 1
+    assert (seen == 1).all()
+    return Field(JOB, counts), crew.faults
+
+
+def command(platform: str, site: str, kind: str, at: int, flag: Path | str) -> list[str]:
+    return [sys.executable, "-m", "tests.device.faulty_worker", platform, site, kind, str(at), str(flag)]
+
+
+def platforms() -> list[str]:
+    """Return the names of the platforms with a device that may take part."""
+    return sorted({device.platform for device in discover() if "oclgrind" not in device.platform.lower()})
+
+
+CASES = [*product(SITES, KINDS), *product(["fetch"], LIES)]
+FEW = [("upload", "exit"), ("launch", "-5"), ("wait", "hang"), ("fetch", "kill")]
+
+
+def check(platform: str, site: str, kind: str, at: int, folder: Path) -> None:
+    flag = folder / "flag"
+    field, faults = shared(command(platform, site, kind, at, flag))
+    assert field.counts_sha256() == clean().counts_sha256()
+    # Another worker may have done the same block before the fault was noticed: then it cost nothing.
+    assert flag.exists() or not faults
+
+
+@pytest.mark.parametrize("platform", platforms())
+@pytest.mark.parametrize(("site", "kind"), FEW)
+def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: str, tmp_path: Path) -> None:
+    check(platform, site, kind, 1, tmp_path)
+
+
+@pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
+@pytest.mark.parametrize(("site", "kind"), [*product(["fetch"], LIES), ("launch", "-14"), ("wait", "hang")])
+def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, tmp_path: Path) -> None:
+    """Nobody else does its work, so it is begun again, and the fault is told."""
+    field, faults = shared(command("", site, kind, 2, tmp_path / "flag"), [choice])
+    assert field.counts_sha256() == clean().counts_sha256()
+    assert len(faults) == 1
+    assert "started again" in faults[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("at", [1, 4])
+@pytest.mark.parametrize("platform", platforms())
+@pytest.mark.parametrize(("site", "kind"), CASES)
+def test_every_fault_at_every_call(platform: str, site: str, kind: str, at: int, tmp_path: Path) -> None:
+    check(platform, site, kind, at, tmp_path)
+
+
+@pytest.mark.parametrize(("site", "kind"), [("fetch", "wrong"), ("wait", "-36")])
+def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
+    platform = crew_choices()[0].device.platform
+    field, faults = shared(command(platform, site, kind, 1, "always"))
+    assert field.counts_sha256() == clean().counts_sha256()
+    mine = [fault for fault in faults if platform in fault]
+    assert len(mine) <= PATIENCE.most_faults * sum(c.device.platform == platform for c in crew_choices())
+    if len(mine) == PATIENCE.most_faults:
+        assert "retired" in mine[-1]
+
+
+def test_without_any_device_there_is_an_error() -> None:
+    with pytest.raises(DeviceError, match="no device is left"):
+        shared(command("", "launch", "exit", 1, "always"))
+
+
+def test_healthy_workers_report_no_fault() -> None:
+    field, faults = shared([sys.executable, "-m", "mandelcl.worker"])
+    assert field.counts_sha256() == clean().counts_sha256()
+    assert faults == []
+
+
+def kill_at_random(monkeypatch: pytest.MonkeyPatch, renders: int) -> int:
+    """Render so often, with a worker killed at a random moment of each; return how many kills struck a live one."""
+    alive: list[Handle] = []
+
+    class Recorded(Handle):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            alive.append(self)
+
+    monkeypatch.setattr("mandelcl.workers.Handle", Recorded)
+    chance, struck = np.random.default_rng(renders), 0
+    for _ in range(renders):
+        alive.clear()
+        results: list[tuple[Field, list[str]]] = []
+        thread = threading.Thread(target=lambda: results.append(shared([sys.executable, "-m", "mandelcl.worker"])))  # noqa: B023
+        thread.start()
+        time.sleep(float(chance.uniform(0, 1.5)))
+        if alive and thread.is_alive():
+            victim = alive[int(chance.integers(len(alive)))]
+            struck += victim._process.poll() is None
+            victim._process.kill()
+        thread.join(120)
+        assert results[0][0].counts_sha256() == clean().counts_sha256()
+    return struck
+
+
+def test_killed_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill_at_random(monkeypatch, 4)
+
+
+@pytest.mark.long
+def test_a_hundred_killed_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kill_at_random(monkeypatch, 150) >= 100
+
+
+def test_devices_by_python(exercised: list[str]) -> None:
+    devices: list[Device] = [choice.device for choice in crew_choices()]
+    field, report = render(JOB, devices)
+    assert field.counts_sha256() == clean().counts_sha256()
+    assert report.device == [device.name for device in devices]
+    assert exercised

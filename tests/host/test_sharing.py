@@ -1,0 +1,109 @@
+"""Who computes which block: every pixel once, whoever fails, is slow, or comes late. No device, no process."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mandelcl.schedule import Block
+from mandelcl.sharing import DEPTH, ShareOut
+
+
+def bands(width: int, height: int, rows: int) -> list[Block]:
+    return [Block(0, y, width, min(rows, height - y)) for y in range(0, height, rows)]
+
+
+@given(
+    st.integers(1, 70), st.integers(1, 70), st.integers(1, 40), st.lists(st.floats(0.1, 1000), min_size=1, max_size=4),
+    st.integers(1, 300), st.integers(0, 2**32),
+)  # fmt: skip
+def test_every_pixel_is_accepted_once(
+    width: int, height: int, rows: int, rates: list[float], least: int, seed: int
+) -> None:
+    """Workers finish in any order, and now and then one fails and is replaced."""
+    chance = random.Random(seed)
+    share = ShareOut(bands(width, height, rows), width * height, lambda _wait: True)
+    names = [str(k) for k in range(len(rates))]
+    held: dict[str, list[Block]] = {name: [] for name in names}
+    for name, rate in zip(names, rates, strict=True):
+        share.join(name, rate, least, 4 * least)
+    seen = [[0] * width for _ in range(height)]
+    for _ in range(100_000):
+        if share.complete:
+            break
+        for name in names:
+            while (block := share.take(name)) is not None:
+                assert len(held[name]) < DEPTH
+                held[name].append(block)
+        busy = [name for name in names if held[name]]
+        assert busy, "somebody has work until all is done"
+        name = chance.choice(busy)
+        if chance.random() < 0.2:
+            share.leave(name)
+            held[name] = []
+            share.join(name, rates[names.index(name)], least, 4 * least)
+            continue
+        block = held[name].pop(chance.randrange(len(held[name])))
+        if chance.random() < 0.3:
+            share.received(name, block)
+        if share.finish(name, block):
+            for y in range(block.y, block.y + block.height):
+                for x in range(block.x, block.x + block.width):
+                    seen[y][x] += 1
+    assert share.complete
+    assert all(count == 1 for row in seen for count in row)
+
+
+def test_the_faster_gets_the_larger_block() -> None:
+    share = ShareOut(bands(100, 1000, 1000), 100_000, lambda _wait: True)
+    share.join("gpu", 900, 1, 1 << 20)
+    share.join("cpu", 100, 1, 1 << 20)
+    gpu, cpu = share.take("gpu"), share.take("cpu")
+    assert gpu is not None
+    assert cpu is not None
+    assert 8 <= gpu.pixels / cpu.pixels <= 13
+
+
+def test_blocks_grow_smaller_towards_the_end() -> None:
+    share = ShareOut(bands(10, 10_000, 10_000), 100_000, lambda _wait: True)
+    share.join("a", 1, 1, 1 << 20)
+    sizes = []
+    while (block := share.take("a")) is not None:
+        sizes.append(block.pixels)
+        share.finish("a", block)
+    assert sum(sizes) == 100_000
+    assert sizes[:20] == sorted(sizes[:20], reverse=True)
+    assert max(sizes[-3:]) <= 10, "the last are single rows, and pieces of them"
+
+
+def test_a_late_block_is_done_by_somebody_else_and_counts_once() -> None:
+    share = ShareOut(bands(4, 1, 1), 4, lambda _wait: True)
+    share.join("slow", 1, 4, 4)
+    share.join("fast", 1, 4, 4)
+    block = share.take("slow")
+    assert share.take("slow") is None
+    assert share.take("fast") == block
+    assert block is not None
+    assert share.finish("fast", block)
+    assert share.complete
+    assert not share.finish("slow", block)
+
+
+def test_without_room_nothing_is_handed_out() -> None:
+    room = False
+    share = ShareOut(bands(4, 4, 2), 16, lambda _wait: room)
+    share.join("a", 1, 16, 16)
+    assert share.take("a") is None
+    assert not share.complete
+    room = True
+    assert share.take("a") == Block(0, 0, 4, 2)
+
+
+def test_a_lost_block_is_handed_out_first() -> None:
+    share = ShareOut(bands(4, 8, 1), 32, lambda _wait: True)
+    share.join("a", 1, 4, 4)
+    share.join("b", 1, 4, 4)
+    lost = share.take("a")
+    share.take("b")
+    assert share.leave("a") == [lost]
+    assert share.take("b") == lost
