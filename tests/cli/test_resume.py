@@ -11,7 +11,8 @@ import pytest
 
 from tests.cli.conftest import Run
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+_PATHS = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(_PATHS)}
 pytestmark = pytest.mark.usefixtures("usable")
 LONG = ("--size", "320x200", "--palette", "coursework", "--number", "float")
 CAP = "1000000"

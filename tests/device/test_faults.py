@@ -95,7 +95,7 @@ def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: s
 @pytest.mark.parametrize(("site", "kind"), [*product(["fetch"], LIES), ("launch", "-14"), ("wait", "hang")])
 def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, tmp_path: Path) -> None:
     """Nobody else does its work, so it is begun again, and the fault is told."""
-    field, faults = shared(command("", site, kind, 2, tmp_path / "flag"), [choice])
+    field, faults = shared(command("", site, kind, 1, tmp_path / "flag"), [choice])
     assert field.counts_sha256() == clean().counts_sha256()
     assert len(faults) == 1
     assert "started again" in faults[0]

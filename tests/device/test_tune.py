@@ -126,17 +126,22 @@ def test_the_kind_of_digits_is_not_tuned(device: Device, fresh: Path) -> None:
 def test_the_fastest_is_found(device: Device, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each choice starts from the best so far; a shape that does not work here has the rate 0."""
     own = default_variant(device, FLOAT)
-    choices = {"vectors": ((2,), (3,)), "group unrolled": ((14, 7), (21, 7)), "local_columns local_rows": ((2, 3),)}
+    two, none = own.vectors + 1, own.vectors + 2
+    choices = {
+        "vectors": ((two,), (none,)),
+        "group unrolled": ((14, 7), (21, 7)),
+        "local_columns local_rows": ((2, 3),),
+    }
     for name in ("_CPU_CHOICES", "_GPU_CHOICES"):
         monkeypatch.setattr(tune, name, choices)
-    fast = replace(own, vectors=2, group=21, unrolled=7)
-    rates = {own: 1e9, replace(own, vectors=2): 2e9, replace(own, vectors=3): 0.0, fast: 3e9}
+    fast = replace(own, vectors=two, group=21, unrolled=7)
+    rates = {own: 1e9, replace(own, vectors=two): 2e9, replace(own, vectors=none): 0.0, fast: 3e9}
     monkeypatch.setattr(tune._Bench, "rate", lambda _bench, tried: rates.get(tried, 1.5e9))
     shown: list[tuple[Variant, float | None]] = []
     found = tune.tune(device, FLOAT, progress=lambda *seen: shown.append(seen))
     assert (found.variant, found.rate, found.class_rate, found.gain) == (fast, 3e9, 1e9, 3.0)
     assert shown[0] == (own, 1e9)
-    assert (replace(own, vectors=3), None) in shown
+    assert (replace(own, vectors=none), None) in shown
     assert (replace(fast, local_columns=2, local_rows=3), 1.5e9) in shown
     assert suited(device, FLOAT) == variant.Suited(fast, "tuned")
     monkeypatch.setattr(tune._Bench, "rate", lambda *_: 1e9)
