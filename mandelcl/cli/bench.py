@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl import choose
+from mandelcl import __version__, choose
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.errors import CancelledError, InvalidInputError
@@ -100,13 +100,13 @@ def command(
             for row in chosen.run(bench):
                 rows.append(row)
                 click.echo(f"mandelcl: {_summary(row)}", err=True)
-                files.write(Document(chosen, rows, line, today, complete=False))
+                files.write(Document(chosen, rows, line, today, __version__, complete=False))
         except CancelledError:
             return False
         return True
 
     complete = interruptible(work)
-    final = Document(chosen, rows, line, today, complete)
+    final = Document(chosen, rows, line, today, __version__, complete)
     files.write(final)
     _show(*final.table())
     files.draw(final)

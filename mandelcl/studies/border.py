@@ -50,6 +50,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             if own:
                 ticks = sorted({row["extra"][sweep] for row in own})
                 plots.logarithmic(axes, sweep, "Mpix/s" if per_pixel else "seconds", ticks)
+    plots.legend(figure, panels[0][0])
 
 
 STUDY = Study(

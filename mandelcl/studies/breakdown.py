@@ -15,8 +15,7 @@ RESOLUTIONS = (500, 1000, 1500, 2000)
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each resolution and device: the medians of each stage's seconds."""
-    for resolution in RESOLUTIONS:
-        scaled = bench.side(resolution)
+    for scaled in bench.sides(RESOLUTIONS):
         for device in bench.devices:
             yield child.in_folder(lambda folder: _row(bench, device, scaled, folder))  # noqa: B023 - called at once
 
@@ -49,7 +48,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         left = [a + b for a, b in zip(left, widths, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel("seconds, medians")
-    axes.legend(ncols=len(child.STAGES), fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    figure.legend(ncols=len(child.STAGES), fontsize="x-small", loc="outside lower center")
 
 
 STUDY = Study(

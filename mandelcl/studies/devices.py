@@ -45,7 +45,9 @@ def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
 
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw Giter/s by number and device."""
-    plots.bars(figure.subplots(), rows, "giter_s", "useful iterations a second, 10⁹ (logarithmic)")
+    axes = figure.subplots()
+    plots.bars(axes, rows, "giter_s", "useful iterations a second, 10⁹ (logarithmic)")
+    plots.legend(figure, axes)
 
 
 STUDY = Study(

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mandelcl import __version__
 from mandelcl.errors import FileError
 from mandelcl.paths import one_line, target
 from mandelcl.studies.model import Row, Study, Times
@@ -19,12 +18,16 @@ _TIMES = ("min", "median", "max", "mean")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A run of a study: the rows so far, the command, the date (UTC, ISO 8601), and whether it ran to its end."""
+    """A run of a study: the rows so far, the command, the date (UTC, ISO 8601), and mandelcl's version.
+
+    It is `complete` where it ran to its end.
+    """
 
     study: Study
     rows: Sequence[Row]
     command: str
     date: str
+    version: str
     complete: bool = True
 
     def as_dict(self) -> dict[str, Any]:
@@ -34,7 +37,7 @@ class Document:
             "schema": SCHEMA,
             "study": self.study.name,
             "title": self.study.title,
-            "mandelcl": __version__,
+            "mandelcl": self.version,
             **about,
             "complete": self.complete,
             "published": list(self.study.published),

@@ -31,8 +31,9 @@ def run(bench: Bench) -> Iterator[Row]:
             job = jobs.article_job(place, size, name, bench.cap)
             unresolved = by_name(name).unresolved(job.view, job.iterations)
             for cut, blocks in CUTS.items():
+                settings = Settings(blocks=blocks and (min(blocks[0], size), min(blocks[1], size)))
                 extra = {"place": place, "blocks": cut, "published": PUBLISHED[name, place]}
-                for row in bench.rows(f"{place}, {name}, {cut}", job, Settings(blocks=blocks), extra):
+                for row in bench.rows(f"{place}, {name}, {cut}", job, settings, extra):
                     yield with_extra(row, resolved="no: a wrong picture" if unresolved else "yes")
 
 
@@ -46,6 +47,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         if own:
             plots.bars(axes, own, "ms", "kernel ms (logarithmic)")
         axes.set_title(place, fontsize="small")
+    plots.legend(figure, panels[0])
 
 
 STUDY = Study(

@@ -60,7 +60,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     plots.bars(axes, rows, "mpix_s", "Mpix/s, kernel time (logarithmic)")
     names = plots.cases(rows)
     axes.plot([PUBLISHED[name] for name in names], range(len(names)), "k|", markersize=18, label="published")
-    axes.legend(fontsize="small")
+    plots.legend(figure, axes)
 
 
 STUDY = Study(

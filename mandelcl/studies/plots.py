@@ -51,6 +51,12 @@ def label(row: Mapping[str, Any]) -> str:
     return f"{row['device']}, {row['platform']}"
 
 
+def legend(figure: Any, axes: Any) -> None:
+    """Put the legend of some axes below the figure."""
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, fontsize="x-small", ncols=2, loc="outside lower center")
+
+
 def labels(rows: Rows) -> list[str]:
     """Return the devices of some rows, in their order."""
     return list(dict.fromkeys(label(row) for row in rows))
@@ -76,7 +82,6 @@ def bars(axes: Any, rows: Rows, key: str, heading: str) -> None:
     axes.set_xscale("log")
     axes.set_xlabel(heading)
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize="small")
 
 
 def band(axes: Any, rows: Rows, across: str, time: str, name: str, per_pixel: bool = False) -> None:
@@ -95,7 +100,7 @@ def band(axes: Any, rows: Rows, across: str, time: str, name: str, per_pixel: bo
 
 
 def logarithmic(axes: Any, horizontal: str, vertical: str, ticks: Sequence[float] = ()) -> None:
-    """Give axes logarithms, names and a legend."""
+    """Give axes logarithms and names."""
     axes.set_xscale("log")
     axes.set_yscale("log")
     if ticks:
@@ -104,4 +109,3 @@ def logarithmic(axes: Any, horizontal: str, vertical: str, ticks: Sequence[float
     axes.set_xlabel(horizontal)
     axes.set_ylabel(vertical)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="x-small")

@@ -17,7 +17,6 @@ from mandelcl.studies.timing import Timed
 RESOLUTIONS = (500, 1000, 1500, 2000)
 ORDERS = ("fused", "separate", ORDER)
 PUBLISHED = {500: 7559, 1000: 29687, 1500: 53872, 2000: 118307}
-_PUBLISHED_GPU = {500: 7531, 1000: 29683, 1500: 54006, 2000: 118413}
 _MAP = (90, 60)  # columns and rows of the picture of where
 _LEVELS = "0123456789"
 
@@ -26,15 +25,14 @@ Seen = dict[tuple[str, str], Counts]
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each resolution, device, order of operations and number; a float row tells what differs."""
-    for resolution in RESOLUTIONS:
-        scaled = bench.side(resolution)
+    for scaled in bench.sides(RESOLUTIONS):
         for device in bench.devices:
             seen: Seen = {}
             for order in ORDERS:
                 for number in ("double", "float"):
                     row = _row(bench, device, scaled, number, order, seen)
-                    if number == "float" and order == ORDER and scaled == resolution and not bench.cap:
-                        row = with_extra(row, published=PUBLISHED[resolution])
+                    if number == "float" and order == ORDER and scaled in PUBLISHED and not bench.cap:
+                        row = with_extra(row, published=PUBLISHED[scaled])
                     yield row
 
 
@@ -108,14 +106,13 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     share.legend(fontsize="x-small")
     for device in plots.labels(rows):
         for order in ORDERS:
-            _draw_cost(cost, rest, [row for row in rows if plots.label(row) == device], device, order)
-    handles, names = cost.get_legend_handles_labels()
+            _draw_cost(cost, [row for row in rows if plots.label(row) == device], device, order)
     cost.set_xlabel("R")
     cost.set_ylabel("double over float, kernel time")
-    rest.legend(handles, names, fontsize="x-small", loc="center")
+    rest.legend(*cost.get_legend_handles_labels(), fontsize="x-small", loc="center")
 
 
-def _draw_cost(cost: Any, _rest: Any, rows: Sequence[Mapping[str, Any]], device: str, order: str) -> None:
+def _draw_cost(cost: Any, rows: Sequence[Mapping[str, Any]], device: str, order: str) -> None:
     times = {
         (row["extra"]["number"], row["extra"]["resolution"]): row["kernel_s"]["median"]
         for row in rows

@@ -41,7 +41,7 @@ def whole_process(
 
     answers: list[dict[str, Any]] = []
     row = bench.measured(row, device, timed.job, once, lambda: timed.counts, timed.rate, timed.build_s)
-    if any(answer["counts_sha256"] != expected[0] for answer in answers):
+    if row.validation == "ok" and any(answer["counts_sha256"] != expected[0] for answer in answers):
         row = replace(row, validation="WRONG", differing_pixels=None, checked="a process of its own differs")
     output_sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     return replace(row, extra={**row.extra, "output_sha256": output_sha256}), answers

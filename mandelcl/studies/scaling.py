@@ -142,6 +142,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         seconds.plot(units, [row["wall_s"]["median"] for row in own], style, markersize=4, label=name)
         speed_up.plot(units, [row["extra"].get("speed_up") for row in own], style, markersize=4, label=name)
         efficiency.plot(units, [row["extra"].get("efficiency") for row in own], style, markersize=4, label=name)
+    plots.legend(figure, seconds)
     plots.logarithmic(seconds, "compute units", "seconds (wall)", ticks)
     for axes, heading in ((speed_up, "speed-up over one unit"), (efficiency, "efficiency")):
         axes.set_xlabel("compute units")

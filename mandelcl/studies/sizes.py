@@ -111,6 +111,8 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             times = [row["wall_s" if process else "kernel_s"]["median"] for row in part]
             axes = whole if process else kernel
             axes.plot([row["extra"]["size"] for row in part], times, "o-", markersize=3, label=f"{device}: {kind}")
+    for axes in (whole, kernel):
+        axes.legend(fontsize="xx-small")
     plots.logarithmic(whole, "pixels a side", "seconds, whole process", sizes)
     plots.logarithmic(kernel, "pixels a side", "seconds, kernel", sizes)
 

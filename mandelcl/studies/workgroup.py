@@ -24,15 +24,15 @@ PUBLISHED_MS = {  # NVIDIA T400, double: columns × rows of the work-group, R = 
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each resolution, device and work-group; float where a device has no double."""
-    for resolution in RESOLUTIONS:
-        scaled = bench.side(resolution)
+    for scaled in bench.sides(RESOLUTIONS):
         for device in bench.devices:
             number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
             job = jobs.hpc_job(scaled, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
             for x, columns in enumerate(SIDES):
                 for y, rows in enumerate(SIDES):
                     extra = {"resolution": scaled, "columns": columns, "rows": rows}
-                    extra["published_ms"] = PUBLISHED_MS[resolution][x][y]
+                    if scaled in PUBLISHED_MS and device.fp64:
+                        extra["published_ms"] = PUBLISHED_MS[scaled][x][y]
                     variant = replace(default_variant(device, number), local_columns=columns, local_rows=rows)
 
                     def measure(row: Row) -> Row:
@@ -55,7 +55,8 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         for axes, device in zip(line, devices, strict=False):
             part = [row for row in own if plots.label(row) == device]
             _map(axes, f"{device}\nR = {resolution}", part, lambda row: row["kernel_s"]["median"] * 1e3)
-        _map(line[-1], f"published, NVIDIA T400\nR = {resolution}", own, lambda row: row["extra"]["published_ms"])
+        beside = [row for row in own if "published_ms" in row["extra"]]
+        _map(line[-1], f"published, NVIDIA T400\nR = {resolution}", beside, lambda row: row["extra"]["published_ms"])
 
 
 def _map(axes: Any, title: str, rows: Sequence[Mapping[str, Any]], value: Any) -> None:
@@ -64,7 +65,8 @@ def _map(axes: Any, title: str, rows: Sequence[Mapping[str, Any]], value: Any) -
         x, y = SIDES.index(row["extra"]["columns"]), SIDES.index(row["extra"]["rows"])
         table[y][x] = value(row)
         axes.text(x, y, f"{table[y][x]:.3g}", ha="center", va="center", fontsize="x-small")
-    axes.imshow(table, cmap="YlOrRd", norm="log")
+    if rows:
+        axes.imshow(table, cmap="YlOrRd", norm="log")
     axes.set_xticks(range(len(SIDES)), SIDES)
     axes.set_yticks(range(len(SIDES)), SIDES)
     axes.set_xlabel("columns of work-items")
