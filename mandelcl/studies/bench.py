@@ -16,7 +16,7 @@ from mandelcl.rendering import Settings
 from mandelcl.studies.model import Row, Times, Value
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import Sample, Timed, coarse_step, repeated
-from mandelcl.studies.validation import Validator, Verdict, digest
+from mandelcl.studies.validation import Validator, Verdict, fingerprint
 from mandelcl.view import View
 
 PATIENCE_S = 30.0
@@ -113,11 +113,11 @@ class Bench:
         self._require_patience(job, rate, order)
         run()
         verdict = self.validator.check(job, counts(), device, order)
-        before = digest(counts())
+        before = fingerprint(counts())
         samples = repeated(run, self.repeat, self.patience)
-        if verdict.ok and digest(counts()) != before:
+        if verdict.ok and fingerprint(counts()) != before:
             verdict = Verdict(False, None, "the last run differs from the first")
-        return _filled(row, job, samples, verdict, int(counts().sum(dtype=np.uint64)), build_s)
+        return filled(row, job, samples, verdict, int(counts().sum(dtype=np.uint64)), build_s)
 
     def _require_patience(self, job: Job, rate: float, order: str = "") -> None:
         """Raise DeviceError where a run is likely to outlast the patience, by the counts of the sample."""
@@ -148,7 +148,8 @@ def with_extra(row: Row, **values: Value) -> Row:
     return replace(row, extra={**row.extra, **values})
 
 
-def _filled(row: Row, job: Job, samples: Sequence[Sample], verdict: Verdict, iterations: int, build_s: float) -> Row:
+def filled(row: Row, job: Job, samples: Sequence[Sample], verdict: Verdict, iterations: int, build_s: float) -> Row:
+    """Return the row with what its runs took; `iterations` is the sum of the counts."""
     kernel = Times.of([sample.kernel_s for sample in samples])
     step = coarse_step([sample.kernel_s for sample in samples])
     return replace(

@@ -19,7 +19,7 @@ from mandelcl.schedule import Block, BlockQueue
 
 _STEADY = 0.02  # the middle is known to this share
 _GROWTH = 5  # the repeats grow to so many times those asked for
-_GROWTH_S = 2.0  # and take no longer than this for it
+_GROWTH_S = 1.0  # and take no longer than this for it
 _COARSE = 0.01  # a clock whose steps are a larger share of a time than this is coarse
 _LEAST_REPEATS = 3  # with fewer nothing can be said of the spread
 
