@@ -18,7 +18,8 @@ from mandelcl.job import Job
 from mandelcl.schedule import Block
 
 Results = npt.NDArray[np.uint32]
-MEMORY_BYTES = 384 << 20
+MEMORY_BYTES = 256 << 20
+_WAIT_S = 0.1
 
 
 @dataclass(slots=True)
@@ -64,7 +65,9 @@ class Bands:
         self._bands: dict[int, _Band] = {}
         self._readers: list[_Progress] = []
         self._handed_out: dict[int, int] = {}  # bytes of bands that are being computed
+        self._loading: set[int] = set()
         self._failure: BaseException | None = None
+        self.check: Callable[[], None] = lambda: None  # called now and then by who waits for room; it may raise
         self._changed = threading.Condition()
 
     def missing(self) -> Iterator[Block]:
@@ -89,8 +92,9 @@ class Bands:
             while not self._has_room():
                 if not wait:
                     return False
-                self._changed.wait()
+                self._changed.wait(_WAIT_S)
                 self._raise_failure()
+                self.check()
             return True
 
     def put(self, block: Block, results: Results) -> None:
@@ -161,24 +165,46 @@ class Bands:
 
     def _has_room(self) -> bool:
         held = sum(entry.results.nbytes for band, entry in self._bands.items() if band not in self._handed_out)
-        held += sum(self._handed_out.values())
-        return not held or held + self._bytes(self.block(0)) <= self.memory
+        held += sum(self._handed_out.values()) + sum(self._bytes(self.block(band)) for band in self._loading)
+        return not held or held + self._bytes(self.block(0)) <= self.memory or self._starving()
+
+    def _starving(self) -> bool:
+        """Whether the last reader waits for a band that nobody works on: then memory must not stand in the way."""
+        band = self._last_band()
+        under_way = band in self._bands or band in self._handed_out or band in self.stored
+        return bool(self._readers) and not self._handed_out and not under_way
+
+    def _last_band(self) -> int:
+        return min((reader.low for reader in self._readers), default=0) // self.band_rows
 
     def _bytes(self, block: Block) -> int:
         return 4 * self.planes * block.pixels
 
-    def _read(self, band: int) -> Results:
-        """Return a band once it is there; the lock is held by the caller."""
+    def _read(self, band: int, progress: _Progress, top: int, bottom: int) -> Results:
+        """Return rows top … bottom − 1, which lie in a band, once they are there."""
         while True:
-            self._raise_failure()
-            entry = self._bands.get(band)
-            if entry is not None and not entry.missing:
-                return entry.results
-            if band in self.stored and self._load is not None:
-                results = self._load(band)
+            with self._changed:
+                while not self._may_load(band):
+                    self._raise_failure()
+                    entry = self._bands.get(band)
+                    if entry is not None and not entry.missing:
+                        self._advance(progress, top, bottom)
+                        first = band * self.band_rows
+                        return entry.results[:, top - first : bottom - first]
+                    self._changed.wait()
+                self._loading.add(band)
+            assert self._load is not None
+            results = self._load(band)
+            with self._changed:
+                self._loading.discard(band)
                 self._bands[band] = _Band(results, 0)
-                return results
-            self._changed.wait()
+                self._changed.notify_all()
+
+    def _may_load(self, band: int) -> bool:
+        """Whether a reader is to fetch a band from the store now: it may be early only where there is memory."""
+        if self._failure is not None or band not in self.stored or band in self._bands or band in self._loading:
+            return False
+        return band == self._last_band() or self._has_room()
 
     def _advance(self, progress: _Progress, top: int, bottom: int) -> None:
         progress.ahead[top] = bottom
@@ -222,11 +248,8 @@ class BandReader:
         return counts
 
     def _results(self, top: int, bottom: int) -> Results:
-        bands, parts = self._bands, []
-        with bands._changed:
-            for band in range(top // bands.band_rows, -(-bottom // bands.band_rows)):
-                first = band * bands.band_rows
-                results = bands._read(band)
-                parts.append(results[:, max(top - first, 0) : bottom - first])
-            bands._advance(self._progress, top, bottom)
+        rows, parts = self._bands.band_rows, []
+        for band in range(top // rows, -(-bottom // rows)):
+            first, last = max(top, band * rows), min(bottom, (band + 1) * rows)
+            parts.append(self._bands._read(band, self._progress, first, last))
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

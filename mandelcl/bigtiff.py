@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mandelcl.errors import FileError
 from mandelcl.strips import Picture, in_order
 
-TILE = 512
+TILE = 256
 _LEVEL = 2
 _STRIP_PIXELS = 1 << 18
 _MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")

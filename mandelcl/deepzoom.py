@@ -8,7 +8,7 @@ from mandelcl import png
 from mandelcl.errors import FileError
 from mandelcl.strips import Picture
 
-TILE = 512
+TILE = 256
 _NAME = "picture"
 
 

@@ -19,6 +19,9 @@ from mandelcl.variant import Variant, default_variant, fit_local
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
 _VIEW_VALUES = 3
+_CPU_LIST_BYTES = 1 << 24
+_GPU_LIST_BYTES = 1 << 28
+_LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 
 
 def build(device: Device, text: str) -> BuiltProgram:
@@ -42,8 +45,10 @@ def build(device: Device, text: str) -> BuiltProgram:
 class Memory:
     """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
 
-    def __init__(self, program: "Program", pixels: int) -> None:
+    def __init__(self, program: "Program", pixels: int, width: int) -> None:
         self.pixels = pixels
+        # How many orbits a list takes: those of a row of the block, at the least.
+        self.capacity = max(width, min(pixels, program.list_capacity))
         self._program = program
         self.results = self._program.device.allocate(4 * program.planes * pixels)
         self.survivor_total = self._program.device.allocate(4)
@@ -52,7 +57,7 @@ class Memory:
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
         if not self._lists:
-            size = 4 * self._program.number.state_words * self.pixels
+            size = 4 * self._program.number.state_words * self.capacity
             self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
         return self._lists
 
@@ -128,6 +133,16 @@ class Program:
         return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
 
     @property
+    def list_capacity(self) -> int:
+        """Orbits that a launch may leave alive: many more than saturate the device, few enough for its memory.
+
+        A CPU's memory is the host's, and needs few orbits.
+        """
+        most = _GPU_LIST_BYTES if self.device.type == "gpu" else _CPU_LIST_BYTES
+        size = min(most, self.device.max_alloc_bytes, self.device.memory_bytes // _LIST_SHARE)
+        return max(1, size // (4 * self.number.state_words))
+
+    @property
     def saturation(self) -> int:
         """Orbits below which a launch takes as long as with that many."""
         return self.device.compute_units * self.variant.orbits * (1 if self.variant.lanes > 1 else 1024)
@@ -151,7 +166,7 @@ class Program:
         columns_each, rows_each = self.variant.tile
         wanted = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, self.device.group_limit(kernel))
-        arguments = (*arguments, memory.survivor_total, np.uint32(memory.pixels))
+        arguments = (*arguments, memory.survivor_total, np.uint32(memory.capacity))
         return self._launch(kernel, wanted, local, arguments, memory, groups, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, groups: int) -> Launch:
@@ -169,7 +184,7 @@ class Program:
             np.uint32(total),
             survivors,
             memory.survivor_total,
-            np.uint32(memory.pixels),
+            np.uint32(memory.capacity),
         )
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)

@@ -23,7 +23,7 @@ _NO_BUDGET = 1e9
 _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
-_BLOCK_BYTES = 64 << 20
+_BLOCK_BYTES = 32 << 20
 _BLOCK_SECONDS = 20.0
 _MEMORIES = 3  # blocks on the device: two in flight, one on its way back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
@@ -131,11 +131,11 @@ class Computation:
         program, device = self.program, self.device
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" else _CPU_BLOCK_PIXELS
         wanted = max(least, self.job.view.pixels // _MOST_BLOCKS)
-        lists, results = 4 * program.number.state_words, 4 * program.planes
+        results = 4 * program.planes
         by_host = _BLOCK_BYTES // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
-        by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * (results + 2 * lists))
-        by_allocation = device.max_alloc_bytes // max(lists, results)
+        by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
+        by_allocation = device.max_alloc_bytes // results
         return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))
 
 

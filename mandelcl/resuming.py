@@ -35,7 +35,8 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     manifests = [store.read_manifest() for store in stores]
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
         if manifest is None:
-            store.sweep()
+            with one_line(f"cannot use {store.folder}"):
+                store.sweep()
         elif index or not resume:
             hint = "name that output first, with --resume" if index else "go on with --resume"
             raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it")

@@ -9,6 +9,7 @@ process.
 import hashlib
 import json
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -23,11 +24,15 @@ from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.job import Job
+from mandelcl.paths import one_line
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
 DRAFT = "draft"
 _BAND = "band-{:07d}"
+_NEW = ".new"
+_OWN_BAND = re.compile(r"band-\d{7}")
+_OWN_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{_NEW}")
 _VERSION = 1
 _MAGIC = b"mandelcl band 1\n"
 _DIGEST_BYTES = 16
@@ -98,11 +103,12 @@ class Store:
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
-        try:
-            text = (self.folder / MANIFEST).read_text(encoding="utf-8")
-            return Manifest.parse(text)
-        except FileNotFoundError:
+        if not (self.folder / MANIFEST).exists():
             return None
+        try:
+            with one_line(f"cannot use {self.folder}"):
+                text = (self.folder / MANIFEST).read_bytes().decode()
+            return Manifest.parse(text)
         except ValueError as error:  # UnicodeDecodeError is one, too
             raise FileError(
                 f"{self.folder / MANIFEST} is damaged ({error}); nothing can be gone on with: delete {self.folder}"
@@ -123,12 +129,13 @@ class Store:
                 self.read(band)
                 yield band, True
             except FileError:
-                self._path(band).unlink()
+                with one_line(f"cannot use {self.folder}"):
+                    self._path(band).unlink()
                 yield band, False
 
     def band_count(self) -> int:
         """Return how many bands there are files of."""
-        return sum(path.name.startswith(_BAND[:5]) and path.suffix != ".new" for path in self.folder.iterdir())
+        return sum(map(_is_band, self.folder.iterdir()))
 
     def write(self, band: int, results: npt.NDArray[np.uint32]) -> None:
         """Put a band's results (planes × rows × width) into the store."""
@@ -138,7 +145,8 @@ class Store:
 
     def read(self, band: int) -> npt.NDArray[np.uint32]:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
-        data = memoryview(self._path(band).read_bytes())
+        with one_line(f"cannot use {self.folder}"):
+            data = memoryview(self._path(band).read_bytes())
         start = len(_MAGIC) + _DIGEST_BYTES
         shape = self._known().shape(band)
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
@@ -151,7 +159,7 @@ class Store:
         if not self._lock.is_locked:
             return
         # The manifest last: bands without one belong to nobody, and are swept away.
-        names = [path for path in self.folder.iterdir() if path.name.startswith((_BAND[:5], DRAFT))]
+        names = [path for path in self.folder.iterdir() if _is_band(path) or _is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             _remove(path)
         with suppress(OSError):  # Windows does not remove a file that is open
@@ -165,8 +173,7 @@ class Store:
         """Remove drafts that an earlier process left, and bands without a manifest."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self.folder.iterdir():
-            unfinished = path.name.startswith(DRAFT) or path.name.endswith(".new")
-            if unfinished or (orphans and path.name.startswith(_BAND[:5])):
+            if _is_draft(path) or (orphans and _is_band(path)):
                 _remove(path)
 
     def release(self) -> None:
@@ -195,7 +202,7 @@ class Store:
 
     def _write(self, name: str, parts: list[bytes]) -> None:
         """Write a file so that it is there whole or not at all, whenever the process or the machine stops."""
-        draft = self.folder / f"{name}.new"
+        draft = self.folder / f"{name}{_NEW}"
         try:
             with draft.open("wb") as file:
                 for part in parts:
@@ -211,6 +218,14 @@ class Store:
 
 def _checksum(core: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(core, sort_keys=True).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _is_band(path: Path) -> bool:
+    return bool(_OWN_BAND.fullmatch(path.name))
+
+
+def _is_draft(path: Path) -> bool:
+    return bool(_OWN_DRAFT.fullmatch(path.name))
 
 
 def _remove(path: Path) -> None:

@@ -125,8 +125,9 @@ class _Render:
     def resume(self, notice: Callable[[str], None]) -> None:
         """Take over what the store holds, after a look at every byte of it."""
         store = self.stores[0]
-        store.begin(self.manifest)
-        found = list(store.verified())
+        with one_line(f"cannot go on with {store.folder}"):
+            store.begin(self.manifest)
+            found = list(store.verified())
         self.bands.stored.update(band for band, whole in found if whole)
         self.bands.keep = self._keep
         damaged = sum(not whole for _, whole in found)
@@ -135,7 +136,7 @@ class _Render:
 
     def run(self, progress: ShowProgress, cancel: threading.Event, store_after: float) -> Report:
         """Compute what is missing, write everything, put it in place."""
-        self.work.log.check = lambda: self._check(cancel)
+        self.work.log.check = self.bands.check = lambda: self._check(cancel)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
             readers = [pool.submit(self._write, *each) for each in outputs]
@@ -174,7 +175,8 @@ class _Render:
             iterations += int(results[0].sum(dtype=np.uint64))
             progress(Progress(done, view.pixels, iterations, work.seconds, work.device.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
-                self.stores[0].begin(self.manifest)
+                with one_line(f"cannot write to {self.stores[0].folder}"):
+                    self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
 
     def _check(self, cancel: threading.Event) -> None:

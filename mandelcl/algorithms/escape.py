@@ -78,8 +78,8 @@ def run(
 
 
 def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _Run:
-    fitting = [memory for memory in spare if memory.pixels >= block.pixels]
-    memory = fitting[0] if fitting else Memory(program, block.pixels)
+    fitting = [memory for memory in spare if memory.pixels >= block.pixels and memory.capacity >= block.width]
+    memory = fitting[0] if fitting else Memory(program, block.pixels, block.width)
     if fitting:
         spare.remove(memory)
     rows, launch = _launch_rows(program, block, memory, 0, pace)
@@ -87,7 +87,10 @@ def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _
 
 
 def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, Launch]:
-    plan = pace.first(block.width, block.height - row, program.groups, program.variant.group)
+    rows, group = block.height - row, program.variant.group
+    plan = pace.first(block.width, rows, program.groups, group)
+    if min(plan.groups, program.most_groups) < program.groups:  # survivors must find room in their list
+        plan = pace.first(block.width, min(rows, memory.capacity // block.width), program.groups, group)
     groups = min(plan.groups, program.most_groups)
     return plan.rows, program.launch_block(memory, block, row, plan.rows, groups)
 

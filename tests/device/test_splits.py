@@ -152,7 +152,7 @@ def test_counts_saturate(target: Target) -> None:
     truth = expected(target.job(view, 1000)).astype(np.uint64)
     for variant in builds(target):
         program = Program(target.device, target.job(view, cap), variant)
-        block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels)
+        block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
         launch = program.launch_block(memory, block, 0, block.height, 1)
         launch.wait(target.device)
         started = program.groups - left
