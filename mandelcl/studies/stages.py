@@ -37,13 +37,13 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
         mark = now
 
     program = Program(device, choice.job, choice.variant, choice.loop_limit)
-    program.launch_probe(Memory(program, 1024), *program.variant.tile, 1).wait(device)
+    program.launch_probe(Memory(program, 1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
     stage("build")
     view = choice.job.view
     whole = Block(0, 0, view.width, view.height)
     if program.groups > program.most_groups:
         raise DeviceError(f"{device.label} cannot run to a cap of {choice.job.iterations} in one launch")
-    memory = Memory(program, view.pixels)
+    memory = Memory(program, view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     device.queue.finish()
     stage("allocate")

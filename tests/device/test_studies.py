@@ -1,6 +1,7 @@
 """Every study runs to its end on every device, and catches a device that is off by one in one pixel."""
 
 import json
+from collections import deque
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -113,10 +114,13 @@ def test_a_failed_device_is_a_row_with_its_reason(best: Device, monkeypatch: pyt
 def test_a_study_stops_when_it_is_told(best: Device) -> None:
     bench = tiny(best)
     rows: list[Row] = []
+
+    def stop(row: Row) -> None:
+        rows.append(row)
+        bench.cancel.set()
+
     with pytest.raises(CancelledError):
-        for row in find_study("hybridizer").run(bench):
-            rows.append(row)
-            bench.cancel.set()
+        deque(map(stop, find_study("hybridizer").run(bench)))
     assert len(rows) == 1
 
 
