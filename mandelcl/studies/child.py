@@ -20,7 +20,7 @@ STAGES = ("start", "build", "allocate", "kernel", "copy", "colour", "encode", "e
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to do: a job (JSON), a device by its SPEC, and of it `units` compute units where not 0.
+    """What to do: a job (JSON) on a device by its SPEC, the process kept to so many `cores` where not 0.
 
     `variant` is a variant's fields, or None. The picture goes to `output` in the colours of `palette`. With `staged`
     each stage waits for the one before, and its seconds are told; otherwise it is done as `mandelcl render` does it.
@@ -30,7 +30,7 @@ class Task:
     device: str
     output: str
     palette: str
-    units: int = 0
+    cores: int = 0
     variant: Mapping[str, Any] | None = None
     staged: bool = False
 
@@ -72,13 +72,14 @@ def main() -> None:
     from mandelcl.job import Job
     from mandelcl.rendering import Settings
     from mandelcl.streaming import render_to
+    from mandelcl.studies import pinned
     from mandelcl.studies.timing import plain
     from mandelcl.variant import Variant
 
+    if task.cores:
+        pinned.keep_to(task.cores)  # before the driver starts its threads
     job, colouring = Job.from_json(task.job), Colouring(find_palette(task.palette))
     device = choose.matching([task.device])[0]
-    if task.units:
-        device = device.partition([task.units])[0]
     if task.staged:
         from mandelcl.studies import stages
 

@@ -1,15 +1,17 @@
 """The Hybridizer post: float over [−2, 2)², from one compute unit to tiles of two dimensions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from mandelcl.device import Device
+from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
 from mandelcl.rendering import Settings
-from mandelcl.studies import jobs, plots
+from mandelcl.studies import jobs, parts, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study
+from mandelcl.studies.model import Column, Row, Study, Value
+from mandelcl.studies.timing import Timed
 from mandelcl.variant import Variant, default_variant
 
 SIZE = 2048
@@ -24,17 +26,29 @@ def run(bench: Bench) -> Iterator[Row]:
     job = jobs.hybridizer_job(size, cap)
     for case, published in PUBLISHED.items():
         for device in bench.devices:
-            extra = {"published_mpix_s": published, "size": size, "cap": cap}
+            extra: dict[str, Value] = {"published_mpix_s": published, "size": size, "cap": cap}
             if case == "one compute unit":
-
-                def measure(row: Row, device: Device = device) -> Row:
-                    own = bench.row(device.partition([1])[0], case, job, None, extra)  # noqa: B023 - called at once
-                    return replace(own, spec=row.spec)
-
-                row = bench.attempt(device, case, measure, extra)
+                row = _one_unit(bench, device, job, extra)
             else:
                 row = bench.row(device, case, job, Settings(variant=_variant(case, device, size)), extra)
             yield _with_copies(row, job.view.pixels)
+
+
+def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]) -> Row:
+    """Return the row of one core of a CPU, or of one unit of another device."""
+    case = "one compute unit"
+
+    def measure(row: Row) -> Row:
+        if device.type != "cpu":
+            return replace(bench.row(device.partition([1])[0], case, job, None, extra), spec=row.spec)
+        timed = Timed(job, device, None, bench.check)
+        timed.run()
+        verdict = bench.validator.check(timed.job, timed.counts, device)
+        how = (1, "pinned", asdict(default_variant(device, FLOAT)), bench.repeat, bench.patience)
+        (answer,) = parts.answers([parts.Task(job.to_json(), device.spec, *how)], bench.check)
+        return parts.filled_from(row, answer, timed.job, timed.counts, verdict)
+
+    return bench.attempt(device, case, measure, extra)
 
 
 def _variant(case: str, device: Device, size: int) -> Variant:
@@ -84,6 +98,7 @@ STUDY = Study(
         "the first default of its published sample, fits its serial time.",
         "One group a row is the post's 2048 groups of 128, a work-item taking 16 neighbouring pixels as a vector. In "
         "the other cases a group takes a tile as large as its local size.",
-        "One compute unit is a sub-device, where the driver makes one.",
+        "One compute unit is one core, to which a process of its own is kept (Linux); on other devices than CPUs a "
+        "sub-device, where the driver makes one.",
     ),
 )

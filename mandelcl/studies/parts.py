@@ -4,29 +4,32 @@
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mandelcl import choose
+from mandelcl.device import Device
 from mandelcl.errors import DeviceError, MandelclError
-from mandelcl.schedule import Block, BlockQueue, grid
+from mandelcl.job import Job
+from mandelcl.rendering import Computation, Settings
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, BlockQueue
+from mandelcl.studies import pinned
+from mandelcl.studies.bench import filled
+from mandelcl.studies.model import Row
+from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import Sample, plain, repeated
-from mandelcl.studies.validation import digest
-
-if TYPE_CHECKING:
-    from mandelcl.device import Device
-    from mandelcl.job import Job
-    from mandelcl.variant import Variant
+from mandelcl.studies.validation import Verdict, digest
+from mandelcl.variant import Variant
 
 SCHEDULES = ("pinned", "driver", "static", "dynamic")
-_CHUNKS = 64  # blocks of the shared queue, at least
 _WAKE_S = 0.2
 
 
@@ -62,9 +65,7 @@ class Parts:
     With `static` each part takes one of as many equal bands of rows; otherwise all take blocks from one queue.
     """
 
-    def __init__(self, job: "Job", parts: "Sequence[Device]", variant: "Variant", static: bool) -> None:
-        from mandelcl.rendering import Computation, Settings
-
+    def __init__(self, job: Job, parts: Sequence[Device], variant: Variant, static: bool) -> None:
         self._works = [Computation(job, [part], plain(Settings(variant=variant))) for part in parts]
         self._static = static
         view = job.view
@@ -74,8 +75,6 @@ class Parts:
 
     def run(self) -> Sample:
         """Compute all counts once. Kernel and copy times are those of the busiest part."""
-        from mandelcl.report import LaunchLog
-
         for work in self._works:
             work.log = LaunchLog()
         queues = self._queues()
@@ -94,14 +93,12 @@ class Parts:
         if len(self._works) == 1:
             work = self._works[0]
             return [BlockQueue([self._whole], work.block_width, work.block_height)]
+        units = len(self._works)
         if self._static:
-            rows = -(-height // len(self._works))
-            bands = list(grid(self._whole, width, rows))
-            return [BlockQueue(bands[k : k + 1], width, rows) for k in range(len(self._works))]
-        rows = max(1, height // max(_CHUNKS, 4 * len(self._works)))
-        return [BlockQueue([self._whole], width, rows)] * len(self._works)
+            return [BlockQueue(blocks, width, height) for blocks in pinned.static_blocks(width, height, units)]
+        return [BlockQueue(pinned.dynamic_blocks(width, height, units), width, height)] * units
 
-    def _work(self, work: Any, queue: BlockQueue) -> None:
+    def _work(self, work: Computation, queue: BlockQueue) -> None:
         for block, results in work.run(queue):
             self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
 
@@ -155,12 +152,20 @@ def _process(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answe
             process.kill()
 
 
+def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, verdict: Verdict) -> Row:
+    """Return the row with an answer's times; raises DeviceError where it is an error.
+
+    `counts` are this process's own, with the verdict on them: the answer's must be the same.
+    """
+    if answer.error:
+        raise DeviceError(answer.error)
+    if verdict.ok and answer.counts_sha256 != digest(counts):
+        verdict = Verdict(False, None, "a process of its own differs")
+    return filled(row, job, answer.samples, verdict, int(counts.sum(dtype=np.uint64)), answer.build_s)
+
+
 def work(task: Task) -> Answer:
     """Return the answer to a task, from this process."""
-    from mandelcl import choose
-    from mandelcl.job import Job
-    from mandelcl.variant import Variant
-
     device = choose.matching([task.device])[0]
     if task.schedule == "pinned" or (task.schedule == "driver" and task.units == device.compute_units):
         parts = [device]
@@ -174,23 +179,13 @@ def work(task: Task) -> Answer:
     return Answer(tuple(samples), digest(own.counts), own.build_s)
 
 
-def pin(cores: int) -> None:
-    """Keep this process to so many of the cores that it may use; raises DeviceError where that cannot be done."""
-    if sys.platform != "linux":
-        raise DeviceError("keeping a process to some cores works on Linux only")
-    allowed = sorted(os.sched_getaffinity(0))
-    if cores > len(allowed):
-        raise DeviceError(f"the host has {len(allowed)} cores to offer")
-    os.sched_setaffinity(0, allowed[:cores])
-
-
 def main() -> None:
     """Do the tasks on standard input."""
     for values in json.load(sys.stdin):
         task = Task(**values)
         try:
             if task.schedule == "pinned":
-                pin(task.units)  # before the driver starts its threads
+                pinned.keep_to(task.units)  # before the driver starts its threads
             answer = work(task)
         except MandelclError as error:
             answer = Answer(error=str(error))

@@ -2,22 +2,33 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
-from mandelcl.studies import jobs, parts, plots
-from mandelcl.studies.bench import Bench, filled, with_extra
+from mandelcl.studies import jobs, parts, pinned, plots
+from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study, Value
-from mandelcl.studies.timing import Timed
+from mandelcl.studies.reference import Counts
+from mandelcl.studies.timing import Timed, repeated
 from mandelcl.studies.validation import Verdict, digest
 from mandelcl.variant import Variant, default_variant
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 _ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
+
+_STYLES = {
+    "pinned": "x-",
+    "pinned static": "+--",
+    "pinned dynamic": "d-.",
+    "driver": "o-",
+    "static": "s--",
+    "dynamic": "^-.",
+}
 
 
 def run(bench: Bench) -> Iterator[Row]:
@@ -46,36 +57,60 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
             for lanes, variant in variants.items():
                 how = (units, schedule, asdict(variant), bench.repeat, bench.patience)
                 tasks[lanes, schedule, units] = parts.Task(job.to_json(), device.spec, *how)
-    found: list[tuple[Verdict, str, Job, int]] = []
+    found: list[tuple[Verdict, Counts, Job]] = []
 
     def validated(row: Row) -> Row:
         timed = Timed(job, device, None, bench.check)
         timed.run()
-        verdict = bench.validator.check(timed.job, timed.counts, device)
-        found.append((verdict, digest(timed.counts), timed.job, int(timed.counts.sum(dtype="u8"))))
+        found.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
         return row
 
     failed = bench.attempt(device, "all", validated)
     if failed.error:
         yield failed
         return
+    verdict, counts, settled = found[0]
     alone: dict[str, float] = {}
-    for (lanes, schedule, units), answer in zip(tasks, parts.answers(list(tasks.values()), bench.check), strict=True):
-        verdict, expected, settled, iterations = found[0]
+    mine = parts.answers(list(tasks.values()), bench.check)
+    others = _pinned(bench, device, settled, variants, counts) if device.type == "cpu" else iter(())
+    for (lanes, schedule, units), answer in chain(zip(tasks, mine, strict=True), others):
 
         def fill(row: Row, answer: parts.Answer = answer) -> Row:
-            if answer.error:
-                raise DeviceError(answer.error)
-            own = verdict  # noqa: B023 - called at once
-            if own.ok and answer.counts_sha256 != expected:  # noqa: B023
-                own = Verdict(False, None, "a process of its own differs")
-            return filled(row, settled, answer.samples, own, iterations, answer.build_s)  # noqa: B023
+            return parts.filled_from(row, answer, settled, counts, verdict)
 
         extra: dict[str, Value] = {"units": units, "lanes": lanes, "schedule": schedule, "number": job.number}
         row = bench.attempt(device, f"{lanes}, {schedule}, {units} unit{'s' * (units > 1)}", fill, extra)
         if row.wall_s is not None and lanes not in alone and units == 1:
             alone[lanes] = row.wall_s.median
         yield _with_speed_up(row, alone.get(lanes), units)
+
+
+def _pinned(
+    bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Counts
+) -> Iterator[tuple[tuple[str, str, int], parts.Answer]]:
+    """Yield what static and dynamic sharing take between processes on a core each, checked block by block."""
+    view, wanted = job.view, unit_counts(device.compute_units)
+    every = [(schedule, units) for schedule in ("pinned static", "pinned dynamic") for units in wanted]
+    for lanes, variant in variants.items():
+        task = {"job": job.to_json(), "device": device.spec, "variant": asdict(variant)}
+        done = 0
+        try:
+            with pinned.started(min(wanted[-1], len(pinned.cores())), task, bench.check) as workers:
+                for schedule, units in every:
+                    bench.check()
+                    how = (view.width, view.height, units, schedule == "pinned static")
+                    if units > len(pinned.cores()):
+                        reason = f"the host has {len(pinned.cores())} cores to offer"
+                        yield (lanes, schedule, units), parts.Answer(error=reason)
+                    else:
+                        workers.run(*how, expected=counts)
+                        samples = repeated(lambda: workers.run(*how), bench.repeat, bench.patience)  # noqa: B023
+                        answer = parts.Answer(tuple(samples), digest(counts), workers.build_s)
+                        yield (lanes, schedule, units), answer
+                    done += 1
+        except DeviceError as error:
+            for schedule, units in every[done:]:
+                yield (lanes, schedule, units), parts.Answer(error=str(error))
 
 
 def _with_speed_up(row: Row, alone: float | None, units: int) -> Row:
@@ -100,7 +135,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             for row in rows
             if (plots.label(row), row["extra"]["lanes"], row["extra"]["schedule"]) == (device, lanes, schedule)
         ]
-        style = {"pinned": "x-", "driver": "o-", "static": "s--", "dynamic": "^-."}[schedule]
+        style = _STYLES[schedule]
         units = [row["extra"]["units"] for row in own]
         name = f"{device}: {lanes}, {schedule}"
         seconds.plot(units, [row["wall_s"]["median"] for row in own], style, markersize=4, label=name)
@@ -134,14 +169,16 @@ STUDY = Study(
         "3000 × 2000 pixels, cap 1000, double (float where a device has no double). Speed-up and efficiency are of "
         "wall "
         "times, against one unit with the same lanes in the first schedule that has it.",
-        "`pinned`: the whole device, in a process kept to so many of the host's cores; CPU devices, on Linux. The "
-        "rest by "
-        "OpenCL's device partition. `driver`: one sub-device of so many units. `static`: so many sub-devices of one "
-        "unit, "
-        "each with one of as many equal contiguous bands. `dynamic`: the same sub-devices take blocks from one queue. "
-        "Kernel time is that of the busiest part.",
+        "`pinned`: the whole device, in a process kept to so many of the host's cores. `pinned static`, `pinned "
+        "dynamic`: so "
+        "many processes, each kept to a core of its own, with equal contiguous bands or blocks from one queue. CPU "
+        "devices, "
+        "on Linux.",
+        "`driver`: by OpenCL's device partition, one sub-device of so many units. `static`, `dynamic`: so many "
+        "sub-devices of "
+        "one unit, with bands or a queue as above. Kernel time is that of the busiest part.",
         "A driver that does not keep a sub-device to its units shows no speed-up in `driver`, and in `static` and "
-        "`dynamic` its parts wait for each other (seen with PoCL 5.0).",
+        "`dynamic` its parts wait for each other (seen with PoCL 5.0): the pinned schedules say what the cores can do.",
         "One lane is one orbit a work-item and a work-group, which no compiler vectorises.",
     ),
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.device import Device
+from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE
 from mandelcl.published import coursework_job
@@ -47,11 +48,11 @@ def _process(bench: Bench, device: Device, job: Job, case: str, folder: Path) ->
 
     def measure(row: Row) -> Row:
         task = child.Task(job.to_json(), device.spec, str(path), "coursework")
-        used = device
         if case == SEQUENTIAL:
-            used = device.partition([1])[0]
-            task = replace(task, units=1, variant=asdict(_ONE_LANE))
-        return whole_process(bench, row, used, job, task, path)[0]
+            if device.type != "cpu":
+                raise DeviceError("only a CPU device can be kept to one core")
+            task = replace(task, cores=1, variant=asdict(_ONE_LANE))
+        return whole_process(bench, row, device, job, task, path)[0]
 
     return bench.attempt(device, f"{size}², {case}", measure, {"size": size, "kind": case})
 
