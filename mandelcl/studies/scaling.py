@@ -1,5 +1,6 @@
 """The HPC report on scaling: compute units, one lane or vectors, and who decides which pixels a unit takes."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -49,11 +50,18 @@ def unit_counts(most: int) -> list[int]:
     return sorted({*(units for units in _UNITS if units < most), most})
 
 
+def _cores(device: Device) -> int:
+    """Return to how many cores a process with this device may be kept; 0 where it cannot."""
+    if device.type != "cpu" or sys.platform != "linux":
+        return 0
+    return min(device.compute_units, len(pinned.cores()))
+
+
 def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant]) -> Iterator[Row]:
     """Yield the rows of a device: its counts validated in this process, its times from others."""
     tasks: dict[tuple[str, str, int], parts.Task] = {}
-    for schedule in parts.SCHEDULES if device.type == "cpu" else parts.SCHEDULES[1:]:
-        for units in unit_counts(device.compute_units):
+    for schedule in parts.SCHEDULES if _cores(device) else parts.SCHEDULES[1:]:
+        for units in unit_counts(device.compute_units if schedule != "pinned" else _cores(device)):
             for lanes, variant in variants.items():
                 how = (units, schedule, asdict(variant), bench.repeat, bench.patience)
                 tasks[lanes, schedule, units] = parts.Task(job.to_json(), device.spec, *how)
@@ -72,7 +80,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
     verdict, counts, settled = found[0]
     alone: dict[str, float] = {}
     mine = parts.answers(list(tasks.values()), bench.check)
-    others = _pinned(bench, device, settled, variants, counts) if device.type == "cpu" else iter(())
+    others = _pinned(bench, device, settled, variants, counts) if _cores(device) else iter(())
     for (lanes, schedule, units), answer in chain(zip(tasks, mine, strict=True), others):
 
         def fill(row: Row, answer: parts.Answer = answer) -> Row:
@@ -89,24 +97,19 @@ def _pinned(
     bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Counts
 ) -> Iterator[tuple[tuple[str, str, int], parts.Answer]]:
     """Yield what static and dynamic sharing take between processes on a core each, checked block by block."""
-    view, wanted = job.view, unit_counts(device.compute_units)
+    view, wanted = job.view, unit_counts(_cores(device))
     every = [(schedule, units) for schedule in ("pinned static", "pinned dynamic") for units in wanted]
     for lanes, variant in variants.items():
         task = {"job": job.to_json(), "device": device.spec, "variant": asdict(variant)}
         done = 0
         try:
-            with pinned.started(min(wanted[-1], len(pinned.cores())), task, bench.check) as workers:
+            with pinned.started(wanted[-1], task, bench.check) as workers:
                 for schedule, units in every:
                     bench.check()
                     how = (view.width, view.height, units, schedule == "pinned static")
-                    if units > len(pinned.cores()):
-                        reason = f"the host has {len(pinned.cores())} cores to offer"
-                        yield (lanes, schedule, units), parts.Answer(error=reason)
-                    else:
-                        workers.run(*how, expected=counts)
-                        samples = repeated(lambda: workers.run(*how), bench.repeat, bench.patience)  # noqa: B023
-                        answer = parts.Answer(tuple(samples), digest(counts), workers.build_s)
-                        yield (lanes, schedule, units), answer
+                    workers.run(*how, expected=counts)
+                    samples = repeated(lambda: workers.run(*how), bench.repeat, bench.patience)  # noqa: B023
+                    yield (lanes, schedule, units), parts.Answer(tuple(samples), digest(counts), workers.build_s)
                     done += 1
         except DeviceError as error:
             for schedule, units in every[done:]:

@@ -14,7 +14,7 @@ import pytest
 from mandelcl.studies import STUDIES
 from tests.cli.conftest import Run, start
 
-TINY = ("--scale", "1/64", "--cap", "30", "--repeat", "1")
+TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
 
 
