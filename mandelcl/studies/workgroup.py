@@ -55,7 +55,8 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         for axes, device in zip(line, devices, strict=False):
             part = [row for row in own if plots.label(row) == device]
             _map(axes, f"{device}\nR = {resolution}", part, lambda row: row["kernel_s"]["median"] * 1e3)
-        beside = [row for row in own if "published_ms" in row["extra"]]
+        known = {(row["extra"]["columns"], row["extra"]["rows"]): row for row in own if "published_ms" in row["extra"]}
+        beside = list(known.values())
         _map(line[-1], f"published, NVIDIA T400\nR = {resolution}", beside, lambda row: row["extra"]["published_ms"])
 
 
@@ -64,7 +65,14 @@ def _map(axes: Any, title: str, rows: Sequence[Mapping[str, Any]], value: Any) -
     for row in rows:
         x, y = SIDES.index(row["extra"]["columns"]), SIDES.index(row["extra"]["rows"])
         table[y][x] = value(row)
-        axes.text(x, y, f"{table[y][x]:.3g}", ha="center", va="center", fontsize="x-small")
+        axes.text(
+            x,
+            y,
+            f"{table[y][x]:.3g}" if table[y][x] < 1000 else f"{table[y][x]:.0f}",
+            ha="center",
+            va="center",
+            fontsize="x-small",
+        )
     if rows:
         axes.imshow(table, cmap="YlOrRd", norm="log")
     axes.set_xticks(range(len(SIDES)), SIDES)
