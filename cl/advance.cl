@@ -6,14 +6,26 @@
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does
  *
- * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so a vector
- * that is outside at the end of a group is replayed from the group's start, testing each step. */
+ * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so one that is
+ * outside at the end of a group is run again from where the group began, testing each step. */
 #if !defined(VECTORS) || !defined(GROUP) || !defined(UNROLLED) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
 #error "VECTORS, GROUP, UNROLLED, SMOOTH and SMOOTH_LIMIT must be defined"
 #endif
 #if GROUP % UNROLLED != 0
 #error "GROUP must be a multiple of UNROLLED"
 #endif
+
+/* Steps tested between two questions whether any lane is left. */
+#if UNROLLED % 4 == 0
+#define TESTED 4
+#elif UNROLLED % 2 == 0
+#define TESTED 2
+#else
+#define TESTED 1
+#endif
+
+/* The count of an orbit that is known never to escape: above any cap. */
+#define INSIDE 0xffffffffu
 
 /* The index of a lane that has no pixel. */
 #define NO_PIXEL 0xffffffffu
@@ -63,67 +75,133 @@ static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lan
 }
 #endif
 
-/* Find the exact counts of the lanes in `escaped_lanes`, which left the disc within the group that began with
- * z_start[v] at iteration n. Counts saturate: near 2³² the last group reaches past the largest count. The loop over v
- * is not unrolled: this is the rare path, and one copy of it is enough. */
-static void advance_replay(advance_orbits *orbits, const number_complex *z_start, const int_lanes *escaped_lanes,
-                           uint n, const advance_view *view) {
-  ROLLED for (uint v = 0; v < VECTORS; v++) {
-    number_complex z = z_start[v];
-    int_lanes escaped = escaped_lanes[v]; /* and not yet found */
+/* One step of the lanes `within`, tested: those that stay inside have made one more step there. An orbit that has left
+ * is not asked again, and with smooth colouring `far` is the z at which it left. */
+static void advance_tested_step(number_complex *z, number_complex c, int_lanes *within, uint_lanes *inside_steps,
+                                number_far *far, const advance_view *view) {
+  *z = formula_step(*z, c);
+  const int_lanes inside = *within & ~number_outside(*z, view->radius_squared);
 #if SMOOTH
-    number_far far = number_far_from(z);
+  *far = number_far_keep(*far, number_far_from(*z), *within & ~inside);
 #endif
-    ROLLED for (uint step = 1; lanes_any(escaped); step++) {
-      z = formula_step(z, orbits->c[v]);
-      const int_lanes found = escaped & number_outside(z, view->radius_squared);
-      orbits->count[v] = select(orbits->count[v], (uint_lanes)(add_sat(n, step)), found);
-      escaped &= ~found;
+  *inside_steps -= LANED(as_uint)(inside); /* a mask is −1 */
+  *within = inside;
+}
+
+/* Run the lanes `within` for a group from z[v] at iteration n[v], testing each step, all vectors side by side, and note
+ * the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a group may reach past the
+ * largest one. */
+static __attribute__((always_inline)) void advance_exactly(advance_orbits *orbits, number_complex *z, const uint_lanes *n, int_lanes *within,
+                            const advance_view *view) {
+  int_lanes given[VECTORS], any_within = (int_lanes)(0);
+  uint_lanes inside_steps[VECTORS];
+  number_far far[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    given[v] = within[v];
+    any_within |= within[v];
+    inside_steps[v] = (uint_lanes)(0);
 #if SMOOTH
-      far = number_far_keep(far, number_far_from(z), found);
+    far[v] = number_far_from(z[v]);
 #endif
+  }
+  ROLLED for (uint step = 0; step < GROUP && lanes_any(any_within); step += TESTED) {
+    any_within = (int_lanes)(0);
+    UNROLL for (uint k = 0; k < TESTED; k++) {
+      UNROLL for (uint v = 0; v < VECTORS; v++)
+        advance_tested_step(&z[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], view);
     }
+    UNROLL for (uint v = 0; v < VECTORS; v++) any_within |= within[v];
+  }
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    const uint_lanes count = add_sat(inside_steps[v], n[v] + (uint_lanes)(1));
+    orbits->count[v] = select(orbits->count[v], count, given[v] & ~within[v]);
+  }
 #if SMOOTH
-    advance_smooth(orbits, v, far, escaped_lanes[v]);
+  int_lanes left[VECTORS];
+  number_far left_at[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    left[v] = given[v] & ~within[v];
+    left_at[v] = far[v];
+  }
+  ROLLED for (uint v = 0; v < VECTORS; v++) advance_smooth(orbits, v, left_at[v], left[v]);
 #endif
+}
+
+/* The first group of orbits that begin at z₀, each step tested: most vectors of a picture end here, and iterating them to
+ * the end of the group and then once more would cost more. */
+static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
+  number_complex z[VECTORS];
+  int_lanes within[VECTORS];
+  uint_lanes n[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    z[v] = orbits->z[v];
+    within[v] = orbits->alive[v];
+    n[v] = (uint_lanes)(0);
+  }
+  advance_exactly(orbits, z, n, within, view);
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->z[v] = z[v];
+    orbits->alive[v] = within[v];
+  }
+  if (shortcuts) {
+    UNROLL for (uint v = 0; v < VECTORS; v++) {
+      if (!lanes_any(within[v])) continue;
+      const int_lanes inside = within[v] & formula_inside(orbits->c[v]);
+      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), inside);
+      orbits->alive[v] &= ~inside;
+    }
   }
 }
 
-/* Advance all vectors by `groups` groups from iteration n, or until every lane has escaped. The orbits in flight are
- * kept in z and c of this function, so that the compiler holds them in registers. */
-static void advance_run(advance_orbits *orbits, uint n, uint groups, const advance_view *view) {
-  number_complex z[VECTORS], c[VECTORS];
-  int_lanes alive[VECTORS], any_alive = (int_lanes)(0);
+/* Advance all vectors by `groups` groups from iteration n, or until every lane is decided. The orbits in flight are
+ * kept in z and c of this function, so that the compiler holds them in registers. A lane that is found outside at the
+ * end of a group waits, with z as it was when the group began, until all are through; then one more group, with each
+ * step tested, finds the counts of all at once. */
+static void advance_run(advance_orbits *orbits, uint n, uint groups, bool shortcuts, const advance_view *view) {
+  number_complex z[VECTORS], c[VECTORS], left_from[VECTORS], seen[VECTORS];
+  int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
+  uint_lanes left_n[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    z[v] = orbits->z[v];
+    left_from[v] = z[v] = orbits->z[v];
     c[v] = orbits->c[v];
+    seen[v].re = seen[v].im = view->radius_squared; /* no orbit inside is there */
     alive[v] = orbits->alive[v];
     any_alive |= alive[v];
+    left[v] = (int_lanes)(0);
+    left_n[v] = (uint_lanes)(0);
   }
-  for (uint group = 0; group < groups && lanes_any(any_alive); group++) {
-    number_complex group_start[VECTORS];
-    int_lanes escaped[VECTORS], any_escaped = (int_lanes)(0);
-    UNROLL for (uint v = 0; v < VECTORS; v++) group_start[v] = z[v];
+  uint look = shortcuts ? 1 : 0;
+  for (uint group = 0; group < groups && lanes_any(any_alive);) {
+    number_complex start[VECTORS];
+    int_lanes outside[VECTORS], any_event = (int_lanes)(0);
+    UNROLL for (uint v = 0; v < VECTORS; v++) start[v] = z[v];
     ROLLED for (uint step = 0; step < GROUP; step += UNROLLED) {
       UNROLL for (uint k = 0; k < UNROLLED; k++) {
         UNROLL for (uint v = 0; v < VECTORS; v++) z[v] = formula_step(z[v], c[v]);
       }
     }
+    group++;
     UNROLL for (uint v = 0; v < VECTORS; v++) {
-      escaped[v] = alive[v] & number_outside(z[v], view->radius_squared);
-      any_escaped |= escaped[v];
+      outside[v] = number_outside(z[v], view->radius_squared);
+      any_event |= alive[v] & (outside[v] | number_may_equal(z[v], seen[v]));
     }
-    if (lanes_any(any_escaped)) {
-      number_complex replay_start[VECTORS];
-      int_lanes replay_escaped[VECTORS];
+    if (lanes_any(any_event)) {
       any_alive = (int_lanes)(0);
       UNROLL for (uint v = 0; v < VECTORS; v++) {
-        replay_start[v] = group_start[v];
-        replay_escaped[v] = escaped[v];
-        alive[v] &= ~escaped[v];
+        const int_lanes leaving = alive[v] & outside[v];
+        const int_lanes cycling = alive[v] & ~outside[v] & number_equal(z[v], seen[v]);
+        left_from[v] = number_keep(left_from[v], start[v], leaving);
+        left_n[v] = select(left_n[v], (uint_lanes)(n), leaving);
+        left[v] |= leaving;
+        any_left |= leaving;
+        orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+        alive[v] &= ~(leaving | cycling);
         any_alive |= alive[v];
       }
-      advance_replay(orbits, replay_start, replay_escaped, n, view);
+    }
+    if (group == look) {
+      look += (look + 1) / 2;
+      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = z[v];
     }
     n += GROUP;
   }
@@ -131,55 +209,11 @@ static void advance_run(advance_orbits *orbits, uint n, uint groups, const advan
     orbits->z[v] = z[v];
     orbits->alive[v] = alive[v];
   }
+  if (lanes_any(any_left)) advance_exactly(orbits, left_from, left_n, left, view);
 }
 
-/* Write the results of the lanes that are decided: those that escaped and, where the cap is reached, the rest.
- * `results` holds planes of `pixels` words: counts and, with SMOOTH, smooth steps and norms (float bits). */
-static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels) {
-  ROLLED for (uint v = 0; v < VECTORS; v++) {
-    uint index[LANES], count[LANES];
-    int alive[LANES];
-    lanes_store(orbits->index[v], index);
-    lanes_store(orbits->alive[v], alive);
-    lanes_store(orbits->count[v], count);
-#if SMOOTH
-    uint smooth_step[LANES];
-    float smooth_norm[LANES];
-    lanes_store(orbits->smooth_step[v], smooth_step);
-    lanes_store(orbits->smooth_norm[v], smooth_norm);
-#endif
-    for (uint l = 0; l < LANES; l++) {
-      if (index[l] == NO_PIXEL || (alive[l] && !cap_reached)) continue;
-      results[index[l]] = alive[l] ? cap : min(count[l], cap);
-#if SMOOTH
-      results[pixels + index[l]] = alive[l] ? cap : smooth_step[l];
-      results[2 * pixels + index[l]] = alive[l] ? 0 : as_uint(smooth_norm[l]);
-#endif
-    }
-  }
-}
-
-/* Append the lanes that are alive to the list of survivors: planes of `capacity` words, the index first, then z.
- * Their order is left to chance; the index says whose each is. */
-static void advance_save(const advance_orbits *orbits, global uint *survivors, global uint *survivor_total,
-                         uint capacity) {
-  ROLLED for (uint v = 0; v < VECTORS; v++) {
-    if (!lanes_any(orbits->alive[v])) continue;
-    uint index[LANES], word[NUMBER_STATE_WORDS][LANES];
-    int alive[LANES];
-    uint_lanes words[NUMBER_STATE_WORDS];
-    number_pack(orbits->z[v], words);
-    for (uint w = 0; w < NUMBER_STATE_WORDS; w++) lanes_store(words[w], word[w]);
-    lanes_store(orbits->index[v], index);
-    lanes_store(orbits->alive[v], alive);
-    uint alive_total = 0;
-    for (uint l = 0; l < LANES; l++) alive_total += alive[l] ? 1 : 0;
-    uint slot = atomic_add(survivor_total, alive_total);
-    for (uint l = 0; l < LANES; l++) {
-      if (!alive[l]) continue;
-      survivors[slot] = index[l];
-      for (uint w = 0; w < NUMBER_STATE_WORDS; w++) survivors[(w + 1) * (size_t)capacity + slot] = word[w][l];
-      slot++;
-    }
-  }
+/* Advance orbits at z₀ by `groups` groups. */
+static void advance_from_start(advance_orbits *orbits, uint groups, bool shortcuts, const advance_view *view) {
+  advance_open(orbits, shortcuts, view);
+  advance_run(orbits, GROUP, groups - 1, shortcuts, view);
 }

@@ -31,7 +31,6 @@
 #define lanes_store(value, pointer) (*(pointer) = (value))
 #else
 #define LANED(name) JOIN(name, LANES)
-#define lanes_any(mask) any(mask)
 #define lanes_mask(comparison) LANED(convert_int)(comparison)
 #define lanes_load(pointer) JOIN(vload, LANES)(0, pointer)
 #define lanes_store(value, pointer) JOIN(vstore, LANES)(value, 0, pointer)
@@ -44,6 +43,31 @@ typedef LANED(ulong) ulong_lanes;
 typedef LANED(float) float_lanes;
 #if USE_FP64
 typedef LANED(double) double_lanes;
+#endif
+
+/* Whether any lane of a mask is true: halves are put together until two lanes are left. Some compilers make a branch a
+ * lane of any(), which costs a sixth of the loop. */
+#if LANES > 1
+static int lanes_any(int_lanes mask) {
+#if LANES == 16
+  const int8 mask8 = mask.lo | mask.hi;
+#define MASK8 mask8
+#elif LANES == 8
+#define MASK8 mask
+#endif
+#if LANES >= 8
+  const int4 mask4 = MASK8.lo | MASK8.hi;
+#define MASK4 mask4
+#elif LANES == 4
+#define MASK4 mask
+#endif
+#if LANES >= 4
+  const int2 mask2 = MASK4.lo | MASK4.hi;
+#else
+  const int2 mask2 = mask;
+#endif
+  return (mask2.x | mask2.y) != 0;
+}
 #endif
 
 /* A mask is an int_lanes: −1 where true, 0 where false. A comparison of scalars gives 1, so lanes_mask() makes it

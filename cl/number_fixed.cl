@@ -37,6 +37,7 @@
 #define FIXED_LAST (FIXED_DIGITS - 1)
 #define FIXED_SPARE (FIXED_BITS * FIXED_DIGITS - 32 * (NUMBER_WORDS - 1)) // bits below the encoded ones
 #define NUMBER_STATE_WORDS (4 * FIXED_DIGITS)
+#define NUMBER_STEP_ERROR 0x1p-40f // far more than any width's
 
 // DIGITS_UNROLLED: 1 where loops over digits are written out, so that digits are registers; 0 where there are so many
 // that it would mostly take long to compile.
@@ -163,17 +164,41 @@ static int_lanes number_outside(number_complex z, number_real radius_squared) {
   return fixed_outside(z, radius_squared);
 }
 
+// `other` in the lanes of the mask, z in the rest.
+static number_complex number_keep(number_complex z, number_complex other, int_lanes mask) {
+  const long_lanes wide = LANED(convert_long)(mask);
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
+    z.re.digit[k] = select(z.re.digit[k], other.re.digit[k], wide);
+    z.im.digit[k] = select(z.im.digit[k], other.im.digit[k], wide);
+  }
+  return z;
+}
+
+// Masks of the lanes in which both parts are equal, and of lanes among which these are: the latter costs less.
+static int_lanes number_equal(number_complex z, number_complex other) {
+  int_lanes equal = (int_lanes)(-1);
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++)
+    equal &= lanes_mask(z.re.digit[k] == other.re.digit[k]) & lanes_mask(z.im.digit[k] == other.im.digit[k]);
+  return equal;
+}
+
+static int_lanes number_may_equal(number_complex z, number_complex other) {
+  return lanes_mask(z.re.digit[FIXED_LAST] == other.re.digit[FIXED_LAST]);
+}
+
 // An orbit on its way from the disc to the smooth radius goes on in float, with products and sums alone: the digits
 // have no room for it.
 typedef struct { float_lanes re, im; } number_far;
+typedef float_lanes number_far_real;
+#define number_far_real_from(value) (value)
 
 // A real rounded to float: its first digit, to nearest.
-static float_lanes fixed_to_float(number_real x) {
+static float_lanes number_to_float(number_real x) {
   return LANED(convert_float)(fixed_to_long(x.digit[0], 0)) * (1.0f / (1UL << FIXED_BITS));
 }
 
 static number_far number_far_from(number_complex z) {
-  number_far far = {fixed_to_float(z.re), fixed_to_float(z.im)};
+  number_far far = {number_to_float(z.re), number_to_float(z.im)};
   return far;
 }
 

@@ -2,9 +2,13 @@
 #define NUMBER_WORDS 1
 #define NUMBER_STATE_WORDS 2
 
+/* No step from within the disc is off by more than this, as a distance: docs/decisions/0010-shortcuts.md. */
+#define NUMBER_STEP_ERROR 0x1p-20f
+
 typedef float_lanes number_real;
 
 #define number_from_int(value) LANED(convert_float)(value)
+#define number_far_real_from(value) (value)
 #define number_to_float(value) (value)
 #define number_select_mask(mask) (mask)
 

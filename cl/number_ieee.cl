@@ -64,17 +64,31 @@ static int_lanes number_outside(number_complex z, number_real radius_squared) {
   return lanes_mask(!(number_norm_squared(z) <= radius_squared));
 }
 
+/* `other` in the lanes of the mask, z in the rest. */
+static number_complex number_keep(number_complex z, number_complex other, int_lanes mask) {
+  number_complex kept = {select(z.re, other.re, number_select_mask(mask)), select(z.im, other.im, number_select_mask(mask))};
+  return kept;
+}
+
+/* Masks of the lanes in which both parts are equal, and of lanes among which these are: the latter costs less. */
+static int_lanes number_equal(number_complex z, number_complex other) {
+  return lanes_mask(z.re == other.re) & lanes_mask(z.im == other.im);
+}
+
+static int_lanes number_may_equal(number_complex z, number_complex other) {
+  return lanes_mask(z.re == other.re);
+}
+
 /* An orbit on its way from the disc to the smooth radius goes on in the number itself. */
 typedef number_complex number_far;
+typedef number_real number_far_real;
 
 static number_far number_far_from(number_complex z) {
   return z;
 }
 
-/* `other` in the lanes of the mask, z in the rest. */
 static number_far number_far_keep(number_far z, number_far other, int_lanes mask) {
-  number_far kept = {select(z.re, other.re, number_select_mask(mask)), select(z.im, other.im, number_select_mask(mask))};
-  return kept;
+  return number_keep(z, other, mask);
 }
 
 static number_far number_far_step(number_far z, number_far c) {

@@ -1,15 +1,7 @@
 /* What the sources of orbits share: each fills a work-item's orbits and hands them to the loop.
  *
- * LANE_COLUMNS   a vector of LANES orbits is a tile of LANE_COLUMNS columns of pixels; a work-item's vectors lie
- *                below each other, and a work-group takes a tile of work-items */
-#ifndef LANE_COLUMNS
-#error "LANE_COLUMNS is not defined"
-#endif
-#if LANES % LANE_COLUMNS != 0
-#error "LANES must be a multiple of LANE_COLUMNS"
-#endif
-#define LANE_ROWS (LANES / LANE_COLUMNS)
-
+ * Of a block, a vector is a tile of LANE_COLUMNS columns of pixels; a work-item's vectors lie below each other, and a
+ * work-group takes a tile of work-items. */
 /* 0, 1, 2 … */
 static uint_lanes source_lane_numbers(void) {
   uint lane[LANES];
@@ -38,7 +30,7 @@ static void source_place(advance_orbits *orbits, uint v, number_complex z, numbe
 }
 
 static void source_finish(const advance_orbits *orbits, uint cap, uint cap_reached, global uint *results, uint pixels,
-                          global uint *survivors, global uint *survivor_total, uint capacity) {
-  advance_write(orbits, cap, cap_reached != 0, results, pixels);
+                          uint row_distance, global uint *survivors, global uint *survivor_total, uint capacity) {
+  advance_write(orbits, cap, cap_reached != 0, results, pixels, row_distance);
   if (!cap_reached) advance_save(orbits, survivors, survivor_total, capacity);
 }

@@ -1,8 +1,8 @@
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from z₀. Reads nothing but the
  * view: a position follows from the work-item's id. */
 kernel void advance_block(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint rows, uint groups,
-                          uint cap, uint cap_reached, global uint *results, global uint *survivors,
-                          global uint *survivor_total, uint capacity) {
+                          uint cap, uint cap_reached, uint shortcuts, global uint *results,
+                          global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);
   const uint_lanes lane = source_lane_numbers();
   const uint_lanes column = (uint_lanes)((uint)get_global_id(0) * LANE_COLUMNS) + lane % (uint_lanes)(LANE_COLUMNS);
@@ -15,6 +15,8 @@ kernel void advance_block(global const uint *view_words, int2 offset, uint2 size
     const number_complex c = source_point(column, row, offset, &view);
     source_place(&orbits, v, formula_start(c), c, row * (uint_lanes)(size.x) + column, exists);
   }
-  advance_run(&orbits, 0, groups, &view);
-  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, survivors, survivor_total, capacity);
+  const bool whole = ((uint)get_global_id(0) + 1) * LANE_COLUMNS <= size.x
+                     && ((uint)get_global_id(1) + 1) * (VECTORS * LANE_ROWS) <= rows;
+  advance_from_start(&orbits, groups, shortcuts != 0, &view);
+  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, whole ? size.x : 0, survivors, survivor_total, capacity);
 }

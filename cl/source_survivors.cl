@@ -1,6 +1,6 @@
 /* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
 kernel void advance_survivors(global const uint *view_words, int2 offset, uint2 size, uint n, uint groups, uint cap,
-                              uint cap_reached, global uint *results, global const uint *saved, uint total,
+                              uint cap_reached, uint shortcuts, global uint *results, global const uint *saved, uint total,
                               global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);
   const uint_lanes lane = source_lane_numbers();
@@ -18,6 +18,6 @@ kernel void advance_survivors(global const uint *view_words, int2 offset, uint2 
     const number_complex c = source_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset, &view);
     source_place(&orbits, v, number_unpack(words), c, index, lanes_mask(slot < (uint_lanes)(total)));
   }
-  advance_run(&orbits, n, groups, &view);
-  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, survivors, survivor_total, capacity);
+  advance_run(&orbits, n, groups, shortcuts != 0, &view);
+  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
 }

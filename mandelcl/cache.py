@@ -38,6 +38,20 @@ def read(kind: str, key: str) -> bytes | None:
     return payload if hashlib.sha256(payload).digest() == digest else None
 
 
+def holds(kind: str, key: str) -> bool:
+    """Return whether anything is stored under a key, trusted or not."""
+    root = folder()
+    return root is not None and (root / kind / key).exists()
+
+
+def remove(kind: str, key: str) -> None:
+    """Forget what is stored under a key, if anything."""
+    root = folder()
+    if root is not None:
+        with contextlib.suppress(OSError):
+            (root / kind / key).unlink(missing_ok=True)
+
+
 def write(kind: str, key: str, payload: bytes) -> None:
     """Store a payload under a key; where the folder cannot be written, do nothing."""
     root = folder()

@@ -1,7 +1,7 @@
 """Which devices a job runs on, and which number and rounding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from mandelcl import selftest
@@ -10,7 +10,7 @@ from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.fixed import FixedFormat, by_name, candidates
 from mandelcl.job import Job
 from mandelcl.numbers import IeeeFormat, NumberFormat
-from mandelcl.variant import Variant, default_variant
+from mandelcl.variant import Variant, default_variant, suited
 from mandelcl.view import View
 
 _TYPES = ("cpu", "gpu", "accelerator")
@@ -82,7 +82,9 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
             settled = job.resolved(number.name, rounding)
             found.append((verdict.speed, Choice(device, settled, variant, verdict.loop_limit, warnings)))
         if found:
-            return max(found, key=lambda candidate: candidate[0])[1]
+            choice = max(found, key=lambda candidate: candidate[0])[1]
+            note = suited(choice.device, number, choice.variant.double_digits).note
+            return replace(choice, warnings=(*choice.warnings, note)) if note else choice
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
 
 

@@ -167,10 +167,15 @@ class Device:
         with opencl_errors(self):
             return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
-    def clear(self, buffer: cl.Buffer, size: int) -> None:
+    def clear(self, buffer: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
         with opencl_errors(self):
-            cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+            return cl.enqueue_fill_buffer(self.queue, buffer, np.zeros(1, np.uint32), 0, size)
+
+    def copy(self, given: cl.Buffer, taken: cl.Buffer, size: int) -> cl.Event:
+        """Enqueue the copy of a buffer's first `size` bytes to another."""
+        with opencl_errors(self):
+            return cl.enqueue_copy(self.queue, taken, given, byte_count=size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
         """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
@@ -190,6 +195,11 @@ class Device:
             event: cl.Event = cl.enqueue_copy(self.copy_queue, array, buffer, is_blocking=False)
             self.copy_queue.flush()
             return event
+
+    def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> None:
+        """Enqueue the copy of an array to a buffer's beginning; the array must not be changed meanwhile."""
+        with opencl_errors(self):
+            cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
 
     def wait(self, event: cl.Event) -> None:
         """Return when an event of this device has ended."""

@@ -18,13 +18,15 @@ LEAST_RADIUS_SQUARED = Fraction(4) - Fraction(1, 1 << 22)
 _VERSION = 1
 _DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
 _FRACTIONS = ("anchor_re", "anchor_im", "pitch")
-_KINDS = {"formula": str, "number": str, "rounding": str, "algorithm": str, "smooth": bool}
+_KINDS = {"formula": str, "number": str, "rounding": str, "algorithm": str, "smooth": bool, "strict": bool}
 _WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
 _RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 FORMULAS = ("mandelbrot",)
 ROUNDINGS = ("fused", "separate", "fixed")
-ALGORITHMS = ("escape",)
+ALGORITHMS = ("escape", "border", "auto")
+# Sets of which {count ≥ n} is connected and full, so that a border says what is inside.
+TRACEABLE = ("mandelbrot",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Job:
     """A view and the exact arithmetic to run on it: equal jobs give equal bytes on every device.
 
     `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
-    `choose.resolve` has settled them for the chosen devices.
+    `choose.resolve` has settled them for the chosen devices; so may `algorithm` be. Border tracing gives the bytes of
+    escape time for certain only where it is `strict`.
     """
 
     view: View
@@ -43,6 +46,7 @@ class Job:
     rounding: str = "auto"
     algorithm: str = "escape"
     smooth: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.iterations <= MAX_ITERATIONS:
@@ -54,6 +58,8 @@ class Job:
         _require_known("formula", self.formula, FORMULAS)
         _require_known("rounding", self.rounding, ("auto", *ROUNDINGS))
         _require_known("algorithm", self.algorithm, ALGORITHMS)
+        if self.algorithm == "border" and self.formula not in TRACEABLE:
+            raise InvalidInputError(f"borders say nothing of what is inside for {self.formula}; use --algorithm escape")
 
     def resolved(self, number: str, rounding: str) -> Self:
         """Return the same job with its number and rounding settled."""
@@ -77,6 +83,7 @@ class Job:
             view = {k: _fraction(v) if k in _FRACTIONS else _integer(v) for k, v in view.items()}
             values["iterations"] = _integer(values["iterations"])
             values["radius_squared"] = _fraction(values["radius_squared"])
+            values.setdefault("strict", False)  # from before there was a choice
             for name, kind in _KINDS.items():
                 if not isinstance(values[name], kind):
                     raise TypeError(f"{name} is {values[name]!r}")

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +19,10 @@ from mandelcl.variant import Variant, default_variant, fit_local
 
 SMOOTH_LIMIT = 1000
 _SURVIVORS_LOCAL = 64
-_VIEW_VALUES = 3
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
+_FIRST_ITERATIONS = 512
 
 
 def build(device: Device, text: str) -> BuiltProgram:
@@ -107,15 +108,30 @@ class Program:
     |z|² (float bits) at which it left the smooth radius.
     """
 
-    def __init__(self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0) -> None:
+    def __init__(
+        self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0, shortcuts: bool = True
+    ) -> None:
         self.device = device
         self.job = job
         self.loop_limit = loop_limit
+        self.shortcuts = shortcuts
+        self.first_iterations = _FIRST_ITERATIONS
         self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
         self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
+        self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
+
+    def sibling(self, job: Job) -> "Program":
+        """Return a program for a job that differs in its view or algorithm alone; it takes over what is built."""
+        sibling = Program(self.device, job, self.variant, self.loop_limit, self.shortcuts)
+        sibling.first_iterations = self.first_iterations
+        for built in ("_block_kernel", "_survivors_kernel"):
+            if built in self.__dict__:
+                sibling.__dict__[built] = self.__dict__[built]
+        sibling.build_seconds = self.build_seconds
+        return sibling
 
     @property
     def groups(self) -> int:
@@ -123,10 +139,20 @@ class Program:
         return -(-self.job.iterations // self.variant.group)
 
     @property
+    def first_groups(self) -> int:
+        """Groups that a first launch may run, where that is not up to the cap.
+
+        With shortcuts nearly all orbits are decided early. A work-item waits for the last of its orbits, so the few
+        that are not go on in a launch of their own, side by side.
+        """
+        first = max(1, self.first_iterations // self.variant.group)
+        return first if self.shortcuts and self.groups > 4 * first else self.groups
+
+    @property
     def most_groups(self) -> int:
         """Groups that a launch may run: where the driver stops a work-item's loops after so many iterations, fewer.
 
-        Every step may be made twice, in the group and in its replay, and may hold loops of its own.
+        Every step may be made twice, in its group and then tested, and may hold loops of its own.
         """
         if not self.loop_limit:
             return self.groups
@@ -151,14 +177,16 @@ class Program:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
         finishes = groups >= self.groups
         survivors = memory.results if finishes else memory.lists()[0]  # not touched by a launch that finishes
-        how = (*self._where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
+        how = (*self.where(block), np.uint32(first_row), np.uint32(rows), *self._how_far(groups, finishes))
         return self._launch_rows((self._view, *how, memory.results, survivors), memory, block.width, rows, groups)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, groups: int) -> Launch:
-        """Run `groups` groups of orbits that never escape (all words of the view zero: c = 0), for timing."""
-        view = self._upload(np.zeros(_VIEW_VALUES * self.number.words + self.number.pitch_words, np.uint32))
+        """Run `groups` groups of orbits that never escape (c = 0), without shortcuts, for timing."""
+        zero = np.zeros(self.number.words, np.uint32)
+        radius_squared, pitch = self.number.encode(Fraction(4)), np.zeros(self.number.pitch_words, np.uint32)
+        view = self._upload(np.concatenate([zero, zero, radius_squared, pitch]))
         where = (np.zeros(2, np.int32), np.array([columns, rows], np.uint32), np.uint32(0), np.uint32(rows))
-        how = (*where, *self._how_far(groups, finishes=True))
+        how = (*where, *self._limits(groups, finishes=True, shortcuts=False))
         return self._launch_rows((view, *how, memory.results, memory.results), memory, columns, rows, groups)
 
     def _launch_rows(self, arguments: tuple[Any, ...], memory: Memory, columns: int, rows: int, groups: int) -> Launch:
@@ -176,7 +204,7 @@ class Program:
         memory.swap_lists()
         arguments = (
             self._view,
-            *self._where(block),
+            *self.where(block),
             np.uint32(start * self.variant.group),
             *self._how_far(groups, start + groups >= self.groups),
             memory.results,
@@ -189,13 +217,46 @@ class Program:
         local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
         return self._launch(kernel, (-(-total // self.variant.orbits),), (local,), arguments, memory, groups, total)
 
-    def _where(self, block: Block) -> tuple[Any, ...]:
+    def launch_rectangles(
+        self, memory: Memory, block: Block, pixels: tuple[Any, ...], total: int, groups: int
+    ) -> Launch:
+        """Start `total` slots of rectangles from z₀ and run `groups` groups; `pixels` says which slots of which."""
+        kernel = self.rectangles_kernel("advance_rectangles")
+        finishes = groups >= self.groups
+        survivors = memory.results if finishes else memory.lists()[0]
+        how = (*self.where(block), *pixels, np.uint32(total), *self._how_far(groups, finishes))
+        counted = (memory.survivor_total, np.uint32(memory.capacity))
+        arguments = (self._view, *how, memory.results, survivors, *counted)
+        local = min(_SURVIVORS_LOCAL if self.variant.lanes == 1 else 1, self.device.group_limit(kernel))
+        wanted = (-(-total // self.variant.orbits),)
+        return self._launch(kernel, wanted, (local,), arguments, memory, groups, total, counted=not finishes)
+
+    def rectangles_kernel(self, name: str) -> Kernel:
+        """Return one of the kernels that work on rectangles; they are built when first used."""
+        if name not in self._rectangles_kernels:
+            self._rectangles_kernels[name] = kernel_of(self._rectangles_program, name)
+        return self._rectangles_kernels[name]
+
+    @cached_property
+    def _rectangles_program(self) -> BuiltProgram:
+        return self._build("rectangles")
+
+    @property
+    def view_words(self) -> Buffer:
+        """The encoded view, as kernels take it."""
+        return self._view
+
+    def where(self, block: Block) -> tuple[Any, ...]:
+        """Return a block's offset from the anchor and its size, as kernels take them."""
         view = self.job.view
         offset = np.array([block.x - view.anchor_column, view.anchor_row - block.y], np.int32)
         return offset, np.array([block.width, block.height], np.uint32)
 
     def _how_far(self, groups: int, finishes: bool) -> tuple[Any, ...]:
-        return np.uint32(groups), np.uint32(self.job.iterations), np.uint32(finishes)
+        return self._limits(groups, finishes, self.shortcuts)
+
+    def _limits(self, groups: int, finishes: bool, shortcuts: bool) -> tuple[Any, ...]:
+        return np.uint32(groups), np.uint32(self.job.iterations), np.uint32(finishes), np.uint32(shortcuts)
 
     def _launch(
         self,
@@ -206,12 +267,16 @@ class Program:
         memory: Memory,
         groups: int,
         orbits: int,
+        counted: bool = True,
     ) -> Launch:
         rounded = tuple(-(-size // of) * of for size, of in zip(wanted, local, strict=True))
+        survivors = np.zeros(1, np.uint32)
+        if not counted:
+            event = self.device.launch(kernel, rounded, local, *arguments)
+            return Launch(orbits, groups, event, event, survivors, time.perf_counter())
         self.device.clear(memory.survivor_total, 4)
         event = self.device.launch(kernel, rounded, local, *arguments)
         # Read behind this launch and before the next: the queue is in order.
-        survivors = np.zeros(1, np.uint32)
         copied = self.device.read(memory.survivor_total, survivors)
         return Launch(orbits, groups, event, copied, survivors, time.perf_counter())
 

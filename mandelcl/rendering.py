@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import choose, rate
-from mandelcl.algorithms import escape
+from mandelcl.algorithms import automatic, border, escape
 from mandelcl.device import Device
 from mandelcl.errors import InvalidInputError, MandelclError
 from mandelcl.field import Field, smooth_fraction
@@ -24,7 +24,7 @@ _CPU_BLOCK_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
 _BLOCK_BYTES = 32 << 20
-_BLOCK_SECONDS = 20.0
+_BLOCK_SECONDS = 5.0  # even where nothing escapes: what an interrupt loses
 _MEMORIES = 3  # blocks on the device: two in flight, one on its way back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
 
@@ -53,7 +53,8 @@ class Settings:
     `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
     less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
     the picture into that many, each one launch to the cap, however long that takes. With `self_test` off the device
-    is trusted.
+    is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is told of the rectangles of border
+    tracing.
     """
 
     variant: Variant | None = None
@@ -61,6 +62,8 @@ class Settings:
     block_pixels: int | None = None
     blocks: tuple[int, int] | None = None
     self_test: bool = True
+    shortcuts: bool = True
+    watch: border.Watch | None = None
 
 
 class Computation:
@@ -69,9 +72,15 @@ class Computation:
     def __init__(self, job: Job, devices: Sequence[Device], settings: Settings) -> None:
         self.started = time.perf_counter()
         choice = choose.fastest(job, devices or choose.matching(()), settings.self_test)
-        self.job, self.device, self.warnings = choice.job, choice.device, choice.warnings
-        self.program = Program(self.device, self.job, settings.variant or choice.variant, choice.loop_limit)
-        self.rate = rate.measured(self.program)
+        self.device, self.warnings = choice.device, choice.warnings
+        variant = settings.variant or choice.variant
+        program = Program(self.device, choice.job, variant, choice.loop_limit, settings.shortcuts)
+        if settings.blocks:
+            program.first_iterations = choice.job.iterations
+        self.rate = rate.measured(program)
+        self.program = automatic.settled(program, self.rate)
+        self.job = self.program.job
+        self._watch = settings.watch
         budget = settings.budget or default_budget(self.device.watchdog)
         self.pace = Pace(_NO_BUDGET if settings.blocks else budget, self.rate, self.program.saturation)
         self.block_width, self.block_height = self._block_shape(settings)
@@ -84,6 +93,8 @@ class Computation:
 
     def run(self, blocks: BlockQueue) -> Iterator[tuple[Block, npt.NDArray[np.uint32]]]:
         """Yield each block with its results (planes × height × width), as they finish."""
+        if self.job.algorithm == "border":
+            return border.run(self.program, blocks, self.pace, self.log, watch=self._watch)
         return escape.run(self.program, blocks, self.pace, self.log)
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
@@ -100,7 +111,7 @@ class Computation:
             height=job.view.height,
             iterations_cap=job.iterations,
             iterations_total=iterations,
-            pixels_computed=job.view.pixels,
+            pixels_computed=job.view.pixels - log.pixels_filled,
             launches=len(log.seconds),
             median_launch_ms=log.quantile(0.5) * 1e3,
             p99_launch_ms=log.quantile(0.99) * 1e3,
@@ -116,7 +127,8 @@ class Computation:
     def _block_shape(self, settings: Settings) -> tuple[int, int]:
         view = self.job.view
         if settings.blocks is None:
-            return block_shape(view.width, view.height, settings.block_pixels or self._block_pixels())
+            pixels = settings.block_pixels or self._block_pixels()
+            return block_shape(view.width, view.height, min(pixels, border.MOST_PIXELS))
         columns, rows = settings.blocks
         if not (1 <= columns <= view.width and 1 <= rows <= view.height):
             raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
@@ -129,7 +141,8 @@ class Computation:
         one takes seconds rather than minutes even where no orbit escapes, since a block is what an interrupt loses.
         """
         program, device = self.program, self.device
-        least = _GPU_BLOCK_PIXELS if device.type == "gpu" else _CPU_BLOCK_PIXELS
+        traced = self.job.algorithm == "border"  # the larger the block, the larger what is filled
+        least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else _CPU_BLOCK_PIXELS
         wanted = max(least, self.job.view.pixels // _MOST_BLOCKS)
         results = 4 * program.planes
         by_host = _BLOCK_BYTES // results
@@ -149,6 +162,7 @@ def render(
     budget: float | None = None,
     block_pixels: int | None = None,
     blocks: tuple[int, int] | None = None,
+    shortcuts: bool = True,
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed; the whole field is in memory.
 
@@ -156,7 +170,8 @@ def render(
     the speed, never a byte of the field. `progress` is called after each block.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
-    work = Computation(job, [device] if device else [], Settings(variant, budget, block_pixels, blocks, self_test))
+    settings = Settings(variant, budget, block_pixels, blocks, self_test, shortcuts)
+    work = Computation(job, [device] if device else [], settings)
     job, view = work.job, work.job.view
     counts, smooth = _allocate(job)
     done = iterations = 0

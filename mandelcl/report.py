@@ -15,6 +15,7 @@ class LaunchLog:
         self.seconds: list[float] = []
         self.kernel_seconds = 0.0
         self.copy_seconds = 0.0
+        self.pixels_filled = 0
         self.check: Callable[[], None] = lambda: None
 
     def add(self, seconds: float) -> None:

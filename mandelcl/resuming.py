@@ -13,7 +13,7 @@ from mandelcl.paths import one_line, target
 from mandelcl.store import Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
-_SETTLED = ("number", "rounding")
+_SETTLED = ("number", "rounding", "algorithm")
 
 
 @contextmanager
@@ -34,17 +34,17 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     """
     manifests = [store.read_manifest() for store in stores]
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
-        if manifest is None:
-            with one_line(f"cannot use {store.folder}"):
-                store.sweep()
-        elif index or not resume:
+        if manifest is not None and (index or not resume):
             hint = "name that output first, with --resume" if index else "go on with --resume"
             raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it")
+    for store in stores:
+        with one_line(f"cannot use {store.folder}"):
+            store.sweep()
     return manifests[0]
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with the number and rounding that the store's was settled to, where it leaves them open.
+    """Return the job with number, rounding and algorithm as the store's was settled to, where it leaves them open.
 
     Raises FileError where the store is another job's.
     """

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from mandelcl.errors import MandelclError
 
-SOURCES = ("block", "survivors")
+SOURCES = ("block", "survivors", "rectangles")
+_NEEDS = {  # parts that a source of orbits is built on
+    "rectangles": ("rectangles.cl", "rectangles_component.cl", "rectangles_prove.cl"),
+}
 
 
 @cache
@@ -33,7 +36,8 @@ def assemble(parts: Iterable[str], defines: Mapping[str, int]) -> str:
 
 def loop(number_parts: Iterable[str], formula: str, source: str, defines: Mapping[str, int]) -> str:
     """Return the text of the loop for a number, a formula and a source of orbits (one of SOURCES)."""
-    parts = (*number_parts, f"formula_{formula}.cl", "advance.cl", "source.cl", f"source_{source}.cl")
+    loop_parts = (f"formula_{formula}.cl", "advance.cl", "results.cl", "source.cl", *_NEEDS.get(source, ()))
+    parts = (*number_parts, *loop_parts, f"source_{source}.cl")
     return assemble(parts, defines)
 
 

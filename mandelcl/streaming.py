@@ -8,7 +8,7 @@ stage, and what is finished but not yet read by all is what is in memory.
 import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ _STORE_THREADS = 2
 _STRIP_PIXELS = 1 << 18
 _MOST_ROW_BYTES = 1 << 29
 _WAIT_S = 0.1
+_FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, which should end within a second
 
 
 def render_to(
@@ -71,7 +72,8 @@ def render_to(
         render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
         if manifest:
             render.resume(notice)
-        long = work.job.view.pixels * work.job.iterations / work.rate > store_after
+        # A store that is there already has most of what it needs.
+        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
 
@@ -113,6 +115,7 @@ class _Render:
         self.iterations = 0
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
+        self._keeping: list[Future[None]] = []
         self._sources = [self.bands.reader() for _ in paths]
         self._pictures = [colouring.picture(source) if colouring else None for source in self._sources]
         self._summing = self.bands.reader()
@@ -147,7 +150,9 @@ class _Render:
                     self._check(cancel)
             except BaseException as error:
                 self.bands.fail(error)
-            self._keeper.shutdown(cancel_futures=self.bands.failure is not None)
+            if self.bands.failure is not None:
+                wait(self._keeping, _FAREWELL_S)
+            self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
             raise self._explained(self.bands.failure)
         for path, store in zip(self.paths, self.stores, strict=True):
@@ -208,7 +213,7 @@ class _Render:
                 store.write(band, results)
             self.bands.kept(band)
 
-        self._keeper.submit(keep)
+        self._keeping = [*(future for future in self._keeping if not future.done()), self._keeper.submit(keep)]
 
     def _load(self, band: int) -> Results:
         with self.watch.of("load"):

@@ -1,7 +1,11 @@
 """How a kernel is shaped for a device: choices that change its speed and never its result."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass, fields
+from functools import cache as remembered
+from typing import Self
 
+from mandelcl import cache, source
 from mandelcl.device import Device
 from mandelcl.fixed import FixedFormat
 from mandelcl.numbers import NumberFormat
@@ -50,21 +54,121 @@ class Variant:
             "DIGITS_UNROLLED": int(self.digits_unrolled),
         }
 
+    def to_json(self) -> str:
+        """Return the shape as one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the shape that `to_json` wrote; raises ValueError for one that no kernel can have."""
+        values = json.loads(text)
+        if not isinstance(values, dict) or set(values) != {field.name for field in fields(cls)}:
+            raise ValueError("not a variant")
+        if not all(type(value) is (bool if "digits" in name else int) for name, value in values.items()):
+            raise ValueError("a variant's value has the wrong type")
+        shape = cls(**values)
+        if (
+            shape.lanes not in (1, 2, 4, 8, 16)
+            or min(shape.vectors, shape.unrolled, shape.lane_columns, shape.local_columns, shape.local_rows) < 1
+            or shape.group < 1
+            or shape.group % shape.unrolled
+            or shape.lanes % shape.lane_columns
+        ):
+            raise ValueError("a variant that no kernel can have")
+        return shape
+
+
+@dataclass(frozen=True, slots=True)
+class Suited:
+    """The shape to use on a device, where it comes from, and a note: empty, or why what was tuned is not used.
+
+    `origin` is `"tuned"` for this very device, else `"class"`.
+    """
+
+    variant: Variant
+    origin: str
+    note: str = ""
+
+
+def suited(device: Device, number: NumberFormat, double_digits: bool | None = None) -> Suited:
+    """Return the shape to use: what was tuned for this device, driver and kernels, else what suits its class.
+
+    The one place that decides. `double_digits` is by default whether the device has double; it matters to fixed point.
+    """
+    digits = device.fp64 if double_digits is None else double_digits
+    of_class = _class_variant(device, number, digits)
+    key = _tuning_key(device, number, digits)
+    payload = cache.read("tuning", key)
+    if payload is None:
+        note = "the tuning file is damaged" if cache.holds("tuning", key) else ""
+        return Suited(of_class, "class", note and f"{device.label}: {note}; `mandelcl tune` makes it anew")
+    try:
+        values = json.loads(payload)
+        if values["made_for"] != _made_for(device):
+            why = "the driver or the kernels have changed since it was tuned"
+            return Suited(of_class, "class", f"{device.label}: {why}; `mandelcl tune` does it again")
+        tuned = Variant.from_json(values["variant"])
+    except (KeyError, TypeError, ValueError):
+        return Suited(
+            of_class, "class", f"{device.label}: the tuning file makes no sense; `mandelcl tune` makes it anew"
+        )
+    if tuned.double_digits != of_class.double_digits or tuned.digits_unrolled != of_class.digits_unrolled:
+        return Suited(of_class, "class")  # chosen elsewhere, by the number
+    return Suited(tuned, "tuned")
+
+
+def remember(device: Device, number: NumberFormat, tuned: Variant) -> None:
+    """Store the shape that was found to be fastest, for `suited` to find."""
+    payload = json.dumps({"made_for": _made_for(device), "variant": tuned.to_json()})
+    cache.write("tuning", _tuning_key(device, number, tuned.double_digits or not _has_digits(number)), payload.encode())
+
+
+def forget(device: Device, number: NumberFormat) -> None:
+    """Remove what was tuned."""
+    for digits in (True, False):
+        cache.remove("tuning", _tuning_key(device, number, digits))
+
+
+def _has_digits(number: NumberFormat) -> bool:
+    return isinstance(number, FixedFormat)
+
+
+def _tuning_key(device: Device, number: NumberFormat, double_digits: bool) -> str:
+    digits = double_digits if _has_digits(number) else True
+    return source.digest(f"{device.platform}\n{device.name}\n{number.name}\n{digits}")
+
+
+def _made_for(device: Device) -> str:
+    return source.digest(f"{device.identity}\n{_kernels()}")
+
+
+@remembered
+def _kernels() -> str:
+    """Return the text of all kernels: a shape is only as good as the code that it was measured with."""
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(source.folder().glob("*.cl")))
+
 
 def default_variant(device: Device, number: NumberFormat, double_digits: bool | None = None) -> Variant:
-    """Return the shape that suits the device's class, found by measurement (docs/decisions/0003-variants.md).
+    """Return the shape to use on a device: see `suited`."""
+    return suited(device, number, double_digits).variant
+
+
+def _class_variant(device: Device, number: NumberFormat, double_digits: bool) -> Variant:
+    """Return the shape that suits the device's class, found by measurement (docs/decisions/0011-loop.md).
 
     A device with vectors of its own (a CPU) gets explicit vectors, several in flight: the compiler does not vectorise
     a loop whose exit differs from orbit to orbit. Other devices run one orbit a work-item and hide latency by many.
-    `double_digits` is by default whether the device has double; it matters to fixed point alone.
     """
     if isinstance(number, FixedFormat):
-        return _fixed_variant(device, number, device.fp64 if double_digits is None else double_digits)
+        return _fixed_variant(device, number, double_digits)
     lanes = device.vector_width(double=number.needs_fp64)
     if lanes > 1:
         return Variant(lanes, 5, group=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
-    group = 32 if device.type == "gpu" else 16
-    return Variant(1, 1, group=group, unrolled=group, lane_columns=1, local_columns=8, local_rows=8)
+    if device.type == "gpu":
+        # Double fills its units as it is. In float three orbits share the registers that hold the real part of c.
+        vectors, unrolled = (1, 64) if number.needs_fp64 else (3, 16)
+        return Variant(1, vectors, group=64, unrolled=unrolled, lane_columns=1, local_columns=8, local_rows=16)
+    return Variant(1, 1, group=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
 
 
 def _fixed_variant(device: Device, number: FixedFormat, double_digits: bool) -> Variant:

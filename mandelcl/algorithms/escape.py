@@ -88,9 +88,9 @@ def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _
 
 def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, Launch]:
     rows, group = block.height - row, program.variant.group
-    plan = pace.first(block.width, rows, program.groups, group)
+    plan = pace.first(block.width, rows, program.first_groups, group)
     if min(plan.groups, program.most_groups) < program.groups:  # survivors must find room in their list
-        plan = pace.first(block.width, min(rows, memory.capacity // block.width), program.groups, group)
+        plan = pace.first(block.width, min(rows, memory.capacity // block.width), program.first_groups, group)
     groups = min(plan.groups, program.most_groups)
     return plan.rows, program.launch_block(memory, block, row, plan.rows, groups)
 

@@ -20,6 +20,7 @@ _COMMANDS = {
     "bench": "Time the devices, and repeat the published experiments.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",
+    "tune": "Find the fastest shape of the kernels here, and remember it.",
     "source": "Print the kernel source that a job is built from.",
 }
 

@@ -37,6 +37,7 @@ _JOB_OPTIONS = (
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
     ),
     click.option("--algorithm", type=click.Choice(ALGORITHMS), help="How pixels are found. [default: escape]"),
+    click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
 )
 
 _COLOUR_OPTIONS = (
@@ -86,6 +87,7 @@ class JobOptions:
     number: str | None
     rounding: str | None
     algorithm: str | None
+    strict: bool
 
     def job(self, smooth: bool) -> Job:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
@@ -96,6 +98,8 @@ class JobOptions:
             value = getattr(self, name)
             if value is not None:
                 changes[name] = value
+        if self.algorithm is not None or self.strict:
+            changes["strict"] = self.strict
         if self.number is not None and self.rounding is None:
             changes["rounding"] = "auto"
         if self.escape_radius is not None:
@@ -120,6 +124,10 @@ class JobOptions:
             raise click.UsageError("--zoom needs --center; for a named place use --at alone")
         if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
+        if self.strict and self.algorithm not in ("border", "auto"):
+            raise click.UsageError(
+                "--strict says what --algorithm border may fill; give --algorithm border or auto too"
+            )
 
     def _default_iterations(self) -> int:
         location = self.location()

@@ -1,6 +1,7 @@
 """`mandelcl render`."""
 
 import json
+from functools import partial
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.rendering import Progress, Settings
 from mandelcl.report import Report
 from mandelcl.streaming import render_to
+from mandelcl.tracing_picture import TracingPicture
 from mandelcl.view import parse_size
 
 DEFAULT_OUTPUT = "mandelbrot.png"
@@ -28,6 +30,7 @@ Examples:
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --like set.png --device cpu --json
+  mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
 """,
@@ -45,7 +48,9 @@ Examples:
     help="How long a launch should last. [default: 100; 20 where the driver stops long ones]",
 )
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
+@click.option("--rectangles", metavar="FILE.png", help="Draw, too, what border tracing filled and computed.")
 @click.option("--resume", is_flag=True, help="Go on with a render that was stopped, if there is one.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to its end, even where that is known.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -55,6 +60,8 @@ def command(
     no_self_test: bool,
     budget: float | None,
     blocks: str | None,
+    rectangles: str | None,
+    no_shortcuts: bool,
     resume: bool,
     palette: str | None,
     cycle: float | None,
@@ -84,7 +91,16 @@ def command(
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no say; give one of them")
     job = wanted.job(smooth=colouring.palette.smooth)
-    settings = Settings(budget=budget and budget / 1000, blocks=cut, self_test=not no_self_test)
+    tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
+    if tracing and job.algorithm == "escape":
+        raise click.UsageError("--rectangles shows what --algorithm border does; add that")
+    settings = Settings(
+        budget=budget and budget / 1000,
+        blocks=cut,
+        self_test=not no_self_test,
+        shortcuts=not no_shortcuts,
+        watch=partial(tracing.watch, job.iterations) if tracing else None,
+    )
     console = Console(stderr=True)
 
     def say(line: str) -> None:
@@ -111,6 +127,8 @@ def command(
                 cancel=cancel,
             )
         )
+    if tracing:
+        tracing.write()
     if as_json:
         click.echo(json.dumps(report.as_dict()))
     else:

@@ -1,10 +1,8 @@
 """The dynamic-parallelism report: escape time and border tracing, by cap and by size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from mandelcl.job import ALGORITHMS
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.model import Column, Row, Study
@@ -27,10 +25,6 @@ def _pair(bench: Bench, sweep: str, size: int, cap: int) -> Iterator[Row]:
     for algorithm in ("escape", "border"):
         case = f"{algorithm}, by {sweep}: {size}², cap {cap}"
         extra = {"sweep": sweep, "algorithm": algorithm, "size": size, "cap": cap, "pixels": size * size}
-        if algorithm not in ALGORITHMS:
-            for device in bench.devices:
-                yield replace(Row.of(device, case, extra), error="this build of mandelcl has no border tracing")
-            continue
         yield from bench.rows(case, jobs.report_job(size, cap, algorithm), extra=extra)
 
 

@@ -15,6 +15,7 @@ from mandelcl.job import Job
 from mandelcl.program import Memory, Program
 from mandelcl.schedule import Block
 from mandelcl.strips import Picture, in_order
+from mandelcl.studies.timing import plain
 
 _STRIP_ROWS = 64
 
@@ -36,7 +37,7 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
         spent[name] = now - mark
         mark = now
 
-    program = Program(device, choice.job, choice.variant, choice.loop_limit)
+    program = Program(device, choice.job, choice.variant, choice.loop_limit, plain(None).shortcuts)
     program.launch_probe(Memory(program, 1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
     stage("build")
     view = choice.job.view

@@ -59,6 +59,24 @@ def test_a_row_beyond_memory(run: Run, folder: Path) -> None:
     assert "narrower" in line
 
 
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--strict",), "--algorithm border"),
+        (("--strict", "--algorithm", "escape"), "--algorithm border"),
+        (("--rectangles", "how.png"), "--algorithm border"),
+        (("--algorithm", "traced"), "--algorithm"),
+    ],
+)
+def test_algorithms(run: Run, folder: Path, options: tuple[str, ...], why: str) -> None:
+    assert why in refused(run, folder, "render", *SMALL, *options, code=2)
+
+
+def test_a_picture_of_rectangles_in_another_format(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", *SMALL, "--algorithm", "border", "--rectangles", "how.ppm")
+    assert ".png" in line
+
+
 @pytest.mark.parametrize("cap", ["0", "-1", str(2**32 - 1), str(2**32)])
 def test_caps(run: Run, folder: Path, cap: str) -> None:
     assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)

@@ -194,7 +194,18 @@ def test_without_a_device_it_explains(folder: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.usefixtures("usable")
 def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
-    long = ("--center", "-0.1", "0", "--zoom", "10", "--size", "640x360", "--iterations", "4000000000")
+    long = (
+        "--center",
+        "-0.1",
+        "0",
+        "--zoom",
+        "10",
+        "--size",
+        "640x360",
+        "--iterations",
+        "4000000000",
+        "--no-shortcuts",
+    )
     start("render", "--size", "8x8").communicate(timeout=60)  # what is built and measured once
     for path in folder.iterdir():
         path.unlink()

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "source")
+COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
 PAGES = sorted({"README.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))})
 
 
@@ -31,12 +31,14 @@ def shell(page: str) -> str:
 
 
 def small(arguments: list[str]) -> list[str]:
-    """Return the arguments with a size of some ten pixels; of an option given twice, the last counts."""
+    """Return the arguments with a size of some ten pixels, or no time to measure much; the last of two options counts."""
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
     if command == "bench" and "--list" not in rest:
         return [*arguments, "--scale", "1/1024", "--cap", "20", "--repeat", "1"]
+    if command == "tune":
+        return [*arguments, "--seconds", "0"]
     if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:
         return arguments
     width, height = 32, 18
@@ -87,6 +89,7 @@ def test_help_names_every_option(run: Run) -> None:
         assert option in text
     for option in ("--number", "--rounding", "--algorithm", "--device", "--palette", "--cycle", "--offset", "--json"):
         assert option in text
+    assert "--no-shortcuts" in text
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -10,14 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl import selftest
+from mandelcl.algorithms.subdivision import Plan
 from mandelcl.device import Buffer, Device, discover, kernel_of
 from mandelcl.fixed import by_name
+from mandelcl.job import Job
 from mandelcl.program import SMOOTH_LIMIT
 from mandelcl.variant import Variant, default_variant
 from tests.device import views
-from tests.device.targets import SetPace, Target, expected_smooth, planes
+from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.oracle.fixed import counts as fixed_counts
 
 VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
@@ -53,8 +56,16 @@ def check(target: Target) -> dict[str, Any]:
                 right &= np.array_equal(results[2].view(np.float32)[out], truth.norms[out])
             launches += done
             wrong += [] if right else [repr(variant)]
+            wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
     found = selftest.verdict(target.device, target.number, target.rounding)
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
+
+
+def _traces(job: Job, device: Device, variant: Variant, truth: npt.NDArray[np.uint32]) -> bool:
+    """Return whether border tracing, cut into small launches, gives the counts, and reads none that it has not made."""
+    plan = Plan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
+    results, _, _ = traced(job, device, plan, variant, None, SetPace((1,), (1, 2)), clear=False)
+    return np.array_equal(results[0], truth)
 
 
 def check_fixed(target: Target) -> dict[str, Any]:
@@ -67,6 +78,8 @@ def check_fixed(target: Target) -> dict[str, Any]:
             results, done = planes(job, target.device, shape, (6, 3), SetPace((2, 1), (1, 2)))
             launches += done
             wrong += [] if np.array_equal(results[0], fixed_counts(job)) else [repr(shape)]
+            if not _traces(job, target.device, shape, fixed_counts(job)):
+                wrong.append(f"border, {shape!r}")
         shape = default_variant(target.device, target.number, double_digits)
         verdicts.append(selftest.verdict(target.device, target.number, target.rounding, shape))
     reason = "".join(found.reason for found in verdicts)

@@ -10,7 +10,9 @@ import numpy.typing as npt
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from mandelcl.algorithms import escape
+from mandelcl.algorithms import border, escape
+from mandelcl.algorithms.subdivision import LEAST_SIDE
+from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.device import Device, discover
 from mandelcl.fixed import NUMBERS, by_name
 from mandelcl.job import Job
@@ -145,3 +147,35 @@ def planes(
 def place(block: Block) -> tuple[slice, slice, slice]:
     """Return where a block's results lie among a picture's."""
     return np.s_[:, block.y : block.y + block.height, block.x : block.x + block.width]
+
+
+def traced(
+    job: Job,
+    device: Device,
+    plan: Division,
+    variant: Variant | None = None,
+    block: tuple[int, int] | None = None,
+    pace: Pace = ALL_AT_ONCE,
+    clear: bool = True,
+) -> tuple[npt.NDArray[np.uint32], border.Traced, int]:
+    """Return the raw results of a job by border tracing, what tracing came to, and the number of launches.
+
+    With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
+    """
+    limit = verdict(device, by_name(job.number), job.rounding).loop_limit
+    program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
+    width, height = block or (view.width, view.height)
+    results = np.full((program.planes, view.height, view.width), 0xDEADBEEF, np.uint32)
+    tracer = border.Tracer(program, width * height, pace, log, plan)
+    for part in BlockQueue([Block(0, 0, view.width, view.height)], width, height):
+        if min(part.width, part.height) < LEAST_SIDE:
+            ((_, words),) = border.run(program, [part], pace, log, plan)
+        else:
+            if clear:
+                device.clear(tracer.memory.results, 4 * program.planes * width * height)
+            filled = tracer.trace(part)
+            assert 0 <= filled <= part.pixels
+            words, copied = program.read_results(tracer.memory, part)
+            device.wait(copied)
+        results[place(part)] = words
+    return results, tracer.traced, len(log.seconds)

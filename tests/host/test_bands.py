@@ -1,4 +1,4 @@
-"""Bands between a device and the files, without a device: every reader gets its rows, memory stays bounded, no deadlock."""
+"""Bands without a device: every reader gets its rows, memory stays bounded, and nobody waits for ever."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -169,13 +169,12 @@ def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> Non
     assert most[0] <= (bands_in_memory + 1) * 200
 
 
-@pytest.mark.parametrize("strip", [5, 7, 12, 50])
-@pytest.mark.parametrize("memory", [1, 200, 400])
+@pytest.mark.parametrize(("strip", "memory"), [(5, 1), (7, 1), (50, 400)])
 def test_strips_over_more_bands_than_memory_takes_do_not_deadlock(strip: int, memory: int) -> None:
     job, words = a_job(10, 50), truth(a_job(10, 50), 1)
     bands, got = Bands(job, 1, 5, memory), list[Results]()
     reader = bands.reader()
-    limit = threading.Timer(5, lambda: bands.fail(AssertionError("a deadlock")))
+    limit = threading.Timer(10, lambda: bands.fail(AssertionError("a deadlock")))
     limit.start()
     with threads(bands) as every:
         every.start(read_all, reader, strip, got)
@@ -183,6 +182,10 @@ def test_strips_over_more_bands_than_memory_takes_do_not_deadlock(strip: int, me
     limit.cancel()
     assert not every.errors, "a deadlock"
     np.testing.assert_array_equal(np.concatenate(got), words[0])
+
+
+def break_down() -> None:
+    raise FileError("disk full")
 
 
 def test_a_failure_wakes_everybody() -> None:
@@ -195,7 +198,7 @@ def test_a_failure_wakes_everybody() -> None:
         every.start(compute, bands, words, (10, 5), 0, np.random.default_rng(1))
         threading.Event().wait(0.05)  # the device has no room now: `second` reads nothing
         with bands.failing():
-            raise FileError("disk full")
+            break_down()
     assert second.job is job
     assert [type(error) for error in every.errors] == [CancelledError] * 2
     assert isinstance(bands.failure, FileError), "the first error counts"

@@ -20,6 +20,7 @@ LAYERS = (
     "studies",
     "published",
     "comparison",
+    "tracing_picture",
     "streaming",
     "resuming",
     "rendering",

@@ -142,7 +142,7 @@ def test_junk_in_json(changes: dict[str, Any]) -> None:
 def test_missing_in_json(name: str) -> None:
     values = json.loads(json.dumps(JSON))
     del (values["view"] if "." in name else values)[name.removeprefix("view.")]
-    if name in ("view.anchor_column", "view.anchor_row"):
+    if name in ("strict", "view.anchor_column", "view.anchor_row"):
         assert Job.from_json(json.dumps(values)) == Job(VIEW)
         return
     with pytest.raises(InvalidInputError) as error:

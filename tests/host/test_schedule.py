@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.schedule import Block, Pace, block_shape, grid
+from mandelcl.schedule import Block, BlockQueue, Pace, block_shape, default_budget, grid
 
 sides = st.integers(1, 5000)
 
@@ -181,3 +181,38 @@ def test_random_devices() -> None:
         device = Simulated(lambda row, group, h=half_life: 0.5 ** (group / h[row]), rate=10 ** chance.uniform(7, 11))  # type: ignore[misc]
         device.render(Pace(BUDGET, device.rate, device.saturation), chance.randint(1, 3000), 60, chance.randint(1, 400))
         assert max(device.lengths[2:], default=0) <= 2 * BUDGET
+
+
+def test_one_pixel_at_a_cap_of_four_billion_is_split_by_iterations() -> None:
+    """It never escapes: many launches, none longer than the budget, and they are not too small either."""
+    device = Simulated(rate=1e12, saturation=100_000)  # one orbit: 10 million iterations a second
+    pace, group = Pace(BUDGET, device.rate, device.saturation), 4096
+    device.render(pace, 1, 1, 4_000_000_000 // group, group)
+    assert max(device.lengths) <= 2 * BUDGET
+    assert 0.9 < sum(device.lengths) / 400 < 1.1
+    assert len(device.lengths) < 2 * 400 / BUDGET
+
+
+def test_many_short_orbits_are_split_by_area() -> None:
+    """At a cap of one group only rows can be divided."""
+    device = Simulated(rate=1e8)
+    device.render(Pace(BUDGET, device.rate, device.saturation), 10_000, 1000, 1)
+    assert max(device.lengths) <= 2 * BUDGET
+    assert len(device.lengths) > 10
+
+
+def test_a_cliff_of_a_hundred_times_the_cost_makes_no_long_launch() -> None:
+    """Orbits of 10 groups beside orbits of 1000, at once and back again."""
+    device = Simulated(alive=lambda row, group: 1.0 if group < (1000 if row % 40 < 20 else 10) else 0.0)
+    device.render(Pace(BUDGET, device.rate, device.saturation), 500, 80, 1000)
+    assert max(device.lengths) <= 2 * BUDGET
+
+
+def test_a_watchdog_makes_launches_short() -> None:
+    assert default_budget(True) == 0.02
+    assert default_budget(False) == default_budget(None) == 0.1
+
+
+def test_the_queue_cuts_bands_into_blocks() -> None:
+    bands = [Block(0, 0, 5, 2), Block(0, 4, 5, 2)]
+    assert list(BlockQueue(bands, 3, 9)) == [Block(0, 0, 3, 2), Block(3, 0, 2, 2), Block(0, 4, 3, 2), Block(3, 4, 2, 2)]

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -87,13 +87,9 @@ def test_times() -> None:
     assert (times.min, times.median, times.max, times.mean) == (1.0, 2.5, 8.0, 3.5)
 
 
-def test_shortcuts_are_off_in_builds_that_have_them() -> None:
-    known = {field.name for field in fields(Settings)}
-    settings = plain(Settings(budget=0.5))
-    assert settings.budget == 0.5
-    assert getattr(settings, "shortcuts", False) is False
-    off: dict[str, Any] = {"shortcuts": False} if "shortcuts" in known else {}
-    assert plain(None) == Settings(**off)
+def test_shortcuts_are_off_and_nothing_else_is_changed() -> None:
+    assert plain(None) == Settings(shortcuts=False)
+    assert plain(Settings(budget=0.5, blocks=(2, 2))) == Settings(budget=0.5, blocks=(2, 2), shortcuts=False)
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 8, 16, 128, 1000])

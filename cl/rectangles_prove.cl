@@ -1,0 +1,115 @@
+/* Proof that all pixels of a rectangle have one count, in the job's own arithmetic; docs/decisions/0008-border.md argues
+ * it.
+ *
+ * Let c run through the pixels, c0 be the one in the middle, w its orbit, and r bound |c − c0|. Then every z of step k
+ * is w + s·(c − c0)/r + e with |e| ≤ error, where
+ *     s ← 2ws + r,   error ← 2|w|·error + (|s| + error)² + rounding + relative·(2|w||s| + r)
+ * where `rounding` bounds what that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error. s and
+ * error are of the type in which an orbit goes on to the smooth radius: it may be narrower than w, off by `far_error`. */
+
+/* Rounding in the bounds themselves: each sum and product of positive terms is enlarged by this much, and |w| by a
+ * little more, since |w| near 0 is not known so well. */
+#define PROVE_MORE 1.000002f
+#define PROVE_TINY 1e-6f
+
+/* The bounds that the host has worked out for the job. */
+typedef struct { float pitch, unit, step_error, relative, far_error, within, beyond; } prove_bounds;
+
+typedef struct {
+  number_far w, s;
+  number_far_real error;
+} prove_model;
+
+/* An upper bound of |z|, nearly sharp. */
+static number_far_real prove_size(number_far z) {
+  return sqrt(z.re * z.re + z.im * z.im) * PROVE_MORE + PROVE_TINY;
+}
+
+/* An upper bound of |z|, never too small by underflow. */
+static number_far_real prove_reach(number_far z) {
+  const number_far_real re = fabs(z.re), im = fabs(z.im);
+  return (fmax(re, im) + 0.4143f * fmin(re, im)) * PROVE_MORE;
+}
+
+/* One step of s and error; w is the orbit's place before it. `far` bounds |c|. */
+static prove_model prove_step(prove_model model, number_far_real r, number_far_real far, const prove_bounds *bounds) {
+  const number_far_real size = prove_size(model.w), reach = prove_reach(model.s), both = reach + model.error;
+  const number_far_real rounding = ((size + both) * (size + both) + far) * bounds->unit + bounds->step_error;
+  prove_model next = model;
+  next.s.re = 2 * (model.w.re * model.s.re - model.w.im * model.s.im) + r;
+  next.s.im = 2 * (model.w.re * model.s.im + model.w.im * model.s.re);
+  next.error = (2 * size * model.error + both * both + bounds->relative * (2 * size * reach + r) + rounding) *
+               PROVE_MORE;
+  return next;
+}
+
+/* Whether all that a model holds lies in an earlier one, point of c by point of c: then it goes round there for ever. */
+static int_lanes prove_returned(prove_model earlier, prove_model model, float far_error) {
+  const number_far w = {model.w.re - earlier.w.re, model.w.im - earlier.w.im};
+  const number_far s = {model.s.re - earlier.s.re, model.s.im - earlier.s.im};
+  const number_far_real moved = (prove_reach(w) + prove_reach(s) + model.error + far_error) * PROVE_MORE;
+  return lanes_mask(moved <= earlier.error);
+}
+
+/* The count that all pixels around c at most r away are proved to have, or mixed; at most `limit` steps are made. */
+static uint_lanes prove_count(number_complex c, number_far_real r, const prove_bounds *bounds, uint limit, uint cap) {
+  const number_far_real far = (prove_size(number_far_from(c)) + r) * PROVE_MORE;
+  int_lanes running = (int_lanes)(-1);
+  number_complex w = formula_start(c);
+  prove_model model = {number_far_from(w), {(number_far_real)(0), (number_far_real)(0)}, (number_far_real)(0)};
+  prove_model mark = model;
+  uint_lanes count = (uint_lanes)(RECTANGLES_MIXED);
+  if (cap == 1) return (uint_lanes)(1);
+  for (uint k = 1; k <= limit && k < cap && lanes_any(running); k++) {
+    model = prove_step(model, r, far, bounds);
+    w = formula_step(w, c);
+    model.w = number_far_from(w);
+    const number_far_real size = prove_size(model.w), around = prove_reach(model.s) + model.error;
+    const int_lanes all_within = lanes_mask((size + around) * PROVE_MORE <= bounds->within);
+    const int_lanes all_beyond = lanes_mask(size >= (around + bounds->beyond) * PROVE_MORE);
+    count = select(count, (uint_lanes)(k), running & all_beyond);
+    running &= all_within;
+    int_lanes inside = (int_lanes)(k + 1 == cap ? -1 : 0);
+    if (k & (k - 1)) inside |= prove_returned(mark, model, bounds->far_error);
+    count = select(count, (uint_lanes)(cap), running & inside);
+    running &= ~inside;
+    if ((k & (k - 1)) == 0) {
+      model.error = model.error + model.error; /* a larger model holds too, and what it shrinks to fits into it */
+      mark = model;
+    }
+  }
+  return count;
+}
+
+/* Make the children of rectangles, and prove of those that can be proved which count they have; `proved` is mixed for
+ * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, `total` is the number of children.
+ * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
+ * the set as computed passes for proved. With `inside_only` only insides are proved. */
+kernel void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
+                              uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
+                              uint total, global uint *children, global uint *proved) {
+  const advance_view view = advance_load_view(view_words);
+  global const float *bound = (global const float *)bound_words;
+  const prove_bounds bounds = {bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], bound[6]};
+  uint columns[LANES], rows[LANES], counts[LANES];
+  float distances[LANES];
+  for (uint l = 0; l < LANES; l++) {
+    const uint number = min((uint)get_global_id(0) * LANES + l, total - 1), each = parts.x * parts.y;
+    const rectangle r = rectangles_child(rectangles_load(parents, ids[number / each]), number % each, parts);
+    rectangles_store(children, number, r);
+    columns[l] = r.x0 + (r.x1 - r.x0) / 2;
+    rows[l] = r.y0 + (r.y1 - r.y0) / 2;
+    const float wide = (float)(r.x1 - columns[l]), high = (float)(r.y1 - rows[l]);
+    distances[l] = sqrt(wide * wide + high * high) * bounds.pitch * PROVE_MORE;
+  }
+  const float_lanes distance = lanes_load(distances);
+  const number_complex c = source_point(lanes_load(columns), lanes_load(rows), offset, &view);
+  const uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
+  const int_lanes near = lanes_mask(component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
+  const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
+  lanes_store(select(count, (uint_lanes)(cap), near & open), counts);
+  for (uint l = 0; l < LANES; l++) {
+    const uint number = (uint)get_global_id(0) * LANES + l;
+    if (number < total) proved[number] = inside_only && counts[l] != cap ? RECTANGLES_MIXED : counts[l];
+  }
+}

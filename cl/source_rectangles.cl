@@ -1,0 +1,39 @@
+/* Pixels that follow from rectangles, from z₀: those that divide a rectangle into parts or, where `parts` is 0, those
+ * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
+ * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
+ * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
+kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
+                               global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
+                               uint slots, uint first, uint total, uint groups, uint cap, uint cap_reached,
+                               uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
+  const advance_view view = advance_load_view(view_words);
+  advance_orbits orbits;
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    uint columns[LANES], rows[LANES];
+    int exists[LANES];
+    ROLLED for (uint l = 0; l < LANES; l++) {
+      const uint place = ((uint)get_global_id(0) * VECTORS + v) * LANES + l, slot = first + min(place, total - 1);
+      const rectangle r = rectangles_load(rectangles, ids[slot / slots]);
+      uint column = 0, row = 0;
+      bool found;
+      if (parts.x) {
+        found = rectangles_dividing(r, slot % slots, parts, most, outer, &column, &row);
+        const uint count = found ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
+        if (found && count != RECTANGLES_MIXED) {
+          results[row * size.x + column] = count; /* what judges the neighbours looks there before it is filled */
+          found = false;
+        }
+      } else {
+        found = rectangles_inside(r, slot % slots, most, &column, &row);
+      }
+      exists[l] = found && place < total ? -1 : 0;
+      columns[l] = column;
+      rows[l] = row;
+    }
+    const uint_lanes x = lanes_load(columns), y = lanes_load(rows);
+    const number_complex c = source_point(x, y, offset, &view);
+    source_place(&orbits, v, formula_start(c), c, y * (uint_lanes)(size.x) + x, lanes_load(exists));
+  }
+  advance_run(&orbits, 0, groups, shortcuts != 0, &view);
+  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
+}

@@ -1,0 +1,64 @@
+"""Border tracing or escape time: which is likely to be sooner done, from a small copy of the picture."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.algorithms import escape
+from mandelcl.job import TRACEABLE, Job
+from mandelcl.program import Program
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import BUDGET_S, Block, BlockQueue, Pace
+from mandelcl.view import View
+
+CELLS = 64  # along the longer side, about as many as border tracing begins with
+_LEAST_CELL = 8  # pixels: rectangles that are of one count only when they are smaller are not worth tracing
+MOST_WORK = 500  # iterations
+_LEAST_SHARE = 0.4  # of the work must lie in cells of one count
+_LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernels would cost more than is saved
+
+
+def settled(program: Program, rate: float) -> Program:
+    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.measured's."""
+    job = program.job
+    if job.algorithm != "auto":
+        return program
+    cell = max(job.view.width, job.view.height) // CELLS
+    most_seconds = job.view.pixels * job.iterations / rate
+    pays = False
+    if job.formula in TRACEABLE and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
+        program = program.sibling(_copy(job, cell))
+        counts, seconds = _sampled(program, rate)
+        seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)
+        pays = seconds >= _LEAST_SECONDS and share_of_one_count(counts, job) >= _LEAST_SHARE
+    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
+
+
+def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
+    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap.
+
+    Of an orbit no more than the first MOST_WORK count: a long one may be cut short by other means.
+    """
+    corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
+    alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
+    if job.smooth:
+        alike &= corners[0] == np.uint32(job.iterations)
+    work = sum(np.minimum(corner, MOST_WORK).astype(np.float64) for corner in corners)
+    total = float(np.sum(work))
+    return float(np.sum(np.where(alike, work, 0.0))) / total if total else 0.0
+
+
+def _copy(job: Job, cell: int) -> Job:
+    """Return the job of every `cell`th pixel of every `cell`th row, from the picture's first on, by escape time."""
+    re, im = job.view.point(0, 0)
+    width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
+    return replace(job, view=View(re, im, job.view.pitch * cell, width, height), algorithm="escape", strict=False)
+
+
+def _sampled(program: Program, rate: float) -> tuple[npt.NDArray[np.uint32], float]:
+    """Return the counts of a program's job, and how long its launches took."""
+    view, log = program.job.view, LaunchLog()
+    blocks = BlockQueue([Block(0, 0, view.width, view.height)], view.width, view.height)
+    ((_, results),) = escape.run(program, blocks, Pace(BUDGET_S, rate, program.saturation), log)
+    return results[0], log.kernel_seconds

@@ -1,0 +1,190 @@
+"""Border tracing: compute the borders of rectangles, fill those that are of one count, divide the rest.
+
+Whole levels at a time. The device divides rectangles that the host knows by number alone, and proves what it can of
+the parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count
+it has, or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided.
+What a fill rests on is said in docs/border-tracing.md.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.algorithms import escape
+from mandelcl.algorithms.rectangles import MIXED, Rectangles
+from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
+from mandelcl.device import event_seconds
+from mandelcl.program import Launch, Memory, Program
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, BlockQueue, Pace
+
+Words = npt.NDArray[np.uint32]
+
+MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
+# Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
+_GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
+_ROW = 64  # slots that are planned together
+
+
+@dataclass(slots=True)
+class LevelStats:
+    """What a level came to: rectangles made and filled, slots for pixels, launches of orbits."""
+
+    side: int
+    rectangles: int = 0
+    filled: int = 0
+    slots: int = 0
+    launches: int = 0
+
+
+@dataclass(slots=True)
+class Traced:
+    """What tracing came to: pixels in all and computed, and the levels, the insides computed at the end among them."""
+
+    pixels: int = 0
+    computed: int = 0
+    levels: list[LevelStats] = field(default_factory=list)
+
+
+# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or MIXED: the
+# one that a proof or theorem gives, and the one with which it is filled.
+Watch = Callable[[Block, Words, Words, Words], None]
+
+
+def run(
+    program: Program,
+    blocks: Iterable[Block],
+    pace: Pace,
+    log: LaunchLog,
+    plan: Plan | None = None,
+    watch: Watch | None = None,
+) -> Iterator[tuple[Block, Words]]:
+    """Yield each block with its results (planes × height × width), as they finish."""
+    tracer: Tracer | None = None
+    for block in blocks:
+        if min(block.width, block.height) < LEAST_SIDE:
+            yield from escape.run(program, BlockQueue([block], block.width, block.height), pace, log)
+            continue
+        if tracer is None or tracer.memory.pixels < block.pixels:
+            tracer = Tracer(program, block.pixels, pace, log, plan)
+        log.pixels_filled += tracer.trace(block, watch)
+        results, event = program.read_results(tracer.memory, block)
+        program.device.wait(event)
+        log.add_copy(event_seconds(event) or 0.0)
+        yield block, results
+
+
+def default_plan(program: Program) -> Plan:
+    """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
+    trust = "nothing" if program.job.strict else "outside"
+    if program.device.type == "gpu":
+        smallest = next(side for cap, side in _GPU_SMALLEST if program.job.iterations < cap)
+        return Plan(first=64, split=4, smallest=smallest, trust=trust)
+    return Plan(smallest=4, early=256, trust=trust)
+
+
+class Tracer:
+    """Border tracing on one device: memory for a block, and the order of its launches."""
+
+    def __init__(self, program: Program, pixels: int, pace: Pace, log: LaunchLog, plan: Plan | None = None) -> None:
+        self.program = program
+        self.plan = plan or default_plan(program)
+        self.memory = Memory(program, pixels, 1)
+        self.traced = Traced()
+        self._device = program.device
+        self._pace, self._log = pace, log
+        self._rectangles = Rectangles(program, self.memory, self.plan)
+        self._pending: list[Launch] = []
+        self._ready = time.perf_counter()
+
+    def trace(self, block: Block, watch: Watch | None = None) -> int:
+        """Compute a block; its results are then in `memory`. Return how many of its pixels were filled."""
+        numbers = self._rectangles.begin(block)
+        for level in levels(block.width, block.height, self.plan):
+            numbers = self._divide(block, level, numbers, watch)
+            if not numbers.size:
+                break
+            if level.last:
+                self._compute(block, level, numbers)
+        computed = self._rectangles.computed()
+        self.traced.pixels += block.pixels
+        self.traced.computed += computed
+        for event in self._rectangles.launched:
+            seconds = event_seconds(event)
+            if seconds is not None:
+                self._log.add(seconds)
+        self._rectangles.launched.clear()
+        return block.pixels - computed
+
+    def _divide(self, block: Block, level: Level, numbers: Words, watch: Watch | None) -> Words:
+        """Divide the numbered rectangles; return the numbers of the parts that are mixed."""
+        stats = LevelStats(max(level.child_span) + 1, numbers.size * level.children, slots=numbers.size * level.slots)
+        self.traced.levels.append(stats)
+        self._rectangles.divide(level, numbers)
+        self._orbits(block, level, stats, inside=False)
+        answers, read = self._rectangles.judge(level, numbers.size)
+        self._rectangles.fill(level, stats.rectangles)
+        self._device.wait(read)
+        self._settle(stats)
+        if watch:
+            watch(block, *self._rectangles.made(stats.rectangles), answers)
+        mixed = np.flatnonzero(answers == MIXED).astype(np.uint32)
+        stats.filled = stats.rectangles - mixed.size
+        return mixed
+
+    def _compute(self, block: Block, level: Level, numbers: Words) -> None:
+        """Compute the insides of the numbered parts of a last level, which are mixed."""
+        columns, rows = level.inside
+        if columns * rows:
+            stats = LevelStats(max(level.child_span) + 1, slots=numbers.size * columns * rows)
+            self.traced.levels.append(stats)
+            self._rectangles.descend(numbers)
+            self._orbits(block, level, stats, inside=True)
+            self._settle(stats)
+
+    def _orbits(self, block: Block, level: Level, stats: LevelStats, inside: bool) -> None:
+        """Launch a level's slots, and all their survivors but for the last launch's end."""
+        program, pace, total = self.program, self._pace, stats.slots
+        early = -(-self.plan.early // program.variant.group) or program.groups
+        most = min(program.most_groups, program.groups if 4 * early > program.groups else early)
+        first = 0
+        while first < total:
+            planned = pace.first(_ROW, -(-(total - first) // _ROW), program.groups, program.variant.group)
+            groups = min(planned.groups, most)
+            size = min(total - first, planned.rows * _ROW)
+            if groups < program.groups:
+                size = min(size, self.memory.capacity)
+            pixels = self._rectangles.pixels(level, first, inside)
+            self._follow(block, program.launch_rectangles(self.memory, block, pixels, size, groups), stats)
+            first += size
+
+    def _follow(self, block: Block, launch: Launch, stats: LevelStats) -> None:
+        """Wait for a launch and go on with its survivors; one that reaches the cap is left to run."""
+        program, done = self.program, 0
+        self._pending.append(launch)
+        while done + launch.groups < program.groups:
+            launch.wait(self._device)
+            seconds = self._settle(stats)
+            done += launch.groups
+            if not launch.survivors:
+                return
+            groups = self._pace.next(launch.groups, seconds, min(program.groups - done, program.most_groups))
+            launch = program.launch_survivors(self.memory, block, launch.survivors, done, groups)
+            self._pending.append(launch)
+
+    def _settle(self, stats: LevelStats) -> float:
+        """Note the times of launches that have ended; return the last one's."""
+        seconds = 0.0
+        for launch in self._pending:
+            launch.wait(self._device)
+            seconds = launch.seconds(self._ready)
+            self._ready = time.perf_counter()
+            self._log.add(seconds)
+            stats.launches += 1
+            held = max(launch.orbits, self.program.saturation) * launch.groups
+            self._pace.learn(held, self.program.variant.group, seconds)
+        self._pending.clear()
+        return seconds

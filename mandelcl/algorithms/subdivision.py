@@ -1,0 +1,104 @@
+"""How border tracing divides a block into rectangles: pure arithmetic, no OpenCL.
+
+A rectangle is x0, y0, x1, y1 with its edges included, and neighbours share their edges. `cl/rectangles.cl` places the
+same lines, by the same formula, as `line` does here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+LEAST_SIDE = 3  # pixels: a thinner block is all border
+TRUST = ("nothing", "outside", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How finely to divide.
+
+    The longer side of a block is cut into `first` parts; a rectangle that is mixed is cut into `split` × `split`, as
+    long as the parts' sides keep `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
+    orbits runs about `early` iterations, so that those that escape soon leave the others packed closely; 0 runs all to
+    the cap at once.
+
+    A rectangle is filled where its count is proved, for which at most `steps` iterations are made; 0 tries none. Else
+    a border of one count is trusted: of any (`all`), of one below the cap (`outside`) or of none (`nothing`). With
+    `outside`, rectangles within a component of the set are filled too, as far as its middle and size can be computed.
+    """
+
+    first: int = 32
+    split: int = 2
+    smallest: int = 16
+    depth: int = 32
+    early: int = 0
+    steps: int = 1 << 12
+    trust: str = "outside"
+
+    def __post_init__(self) -> None:
+        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "early": 0, "steps": 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise ValueError(f"{name} must be at least {value}")
+        if self.trust not in TRUST:
+            raise ValueError(f"trust must be one of {', '.join(TRUST)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A division of rectangles, all alike but for a pixel: into `parts` columns and rows.
+
+    `span` is the distance of a rectangle's edges before, at most; `outer` says that the edges themselves are new too,
+    `last` that the children are not divided again.
+    """
+
+    parts: tuple[int, int]
+    span: tuple[int, int]
+    outer: bool
+    last: bool
+
+    @property
+    def children(self) -> int:
+        """Rectangles that one becomes."""
+        return self.parts[0] * self.parts[1]
+
+    @property
+    def child_span(self) -> tuple[int, int]:
+        """The distance of a child's edges, at most."""
+        return -(-self.span[0] // self.parts[0]), -(-self.span[1] // self.parts[1])
+
+    @property
+    def most(self) -> tuple[int, int]:
+        """Pixels of a level line between two upright ones, and of an upright line, at most."""
+        return max(1, self.child_span[0] - 1), max(1, self.span[1] - 1 + 2 * self.outer)
+
+    @property
+    def slots(self) -> int:
+        """Places that a rectangle has for pixels on its dividing lines."""
+        upright, level = (part - 1 + 2 * self.outer for part in self.parts)
+        return upright * self.most[1] + level * self.parts[0] * self.most[0]
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """Columns and rows inside a child, at most."""
+        return max(0, self.child_span[0] - 1), max(0, self.child_span[1] - 1)
+
+
+def line(low: int, high: int, k: int, parts: int) -> int:
+    """Return where line k of `parts` lies between two edges."""
+    return low + (high - low) * k // parts
+
+
+def levels(width: int, height: int, plan: Plan) -> Iterator[Level]:
+    """Yield the divisions of a block, coarse to fine; of at least LEAST_SIDE pixels a side."""
+    if min(width, height) < LEAST_SIDE:
+        raise ValueError(f"a block of {width}x{height} is all border")
+    span = width - 1, height - 1
+    longest = max(span)
+    first = max(1, min(plan.first, (1 << 31) // longest))  # the kernels' products of both have 32 bits
+    parts = tuple(max(1, min(round(side * first / longest), side // plan.smallest)) for side in span)
+    for depth in range(plan.depth):
+        level = Level((parts[0], parts[1]), span, outer=depth == 0, last=depth + 1 == plan.depth)
+        if level.last or min(level.child_span) // plan.split < plan.smallest:
+            yield replace(level, last=True)
+            return
+        yield level
+        parts, span = (plan.split, plan.split), level.child_span

@@ -1,0 +1,112 @@
+"""`mandelcl tune`."""
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mandelcl import choose, tune
+from mandelcl.cli import options
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.fixed import by_name
+from mandelcl.numbers import NumberFormat
+from mandelcl.variant import Variant, forget
+
+
+@click.command(
+    "tune",
+    epilog="""\b
+Examples:
+  mandelcl tune                            every device, float and double
+  mandelcl tune --device gpu --number fp128
+  mandelcl tune --seconds 10 --json
+  mandelcl tune --forget                   back to the shapes that mandelcl comes with
+""",
+)
+@options.device_option
+@click.option(
+    "--number", "numbers", multiple=True, metavar="NAME", help="[default: float and double]; may be repeated."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=tune.SECONDS,
+    show_default=True,
+    help="Begin no new measurement after so long, for each device and number.",
+)
+@click.option("--forget", "forgetting", is_flag=True, help="Remove what was tuned.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each device and number.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def command(
+    devices: tuple[str, ...], numbers: tuple[str, ...], seconds: float, forgetting: bool, as_json: bool, quiet: bool
+) -> None:
+    """Find the shape of the kernels that is fastest on a device, and remember it.
+
+    The shape (how many orbits side by side, how many steps between two tests, in which tiles) changes the speed and
+    never a result. What is found holds for this device, driver and version of the kernels; after a change of either it
+    is ignored, with a note, and mandelcl goes back to the shape that suits the device's class.
+    """
+    console = Console(stderr=True, quiet=quiet)
+    formats = [by_name(name) for name in numbers or ("float", "double")]
+    tuned, reasons = 0, []
+    for device in choose.matching(devices):
+        for number in formats:
+            if number.needs_fp64 and not device.fp64:
+                continue
+            if forgetting:
+                forget(device, number)
+                continue
+            try:
+                found = _tune(device, number, seconds, console)
+            except DeviceError as error:
+                reasons.append(str(error))
+                console.print(f"mandelcl: {error}", soft_wrap=True, highlight=False)
+                continue
+            tuned += 1
+            if as_json:
+                click.echo(json.dumps(_row(device, number, found)))
+    if not tuned and not forgetting:
+        raise DeviceError(
+            reasons[0] if reasons else "no device has double, which this number needs; name another --number"
+        )
+
+
+def _tune(device: Device, number: NumberFormat, seconds: float, console: Console) -> tune.Tuned:
+    with console.status(f"{device.label}, {number.name}") as status:
+
+        def show(variant: Variant, rate: float | None) -> None:
+            measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
+            status.update(f"{device.label}, {number.name}: {_shape(variant)}: {measured}")
+
+        found = tune.tune(device, number, seconds=seconds, progress=show)
+    verdict = f"{found.gain:.2f} times the rate of" if found.gain > 1 else "nothing beats"
+    console.print(
+        f"{device.label}, {number.name}: {_shape(found.variant)}, {found.rate / 1e9:.2f} Giter/s, {verdict} the shape "
+        f"of its class ({found.tried} tried in {found.seconds:.0f} s)",
+        soft_wrap=True,
+        highlight=False,
+    )
+    return found
+
+
+def _shape(variant: Variant) -> str:
+    return (
+        f"{variant.vectors} x {variant.lanes} lanes in tiles {variant.lane_columns} wide, "
+        f"{variant.group} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
+    )
+
+
+def _row(device: Device, number: NumberFormat, found: tune.Tuned) -> dict[str, Any]:
+    return {
+        "device": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "number": number.name,
+        "variant": json.loads(found.variant.to_json()),
+        "giter_per_s": round(found.rate / 1e9, 3),
+        "class_giter_per_s": round(found.class_rate / 1e9, 3),
+        "tried": found.tried,
+        "seconds": round(found.seconds, 1),
+    }

@@ -1,0 +1,168 @@
+"""Find, by measurement, the shape of the kernels that is fastest on a device, and remember it.
+
+One choice at a time, from the shape of the device's class: the best value of each is kept for the next. A shape whose
+counts differ from the class's is never taken: tuning changes no result.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl import rate, selftest
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.fixed import FixedFormat
+from mandelcl.job import Job
+from mandelcl.numbers import NumberFormat
+from mandelcl.program import Memory, Program
+from mandelcl.schedule import Block
+from mandelcl.variant import Variant, forget, remember, suited
+from mandelcl.view import View
+
+SECONDS = 25.0  # for a device and number
+_CAP = 1000
+_LAUNCH_S = 0.03
+_MEAN_COUNT = 170  # of the picture that is measured
+_SIDES = (64, 4096)
+_REPEATS = 5
+_LEAST_GAIN = 1.02  # less is noise
+
+Choices = dict[str, tuple[tuple[int, ...], ...]]  # names of choices that belong together, and values for them
+_CPU_CHOICES: Choices = {
+    "vectors": ((3,), (4,), (5,), (6,), (8,)),
+    "group unrolled": ((16, 4), (16, 8), (24, 4), (32, 4), (32, 8)),
+    "lanes lane_columns": ((16, 4), (8, 4), (8, 2), (4, 2)),
+    "local_columns local_rows": ((1, 1), (1, 4), (4, 1)),
+}
+_FIXED_CHOICES: Choices = {
+    "vectors": ((1,), (2,), (3,), (4,)),
+    "group unrolled": ((16, 1), (16, 2), (16, 4)),
+    "local_columns local_rows": ((1, 1), (8, 4), (8, 8), (8, 16)),
+}
+_GPU_CHOICES: Choices = {
+    "vectors group unrolled": (
+        *((1, 16, 16), (1, 32, 32), (1, 64, 64), (1, 96, 96)),
+        *((2, 64, 32), (3, 64, 16), (3, 96, 16), (4, 64, 16)),
+    ),
+    "local_columns local_rows": ((8, 4), (8, 8), (8, 16), (16, 8), (8, 32), (32, 4)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What tuning found: the shape, its iterations a second and those of the class's shape, and what was tried."""
+
+    variant: Variant
+    rate: float
+    class_rate: float
+    tried: int
+    seconds: float
+
+    @property
+    def gain(self) -> float:
+        """How many times faster than the class's shape it is."""
+        return self.rate / self.class_rate
+
+
+def tune(
+    device: Device,
+    number: NumberFormat,
+    *,
+    seconds: float = SECONDS,
+    progress: Callable[[Variant, float | None], None] | None = None,
+) -> Tuned:
+    """Return the fastest shape found in so many seconds, and remember it for later runs.
+
+    `progress` is called with each shape tried and its iterations a second; None where it does not work here.
+    Raises DeviceError where the device does not pass its self-test.
+    """
+    started = time.perf_counter()
+    forget(device, number)
+    own = suited(device, number).variant
+    bench = _Bench(device, number, own)
+    class_rate = bench.rate(own)
+    best = [(class_rate, own)]
+    if progress:
+        progress(own, class_rate)
+    choices = _FIXED_CHOICES if isinstance(number, FixedFormat) else _CPU_CHOICES if own.lanes > 1 else _GPU_CHOICES
+    for candidate in _candidates(own, choices, lambda: best[-1][1]):
+        if time.perf_counter() - started > seconds:
+            break
+        found = bench.rate(candidate)
+        if progress:
+            progress(candidate, found or None)
+        if found > best[-1][0] * _LEAST_GAIN:
+            best.append((found, candidate))
+    best_rate, variant = best[-1]
+    if variant != own:
+        remember(device, number, variant)
+    return Tuned(variant, best_rate, class_rate, bench.tried, time.perf_counter() - started)
+
+
+def _candidates(own: Variant, choices: Choices, best: Callable[[], Variant]) -> Iterator[Variant]:
+    """Yield shapes that differ from the best so far in one choice; none twice."""
+    seen = {own}
+    for names, values in choices.items():
+        for value in values:
+            changes: dict[str, Any] = dict(zip(names.split(), value, strict=True))
+            candidate = replace(best(), **changes)
+            if candidate not in seen and candidate.lanes <= own.lanes:
+                seen.add(candidate)
+                yield candidate
+
+
+class _Bench:
+    """Times a picture of the whole set, without shortcuts, on one device."""
+
+    def __init__(self, device: Device, number: NumberFormat, own: Variant) -> None:
+        rounding = number.roundings[0]
+        verdict = selftest.verdict(device, number, rounding, own)
+        if verdict.slow_fma and len(number.roundings) > 1:
+            rounding = number.roundings[1]
+            verdict = selftest.verdict(device, number, rounding, own)
+        if not verdict.passed:
+            raise DeviceError(f"{device.label} fails its self-test: {verdict.reason}")
+        self._device, self._loop_limit = device, verdict.loop_limit
+        self.tried = 0
+        self._counts: npt.NDArray[np.uint32] | None = None
+        self._job = _job(number, rounding, _SIDES[0])
+        if (program := Program(device, self._job, own, verdict.loop_limit)).most_groups < program.groups:
+            raise DeviceError(f"{device.label} stops long loops, which leaves nothing to tune")
+        side = (self._speed(own) * _LAUNCH_S / _MEAN_COUNT) ** 0.5
+        self._job = _job(number, rounding, max(_SIDES[0], min(_SIDES[1], int(side))))
+
+    def _speed(self, own: Variant) -> float:
+        return rate.measured(Program(self._device, self._job, own, self._loop_limit))
+
+    def rate(self, variant: Variant) -> float:
+        """Return useful iterations a second; 0 where the shape does not build, run, or give the same counts."""
+        self.tried += 1
+        view = self._job.view
+        try:
+            program = Program(self._device, self._job, variant, self._loop_limit, shortcuts=False)
+            block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
+            seconds = []
+            for _ in range(_REPEATS + 1):
+                ready = time.perf_counter()
+                launch = program.launch_block(memory, block, 0, view.height, program.groups)
+                launch.wait(self._device)
+                seconds.append(launch.seconds(ready))
+            results, copied = program.read_results(memory, block)
+            self._device.wait(copied)
+        except DeviceError:
+            return 0.0
+        if self._counts is None:
+            self._counts = results
+        elif not np.array_equal(results, self._counts):
+            return 0.0
+        return float(results.sum(dtype=np.uint64)) / min(seconds[1:])
+
+
+def _job(number: NumberFormat, rounding: str, side: int) -> Job:
+    view = View.centred(Fraction(-1, 2), Fraction(0), Fraction(4, 3), side, side)
+    return Job(view, _CAP, number=number.name, rounding=rounding)

@@ -1,0 +1,158 @@
+"""Renders that are stopped, run out of disk or may not write: one line says how to go on, and then the same bytes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+pytestmark = pytest.mark.usefixtures("usable")
+LONG = ("--size", "320x200", "--palette", "coursework", "--number", "float")
+CAP = "1000000"
+CHILD = """
+import sys
+{prepare}
+from mandelcl import streaming, cli
+streaming.render_to.__kwdefaults__["store_after"] = 0
+sys.argv = ["mandelcl", *sys.argv[1:]]
+cli.main()
+"""
+SMALL_BLOCKS = "from mandelcl import rendering as r; r._CPU_BLOCK_PIXELS = r._GPU_BLOCK_PIXELS = 3200"
+posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--budget", "0"), "x>0"),
+        (("--budget", "-5"), "x>0"),
+        (("--budget", "soon"), "not a valid float"),
+        (("--budget", "100", "--blocks", "2x2"), "give one of them"),
+    ],
+)
+def test_budgets(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -> None:
+    result = run("render", "--size", "8x8", *arguments)
+    assert result.code == 2
+    assert why in result.line
+    assert list(folder.iterdir()) == []
+
+
+def test_resume_where_there_is_nothing_starts_afresh(draw: Run, folder: Path) -> None:
+    draw("render", "--size", "8x8", "-o", "a.png", "--resume", "--budget", "5")
+    draw("coursework", "8", "8", "-o", "a.ppm", "--resume", "--device", "cpu")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.png", "a.ppm"]
+
+
+@posix
+def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) -> None:
+    """Ctrl-C after the store has begun: within seconds, exit code 1, a hint; then refused, resumed, the same bytes."""
+    render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
+    command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *render]
+    process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
+    begun, limit = folder / "a.png.part" / "manifest.json", time.monotonic() + 120
+    while not begun.exists():
+        assert process.poll() is None, "it was over before it kept anything; raise the cap"
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    before = time.monotonic()
+    _, err = process.communicate(timeout=60)
+    assert time.monotonic() - before < 10
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    assert "--resume" in err or err.strip() == "mandelcl: stopped"  # the latter where the machine is too busy
+    refused = run("render", *LONG, "--iterations", CAP, "-o", "a.png")
+    assert refused.code == 1
+    assert "go on with --resume" in refused.line
+    other = run("render", *LONG, "--iterations", "77", "-o", "a.png", "--resume")
+    assert other.code == 1
+    assert "its iterations differ" in other.line
+    assert "going on with" in draw(*render, "--resume").err
+    draw(*render[:-1], "b.png")
+    assert (folder / "a.png").read_bytes() == (folder / "b.png").read_bytes()
+    assert sorted(path.name for path in folder.iterdir()) == ["a.png", "b.png"]
+
+
+RENDER = ("render", "--size", "200x200", "--iterations", "500", "--palette", "ice", "-o", "a.ppm", "--quiet")
+QUOTA = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))"
+NOBODY = "import os; os.setgid(65534); os.setuid(65534)"
+
+
+def child(prepare: str, *arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", CHILD.format(prepare=prepare), *arguments]
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, text=True, capture_output=True, timeout=120)
+
+
+@posix
+def test_a_quota_keeps_the_store(draw: Run, folder: Path) -> None:
+    """A file that may not grow: one line; with more room it goes on and ends in the same bytes."""
+    draw(*RENDER)
+    whole = (folder / "a.ppm").read_bytes()
+    (folder / "a.ppm").unlink()
+    failed = child(QUOTA, *RENDER, cwd=folder)
+    assert failed.returncode == 1
+    lines = [line for line in failed.stderr.splitlines() if "software.intel.com" not in line]  # its signal handler
+    assert len(lines) == 1, failed.stderr
+    assert "File too large" in failed.stderr
+    assert [path.name for path in folder.iterdir()] in ([], ["a.ppm.part"])
+    again = child("", *RENDER, "--resume", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert (folder / "a.ppm").read_bytes() == whole
+    assert [path.name for path in folder.iterdir()] == ["a.ppm"]
+
+
+SMALL_DISK = """
+mount -t tmpfs -o size=1m tmpfs "$0" || exit 77
+cd "$0" || exit 77
+head -c 920k /dev/zero > ballast
+"$@"; first=$?
+ls -A > "$OUT/left"; rm ballast
+"$@" --resume || exit 3
+cp a.ppm "$OUT/a.ppm"; ls -A > "$OUT/last"
+exit $first
+"""
+NO_FORESIGHT = "import mandelcl.streaming as s; s.require_space = lambda *_: None"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+def test_a_full_disk_keeps_the_store(draw: Run, folder: Path) -> None:
+    draw(*RENDER)
+    disk = folder / "disk"
+    disk.mkdir()
+    command = [sys.executable, "-c", CHILD.format(prepare=NO_FORESIGHT), *RENDER]
+    environment = ENVIRONMENT | {"OUT": str(folder / "out")}
+    (folder / "out").mkdir()
+    try:
+        shell = ["unshare", "-m", "sh", "-c", SMALL_DISK, str(disk), *command]
+        done = subprocess.run(shell, env=environment, text=True, capture_output=True, timeout=120)
+    except FileNotFoundError:
+        pytest.skip("no unshare")
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    assert done.returncode == 1, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "No space left on device" in done.stderr
+    assert (folder / "out" / "left").read_text().split() in (["a.ppm.part", "ballast"], ["ballast"])
+    assert (folder / "out" / "last").read_text().split() == ["a.ppm"]
+    assert (folder / "out" / "a.ppm").read_bytes() == (folder / "a.ppm").read_bytes()
+
+
+@posix
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to become nobody")
+def test_a_folder_without_permission() -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # pytest's own folders are closed to others
+        place = Path(name)
+        place.chmod(0o555)
+        prepared = f"import difflib, secrets, tempfile, mandelcl.cli.render\n{NOBODY}"
+        failed = child(prepared, *RENDER, cwd=place)
+        assert failed.returncode == 1, failed.stderr
+        assert failed.stderr.strip() == "mandelcl: cannot write a.ppm: Permission denied"
+        assert list(place.iterdir()) == []

@@ -1,0 +1,231 @@
+"""Border tracing gives the field of escape time: strict always, by default on every view tried, on every device."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mandelcl import choose
+from mandelcl.algorithms import automatic, border
+from mandelcl.algorithms.subdivision import Plan
+from mandelcl.device import Device
+from mandelcl.job import Job
+from mandelcl.program import Program
+from mandelcl.rendering import render
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block
+from mandelcl.view import View
+from tests.device import views
+from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced
+from tests.device.test_splits import SHAPES, builds, check, small_views, turns
+
+PLANS = [
+    Plan(first=3, split=2, smallest=2, trust="nothing"),
+    Plan(first=5, split=3, smallest=4, early=20),
+    Plan(first=1, split=4, smallest=2, depth=3, steps=50),
+    Plan(first=7, split=2, smallest=6, steps=0),
+]
+# Blocks with a side that no grid divides, with a side that is all border, and least ones.
+SIZES = [(1, 1), (1, 47), (47, 1), (2, 31), (3, 3), (3, 59), (4, 5), (37, 53), (64, 64), (65, 33), (101, 7)]
+
+
+def differing(job: Job, device: Device, plan: Plan) -> int:
+    """Return how many pixels are not those of escape time."""
+    return int((traced(job, device, plan)[0][0] != planes(job, device)[0][0]).sum())
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_same_counts(target: Target, plan: Plan) -> None:
+    for sized in (views.whole, views.seahorses, views.real_axis):
+        job = target.job(sized(97, 61), 300)
+        counts, found, _ = traced(job, target.device, plan)
+        check(job, counts[0])
+        assert found.levels
+        if sized is views.whole:
+            assert found.computed < found.pixels, "nothing was filled"
+
+
+@pytest.mark.parametrize("trust", ["nothing", "outside"])
+def test_sizes(target: Target, trust: str) -> None:
+    for width, height in SIZES:
+        job = target.job(views.whole(width, height), 100)
+        counts, found, _ = traced(job, target.device, Plan(first=4, smallest=2, trust=trust))
+        check(job, counts[0])
+        assert found.pixels in (0, width * height)
+
+
+def test_every_pixel_is_computed_once(target: Target) -> None:
+    """With nothing trusted and nothing proved all pixels are computed, and each is counted once."""
+    for plan in (Plan(first=6, smallest=3), Plan(first=3, split=3, smallest=2), Plan(first=2, split=2, depth=1)):
+        job = target.job(views.whole(83, 59), 50)
+        counts, found, _ = traced(job, target.device, replace(plan, steps=0, trust="nothing"))
+        check(job, counts[0])
+        assert found.computed == found.pixels == 83 * 59
+
+
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    data=st.data(),
+    view=small_views(),
+    cap=st.integers(1, 600),
+    first=st.integers(1, 9),
+    split=st.integers(2, 4),
+    smallest=st.integers(2, 6),
+    early=st.integers(0, 100),
+    rows=turns,
+    groups=turns,
+)
+def test_any_division(
+    target: Target,
+    data: st.DataObject,
+    view: View,
+    cap: int,
+    first: int,
+    split: int,
+    smallest: int,
+    early: int,
+    rows: tuple[int, ...],
+    groups: tuple[int, ...],
+) -> None:
+    job = target.job(view, cap, strict=True, algorithm="border")
+    variant = data.draw(st.sampled_from(builds(target)), "variant")
+    shape = data.draw(st.sampled_from(SHAPES), "work-group")
+    variant = replace(variant, local_columns=shape[0], local_rows=shape[1])
+    block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
+    plan = Plan(first, split, smallest, early=early, trust="nothing")
+    check(job, traced(job, target.device, plan, variant, block, SetPace(rows, groups))[0][0])
+
+
+def test_in_many_launches(target: Target) -> None:
+    job = target.job(views.whole(61, 43), 400)
+    counts, found, launches = traced(job, target.device, PLANS[0], None, None, SetPace((1, 3), (1, 2, 5)))
+    assert launches > 10 * len(found.levels), "levels were not cut"
+    check(job, counts[0])
+
+
+def test_smooth(target: Target) -> None:
+    """Insides are filled in all planes; what escapes is computed, for each pixel has its own fraction."""
+    job = target.job(views.whole(97, 61), 300, smooth=True)
+    counts, found, _ = traced(job, target.device, Plan(first=8, smallest=3))
+    np.testing.assert_array_equal(counts, planes(job, target.device)[0])
+    inside = int((counts[0] == 300).sum())
+    assert found.pixels - inside <= found.computed < found.pixels
+
+
+@pytest.mark.parametrize("number", ["fixed:2", "fp128", "fixed:5"])
+def test_fixed_point(device: Device, number: str) -> None:
+    for sized in (views.whole, views.seahorses):
+        job = Job(sized(41, 29), 60, number=number, rounding="fixed")
+        for plan in (Plan(first=4, smallest=3), Plan(first=4, smallest=3, trust="nothing")):
+            counts, found, _ = traced(job, device, plan)
+            np.testing.assert_array_equal(counts, planes(job, device)[0])
+            assert sized is views.seahorses or found.computed < found.pixels
+
+
+def test_the_whole_set_in_one_rectangle(target: Target) -> None:
+    """A border of one count, with the set inside: the rectangle that holds c = 0 is never filled below the cap."""
+    view = View.centred(Fraction(0), Fraction(0), Fraction(1, 9), 37, 37)
+    job = target.job(view, 50)
+    truth = expected(job)
+    assert np.unique(np.concatenate([truth[0], truth[-1], truth[:, 0], truth[:, -1]])).tolist() == [1]
+    assert truth.max() > 1
+    check(job, traced(job, target.device, Plan(first=1, smallest=30, steps=0, trust="all"))[0][0])
+
+
+def test_filaments(device: Device) -> None:
+    """A border alone is deceived here; what is trusted by default is not, and what is proved cannot be."""
+    pitch = Fraction(4398046511104, 8461482822085935)
+    view = View(Fraction(0.003023278907738505), Fraction(0.6847988642820052), pitch, 256, 256)
+    job = Job(view, 541, number="float", rounding="separate")
+    alone = Plan(first=32, smallest=4, steps=0, trust="all")
+    assert differing(job, device, alone) > 0
+    assert differing(job, device, replace(alone, steps=4096, trust="outside")) == 0
+    assert differing(job, device, replace(alone, steps=4096, trust="nothing")) == 0
+
+
+def test_at_the_end_of_a_number(target: Target) -> None:
+    """Where rounding decides counts, proofs fail rather than err."""
+    for name in views.DEEP:
+        for beyond in (1, 8):
+            view = views.deepest(target.number, name, 64, 48, 400)
+            job = target.job(replace(view, pitch=view.pitch / beyond), 400)
+            for trust in ("nothing", "outside"):
+                check(job, traced(job, target.device, Plan(first=8, smallest=3, trust=trust))[0][0])
+
+
+def random_differences(total: int, size: int, plan: Plan) -> tuple[int, int]:
+    """Return how many of so many random views differ, and how many pixels in all, on the fastest device."""
+    devices = choose.matching(())
+    wrong: list[int] = []
+    for view, cap in views.random_views(5, total, size, size):
+        choice = choose.fastest(Job(view, min(cap, 2000)), devices)
+        wrong.append(differing(choice.job, choice.device, plan))
+    return sum(count > 0 for count in wrong), sum(wrong)
+
+
+# The default's target is a pixel in ten million; here are one million, and six hundred million.
+@pytest.mark.parametrize(
+    ("total", "size", "most"), [(200, 72, 0), pytest.param(10_000, 250, 60, marks=pytest.mark.long)]
+)
+def test_random_views(total: int, size: int, most: int) -> None:
+    assert random_differences(total, size, Plan(first=8, smallest=4, trust="nothing")) == (0, 0)
+    assert random_differences(total, size, Plan(first=8, smallest=4))[1] <= most
+
+
+@pytest.mark.parametrize("algorithm", ["border", "auto"])
+def test_rendered(target: Target, algorithm: str) -> None:
+    job = target.job(views.whole(211, 127), 500)
+    field, report = render(replace(job, algorithm=algorithm, strict=True), target.device)
+    np.testing.assert_array_equal(field.counts, render(job, target.device)[0].counts)
+    if algorithm == "auto":  # too small to be worth it
+        assert (field.job.algorithm, field.job.strict, report.algorithm) == ("escape", False, "escape")
+        assert report.pixels_computed == job.view.pixels
+    else:
+        assert field.job.algorithm == report.algorithm == "border"
+        assert 0 < report.pixels_computed < job.view.pixels
+
+
+def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole set at a high cap is traced; a place that is uniform only when tiny is not, nor a short job."""
+    monkeypatch.setattr(automatic, "_LEAST_SECONDS", 0.0)
+
+    def settled(sized: Callable[[int, int], View], cap: int, rate: float, smooth: bool = False) -> str:
+        job = Job(sized(1024, 1024), cap, number="float", rounding="separate", algorithm="auto", smooth=smooth)
+        return automatic.settled(Program(device, job), rate).job.algorithm
+
+    assert settled(views.whole, 5000, 1e9) == "border"
+    assert settled(views.whole, 5000, 1e9, smooth=True) == "border"
+    assert settled(views.seahorses, 400, 1e9) == "escape"
+    monkeypatch.setattr(automatic, "_LEAST_SECONDS", 0.5)
+    assert settled(views.whole, 5000, 1e12) == "escape"
+
+
+def test_watch_sees_what_is_filled(target: Target) -> None:
+    """The rectangles that are told of cover all that was not computed, and each is of the count it was filled with."""
+    job = target.job(views.whole(97, 61), 300, algorithm="border")
+    filled = np.zeros((61, 97), np.bool_)
+    truth = expected(job)
+
+    def watch(
+        block: Block, corners: npt.NDArray[np.uint32], proved: npt.NDArray[np.uint32], answers: npt.NDArray[np.uint32]
+    ) -> None:
+        assert (block.x, block.y, block.width, block.height) == (0, 0, 97, 61)
+        for (x0, y0, x1, y1), by_proof, count in zip(corners.tolist(), proved.tolist(), answers.tolist(), strict=True):
+            if count != 0xFFFFFFFF:
+                edge = 0 if by_proof != 0xFFFFFFFF else 1
+                place = np.s_[y0 + edge : y1 + 1 - edge, x0 + edge : x1 + 1 - edge]
+                assert (truth[place] == count).all()
+                filled[place] = True
+
+    program = Program(target.device, job)
+    log = LaunchLog()
+    plan = Plan(first=8, smallest=3)
+    list(border.run(program, [Block(0, 0, 97, 61)], ALL_AT_ONCE, log, plan, watch))
+    # A line that was computed may come to lie in a rectangle that is proved at a finer level.
+    assert log.pixels_filled <= int(filled.sum()) < job.view.pixels
+    assert log.pixels_filled > 0.8 * filled.sum()

@@ -1,0 +1,236 @@
+"""Renders that go to files: the same bytes as a render in memory, whatever is interrupted, damaged or in the way."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mandelcl import archive, output, png
+from mandelcl.bands import MEMORY_BYTES
+from mandelcl.colour import PALETTES, Colouring
+from mandelcl.device import Device
+from mandelcl.errors import CancelledError, FileError
+from mandelcl.job import Job
+from mandelcl.rendering import Progress, Settings, render
+from mandelcl.report import Report
+from mandelcl.store import Store
+from mandelcl.streaming import render_to
+from tests.device import views
+from tests.device.targets import Target, devices
+
+WIDTH, HEIGHT, CAP = 61, 47, 300
+ICE, COURSEWORK = Colouring(PALETTES["ice"]), Colouring(PALETTES["coursework"])
+ROWS_OF_FIVE = Settings(block_pixels=5 * WIDTH)
+
+
+def a_job(number: str = "float", rounding: str = "separate", **settings: Any) -> Job:
+    return Job(views.seahorses(WIDTH, HEIGHT), CAP, number=number, rounding=rounding, **settings)
+
+
+@dataclass
+class Files:
+    """A picture and a field file, and what they should be."""
+
+    folder: Path
+    job: Job
+    colouring: Colouring = ICE
+
+    @property
+    def paths(self) -> list[Path]:
+        return [self.folder / "a.png", self.folder / "a.npz"]
+
+    @property
+    def part(self) -> Path:
+        return self.folder / "a.png.part"
+
+    def render(self, device: Device, settings: Settings = ROWS_OF_FIVE, **options: Any) -> Report:
+        return render_to(self.paths, self.job, self.colouring, [device], settings, store_after=0, **options)
+
+    def stop(self, device: Device, pixels: int, **options: Any) -> None:
+        """Render, and stop it once so many pixels are done."""
+        cancel = threading.Event()
+
+        def progress(done: Progress) -> None:
+            finished, limit = done.pixels // (5 * WIDTH), time.monotonic() + 10
+            if done.pixels >= pixels:  # the first may be read before the store begins; wait for the others
+                while len(self.bands()) < finished - 1 and time.monotonic() < limit:
+                    time.sleep(0.01)
+                cancel.set()
+
+        with pytest.raises(CancelledError, match=r"kept in .*: go on with --resume"):
+            self.render(device, cancel=cancel, progress=progress, **options)
+        assert [path.name for path in self.folder.iterdir()] == ["a.png.part"]
+        assert not [path for path in self.part.iterdir() if path.name.startswith("draft") or path.suffix == ".new"]
+
+    def bands(self) -> list[Path]:
+        return sorted(path for path in self.part.iterdir() if path.name.startswith("band-"))
+
+    def check(self, device: Device) -> None:
+        """Compare with what render and output.write make of the same job; nothing else is left behind."""
+        field, _ = render(self.job, device)
+        with_write = self.folder.parent / "written"
+        with_write.mkdir(exist_ok=True)
+        for path in self.paths:
+            output.write(with_write / path.name, field, self.colouring.picture(field))
+            assert path.read_bytes() == (with_write / path.name).read_bytes(), path.name
+        assert sorted(path.name for path in self.folder.iterdir()) == ["a.npz", "a.png"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return Files(folder, a_job(smooth=True))
+
+
+def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -> None:
+    """For any bound of memory, block and budget."""
+    ways = [
+        (Settings(), MEMORY_BYTES, True),
+        (Settings(block_pixels=2 * WIDTH, budget=0.002), 50 * 12 * WIDTH, False),
+        (Settings(block_pixels=WIDTH - 20), 50 * 12 * WIDTH, True),
+        (Settings(blocks=(3, 4)), MEMORY_BYTES, False),
+    ]
+    for number, (settings, memory, smooth) in enumerate(ways):
+        folder = tmp_path / str(number) / "here"
+        folder.mkdir(parents=True)
+        job = a_job(target.number.name, target.rounding, smooth=smooth)
+        files = Files(folder, job, ICE if smooth else COURSEWORK)
+        report = render_to(files.paths, job, files.colouring, [target.device], settings, memory=memory)
+        files.check(target.device)
+        assert report.counts_sha256 == render(job, target.device)[0].counts_sha256()
+
+
+def test_the_report(device: Device, files: Files) -> None:
+    report = files.render(device)
+    counts = np.load(files.paths[1])["counts"]
+    assert report.iterations_total == counts.sum(dtype=np.uint64)
+    assert report.pixels_computed == WIDTH * HEIGHT
+    assert report.launches >= -(-HEIGHT // 5)
+    assert 0 <= report.median_launch_ms <= report.p99_launch_ms <= report.longest_launch_ms
+    assert report.longest_launch_ms / 1e3 <= report.kernel_s * 1.001
+    assert {"colour", "encode", "hash"} <= set(report.stages_s)
+    assert all(seconds >= 0 for seconds in report.stages_s.values())
+
+
+@pytest.mark.parametrize("share", [0.4, 0.8])
+def test_it_goes_on_where_it_was_stopped(device: Device, files: Files, share: float) -> None:
+    files.stop(device, int(share * WIDTH * HEIGHT))
+    kept = len(files.bands())
+    assert kept
+    said: list[str] = []
+    seen: list[Progress] = []
+    report = files.render(device, resume=True, notice=said.append, progress=seen.append)
+    files.check(device)
+    assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    assert f"going on with {kept} of 10 bands" in said[-1]
+    assert seen[-1].pixels == seen[-1].pixels_total
+    assert seen[0].pixels > 5 * kept * WIDTH, "it begins with what is done"
+
+
+def test_damaged_bands_are_computed_again(device: Device, files: Files) -> None:
+    files.stop(device, int(0.8 * WIDTH * HEIGHT))
+    kept = files.bands()
+    assert len(kept) >= 3
+    kept[0].write_bytes(kept[0].read_bytes()[:-1])
+    flipped = bytearray(kept[1].read_bytes())
+    flipped[len(flipped) // 2] ^= 16
+    kept[1].write_bytes(flipped)
+    (files.part / "draft").write_text("half a picture")
+    said: list[str] = []
+    report = files.render(device, resume=True, notice=said.append)
+    files.check(device)
+    assert report.pixels_computed == WIDTH * (HEIGHT - 5 * (len(kept) - 2))
+    assert "2 damaged and computed again" in said[-1]
+
+
+def test_nothing_is_lost_by_a_refusal(device: Device, files: Files) -> None:
+    """Another job's store, an unasked one, a manifest cut short, a render that runs: one line, and all stays."""
+    files.stop(device, WIDTH * HEIGHT // 2)
+    before = {path.name: path.read_bytes() for path in files.part.iterdir() if path.name != "lock"}
+    with pytest.raises(FileError, match="holds a part of an earlier render: go on with --resume"):
+        files.render(device)
+    for other, why in (
+        (replace(files.job, iterations=CAP + 1), "iterations"),
+        (replace(files.job, smooth=False), "smo"),
+    ):
+        with pytest.raises(FileError, match=f"another job's: its {why}"):
+            render_to(files.paths, other, ICE, [device], resume=True)
+    lock = Store(files.part)
+    lock.lock()
+    with pytest.raises(FileError, match="another mandelcl is drawing"):
+        files.render(device, resume=True)
+    lock.release()
+    whole = before["manifest.json"]
+    (files.part / "manifest.json").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileError, match="is damaged"):
+        files.render(device, resume=True)
+    (files.part / "manifest.json").write_bytes(whole)
+    assert {path.name: path.read_bytes() for path in files.part.iterdir() if path.name != "lock"} == before
+    files.render(device, resume=True)
+    files.check(device)
+
+
+def test_a_second_render_of_the_same_file_is_refused(device: Device, files: Files) -> None:
+    refusals: list[str] = []
+
+    def progress(_done: Progress) -> None:
+        if not refusals:
+            with pytest.raises(FileError) as caught:
+                files.render(device, resume=True)
+            refusals.append(str(caught.value))
+
+    files.render(device, progress=progress)
+    assert "is in use" in refusals[0]
+    files.check(device)
+
+
+def test_another_device_goes_on(device: Device, files: Files) -> None:
+    """The store's grid, number and rounding hold, whatever the next device would choose."""
+    found: list[Any] = [parameter.values[0] for parameter in devices()]
+    (first,) = [other for k, other in enumerate(found) if found[k - 1] is device]  # each follows another
+    files.stop(first, WIDTH * HEIGHT // 2)
+    kept = len(files.bands())
+    files.job = files.job.resolved("auto", "auto")
+    report = files.render(device, Settings(block_pixels=3 * WIDTH + 7), resume=True)
+    assert (report.number, report.rounding) == ("float", "separate")
+    assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    files.job = files.job.resolved("float", "separate")
+    files.check(first)
+
+
+def test_resume_without_a_store_starts_afresh(device: Device, files: Files) -> None:
+    assert files.render(device, resume=True).pixels_computed == WIDTH * HEIGHT
+    files.check(device)
+
+
+Fail = Callable[..., None]
+
+
+@pytest.mark.parametrize("what", ["write_archive", "Store.write", "paint"])
+def test_a_writer_that_fails_stops_the_render(
+    device: Device, files: Files, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first error is told, what is finished is kept, no draft stays; once it is cured, it goes on."""
+
+    def fail(*_arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    places: dict[str, tuple[Any, str]] = {
+        "write_archive": (archive, "write_archive"),
+        "Store.write": (Store, "write"),
+        "paint": (png, "_pack_lines"),
+    }
+    monkeypatch.setattr(*places[what], fail)
+    with pytest.raises(FileError, match=r"cannot write .*: No space left on device"):
+        files.render(device)
+    left = [path.name for path in files.folder.rglob("*")]
+    assert not [name for name in left if name.startswith("draft") or name.endswith((".new", ".png", ".npz"))], left
+    monkeypatch.undo()
+    files.render(device, resume=True)
+    files.check(device)

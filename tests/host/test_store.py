@@ -1,0 +1,250 @@
+"""The store of finished bands: what comes back is what went in, or is refused; and only its own files are removed."""
+
+import json
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from mandelcl.errors import FileError
+from mandelcl.job import Job
+from mandelcl.resuming import adopt, left_behind
+from mandelcl.store import Manifest, Store
+from mandelcl.view import View
+
+Words = npt.NDArray[np.uint32]
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+CORNERS = [0, 1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
+
+
+def a_manifest(width: int = 5, height: int = 7, rows: int = 2, *, smooth: bool = False, cap: int = 1000) -> Manifest:
+    view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
+    return Manifest(Job(view, cap, number="float", rounding="fused", smooth=smooth), rows)
+
+
+def a_store(folder: Path, manifest: Manifest) -> Store:
+    """Return a store that has begun, locked."""
+    store = Store(folder)
+    store.lock()
+    store.begin(manifest)
+    return store
+
+
+def words_of(manifest: Manifest, band: int, seed: int = 0) -> Words:
+    chance = np.random.default_rng(seed)
+    return chance.integers(1, manifest.job.iterations, manifest.shape(band), dtype=np.uint32)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@given(data=st.data(), smooth=st.booleans(), most=st.sampled_from([255, 65535, (1 << 32) - 1]))
+@same_folder
+def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, smooth: bool, most: int) -> None:
+    """Words of one, two and four bytes, each plane by itself, with differences that wrap."""
+    sizes = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)))
+    manifest = a_manifest(*sizes, smooth=smooth)
+    band = data.draw(st.integers(0, manifest.bands - 1))
+    elements = st.sampled_from([corner for corner in CORNERS if corner <= most]) | st.integers(0, most)
+    words = data.draw(arrays.arrays(np.uint32, manifest.shape(band), elements=elements))
+    store = Store(tmp_path)
+    store.manifest = manifest
+    store.write(band, words)
+    back = store.read(band)
+    assert back.dtype == np.uint32
+    np.testing.assert_array_equal(back, words)
+
+
+def test_small_words_take_little_room(tmp_path: Path) -> None:
+    """Smooth steps are kept as what they are beyond the counts: noise of one byte."""
+    manifest = a_manifest(100, 100, 100, smooth=True, cap=1 << 30)
+    store = a_store(tmp_path / "s", manifest)
+    words = words_of(manifest, 0)
+    words[1] = words[0] + 3
+    words[2] = 1
+    store.write(0, words)
+    assert (tmp_path / "s" / "band-0000000").stat().st_size < 4.1 * 100 * 100
+    np.testing.assert_array_equal(store.read(0), words)
+    store.remove()
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_every_damage_of_a_band_is_noticed(tmp_path: Path, smooth: bool) -> None:
+    """Cut short anywhere, any byte changed, longer than it was: it is called damaged, and removed."""
+    manifest = a_manifest(3, 4, smooth=smooth)
+    store = a_store(tmp_path / "s", manifest)
+    store.write(0, words_of(manifest, 0))
+    path = tmp_path / "s" / "band-0000000"
+    whole = path.read_bytes()
+    damages = [whole[:length] for length in range(len(whole))]
+    damages += [whole[:k] + bytes([whole[k] ^ 1 << k % 8]) + whole[k + 1 :] for k in range(len(whole))]
+    for damage in [*damages, whole + b"\0", whole + whole]:
+        path.write_bytes(damage)
+        with pytest.raises(FileError, match="damaged"):
+            store.read(0)
+    assert list(store.verified()) == [(0, False)]
+    assert not path.exists()
+    assert list(store.verified()) == []
+    store.remove()
+
+
+def test_bands_of_others_are_damaged(tmp_path: Path) -> None:
+    """Another band's file, and the same band's of another job or another grid, under this one's name."""
+    manifest = a_manifest()
+    store = a_store(tmp_path / "s", manifest)
+    words = words_of(manifest, 0)
+    strangers = [a_manifest(cap=999), a_manifest(rows=4), a_manifest(5, 9)]
+    for number, stranger in enumerate(strangers):
+        other = a_store(tmp_path / f"other{number}", stranger)
+        other.write(0, words if stranger.band_rows == 2 else words_of(stranger, 0))
+        (tmp_path / f"other{number}" / "band-0000000").replace(tmp_path / "s" / "band-0000000")
+        assert list(store.verified()) == [(0, False)]
+        other.release()
+    store.write(0, words)
+    (tmp_path / "s" / "band-0000000").rename(tmp_path / "s" / "band-0000001")
+    assert list(store.verified()) == [(1, False)]
+    store.write(1, words)
+    assert list(store.verified()) == [(1, True)], "the checks above can succeed, too"
+    store.release()
+
+
+def test_every_damage_of_a_manifest_is_refused(tmp_path: Path) -> None:
+    """Cut short anywhere or any byte changed: refused, unless it says the same (white space)."""
+    manifest = a_manifest()
+    store = a_store(tmp_path / "s", manifest)
+    path = tmp_path / "s" / "manifest.json"
+    whole = path.read_bytes()
+    assert store.read_manifest() == manifest
+    refused = 0
+    damages = [whole[:length] for length in range(len(whole))]
+    damages += [
+        whole[:k] + bytes([byte]) + whole[k + 1 :] for k in range(len(whole)) for byte in {whole[k] ^ 1, 48, 32}
+    ]
+    for damage in damages:
+        path.write_bytes(damage)
+        said = ""
+        try:
+            assert store.read_manifest() == manifest, damage
+        except FileError as error:
+            said = str(error)
+        if said:
+            refused += 1
+            assert "damaged" in said
+            assert "delete" in said
+            assert "\n" not in said
+    assert refused > 2 * len(whole)
+    for number in range(len(whole) - 2):
+        path.write_bytes(whole[:number])
+        with pytest.raises(FileError):
+            store.read_manifest()
+    path.unlink()
+    assert store.read_manifest() is None
+    store.remove()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", "{}", "[" * 100_000, '{"manifest": 1, "checksum": 2}', "\0", "1e999"]
+)
+def test_nonsense_is_no_manifest(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
+        Manifest.parse(text)
+
+
+def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.store._VERSION", 99)
+    text = a_manifest().text()
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="version 99"):
+        Manifest.parse(text)
+    assert json.loads(text)["manifest"]["version"] == 99
+
+
+def test_another_jobs_store_is_refused() -> None:
+    manifest = a_manifest()
+    with pytest.raises(FileError, match="iterations differ"):
+        adopt(a_manifest(cap=77).job, manifest)
+    with pytest.raises(FileError, match="view and smooth differ"):
+        adopt(a_manifest(6, smooth=True).job, manifest)
+    auto = manifest.job.resolved("auto", "auto")
+    assert adopt(auto, manifest) == manifest.job
+    with pytest.raises(FileError, match="number differ"):
+        adopt(manifest.job.resolved("double", "auto"), manifest)
+
+
+def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
+    stores = [a_store(tmp_path / name, a_manifest()) for name in "ab"]
+    with pytest.raises(FileError, match="go on with --resume"):
+        left_behind(stores[:1], resume=False)
+    with pytest.raises(FileError, match="name that output first"):
+        left_behind(stores, resume=True)
+    assert left_behind(stores[:1], resume=True) == a_manifest()
+    for store in stores:
+        store.remove()
+
+
+HOLD = "import sys, pathlib; from mandelcl.store import Store; s = Store(pathlib.Path(sys.argv[1])); s.lock()\n"
+
+
+def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD + "print('locked', flush=True); input()", str(tmp_path / "s")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "locked\n"
+        with pytest.raises(FileError, match="is in use: another mandelcl"):
+            Store(tmp_path / "s").lock()
+        first.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        first.wait(30)
+    store = Store(tmp_path / "s")
+    store.lock()
+    store.release()
+    assert names(tmp_path) == []
+
+
+FOREIGN = ["notes.txt", "band-aid.mp3", "drafts", "draft.txt", "letter.new", "lock.txt", "manifest.json.bak"]
+OURS = ["band-0000003", "band-0000003.new", "manifest.json.new", "draft"]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_only_its_own_files_are_removed(tmp_path: Path, begun: bool) -> None:
+    folder = tmp_path / "s"
+    store = Store(folder)
+    store.lock()
+    for name in [*FOREIGN, *OURS]:
+        (folder / name).write_text("x")
+    if begun:
+        store.begin(a_manifest())
+    store.sweep()
+    assert set(names(folder)) >= set(FOREIGN), "foreign files"
+    assert not {"band-0000003.new", "manifest.json.new", "draft"} & set(names(folder)), "leftovers are swept"
+    assert ("band-0000003" in names(folder)) == begun, "bands without a manifest are nobody's"
+    (folder / "draft").mkdir()
+    (folder / "draft" / "tile").write_text("x")
+    store.remove()
+    assert names(folder) == sorted(FOREIGN)
+
+
+def test_a_store_leaves_nothing(tmp_path: Path) -> None:
+    store = a_store(tmp_path / "s", a_manifest())
+    store.write(0, words_of(a_manifest(), 0))
+    assert store.band_count() == 1
+    assert not [name for name in names(tmp_path / "s") if name.endswith(".new")]
+    store.remove()
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
+def test_a_folder_in_a_files_place_is_a_clear_error(tmp_path: Path, name: str) -> None:
+    store = Store(tmp_path)
+    store.manifest = a_manifest()
+    (tmp_path / name).mkdir()
+    with pytest.raises(FileError):
+        store.read_manifest() if name == "manifest.json" else list(store.verified())

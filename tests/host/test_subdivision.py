@@ -1,0 +1,148 @@
+"""How blocks are divided, and what proofs and `auto` are told, without a device."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mandelcl.algorithms import proof
+from mandelcl.algorithms.automatic import share_of_one_count
+from mandelcl.algorithms.subdivision import Level, Plan, levels, line
+from mandelcl.errors import InvalidInputError
+from mandelcl.fixed import FP128, by_name
+from mandelcl.job import Job
+from mandelcl.view import View
+
+plans = st.builds(Plan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
+sides = st.integers(3, 3000)
+
+
+def spans(low: int, high: int, parts: int) -> list[int]:
+    edges = [line(low, high, k, parts) for k in range(parts + 1)]
+    assert (edges[0], edges[-1]) == (low, high)
+    return [after - before for before, after in pairwise(edges)]
+
+
+@given(width=sides, height=sides, plan=plans)
+def test_levels(width: int, height: int, plan: Plan) -> None:
+    """All rectangles of a level are alike but for a pixel, none is empty, and the slots hold what they must."""
+    found = list(levels(width, height, plan))
+    assert [level.outer for level in found] == [True] + [False] * (len(found) - 1)
+    assert [level.last for level in found] == [False] * (len(found) - 1) + [True]
+    assert len(found) <= plan.depth
+    for axis, side in enumerate((width, height)):
+        every = {side - 1}
+        for level in found:
+            assert max(every) == level.span[axis]
+            every = {span for before in every for span in spans(5, 5 + before, level.parts[axis])}
+            assert max(every) - min(every) <= 1
+            assert min(every) >= 1
+            assert max(every) == level.child_span[axis]
+            assert max(1, max(every) - 1) == max(1, level.inside[axis])
+            if level.parts[axis] > 1:
+                assert max(every) >= plan.smallest
+
+
+def slots_of(level: Level) -> int:
+    """Count the slots one by one: upright lines, then pieces of level ones."""
+    outer = 2 * level.outer
+    upright = sum(level.most[1] for _ in range(level.parts[0] - 1 + outer))
+    return upright + sum(level.most[0] * level.parts[0] for _ in range(level.parts[1] - 1 + outer))
+
+
+@given(width=sides, height=sides, plan=plans)
+def test_slots(width: int, height: int, plan: Plan) -> None:
+    for level in levels(width, height, plan):
+        assert level.slots == slots_of(level)
+        assert level.most[1] >= level.span[1] + 1 - 2 * (not level.outer)
+        assert level.most[0] >= level.child_span[0] - 1
+
+
+def test_a_grid_is_of_squares() -> None:
+    (first, *_) = levels(1920, 1080, Plan(first=32))
+    assert first.parts == (32, 18)
+    assert next(levels(5, 3000, Plan(first=32, smallest=16))).parts == (1, 32)
+    assert next(levels(100, 100, Plan(first=32, smallest=25))).parts == (3, 3)
+
+
+def test_large_blocks_keep_products_within_32_bits() -> None:
+    for width in (1 << 20, 1 << 29, (1 << 30) - 1):
+        for level in levels(width, 3, Plan(first=4096, smallest=2)):
+            assert (level.span[0] + 1) * level.parts[0] < 1 << 32
+
+
+@pytest.mark.parametrize(("width", "height"), [(2, 9), (9, 2), (1, 1)])
+def test_thin_blocks_are_all_border(width: int, height: int) -> None:
+    with pytest.raises(ValueError, match="all border"):
+        next(levels(width, height, Plan()))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"first": 0}, {"split": 1}, {"smallest": 1}, {"depth": 0}, {"early": -1}, {"steps": -1}, {"trust": "me"}]
+)
+def test_plans_that_are_none(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        replace(Plan(), **wrong)  # type: ignore[arg-type]
+
+
+def job(number: str, rounding: str, pitch: Fraction = Fraction(1, 300), radius_squared: int = 4) -> Job:
+    view = View(Fraction(-2), Fraction(1), pitch, 1000, 600)
+    return Job(view, 100, Fraction(radius_squared), number=number, rounding=rounding)
+
+
+@pytest.mark.parametrize(
+    ("number", "rounding"), [("float", "fused"), ("float", "separate"), ("double", "separate"), ("fp128", "fixed")]
+)
+@pytest.mark.parametrize("radius_squared", [4, 5])
+def test_bounds_err_on_the_safe_side(number: str, rounding: str, radius_squared: int) -> None:
+    wanted = job(number, rounding, radius_squared=radius_squared)
+    pitch, unit, step, relative, far, within, beyond = (Fraction(float(bound)) for bound in proof.bounds(wanted))
+    assert wanted.view.pitch < pitch < wanted.view.pitch * Fraction(1001, 1000)
+    assert within**2 < radius_squared < beyond**2
+    assert beyond - within < Fraction(1, 1000)
+    assert unit >= proof.unit(by_name(number))
+    assert step > proof.step_error(wanted, by_name(number)) >= 0
+    assert relative > 0
+    assert far >= proof.far_error(wanted, by_name(number))
+    assert (far > Fraction(1, 10**9)) == (number == "fp128")
+
+
+def test_bounds_grow_with_rounding() -> None:
+    """Separate rounding errs more than fused, float more than double, fixed point by what its last digit is worth."""
+    assert proof.step_error(job("float", "separate"), by_name("float")) > 0
+    assert proof.step_error(job("float", "fused"), by_name("float")) == 0
+    assert proof.unit(by_name("float")) == proof.unit(by_name("double")) * 2**29
+    assert proof.step_error(job("fp128", "fixed"), FP128) == 12 * Fraction(1, 2**96)
+
+
+def test_share_of_one_count() -> None:
+    counts = np.full((5, 5), 100, np.uint32)
+    assert share_of_one_count(counts, job("float", "fused")) == 1
+    assert share_of_one_count(np.arange(25, dtype=np.uint32).reshape(5, 5), job("float", "fused")) == 0
+    counts[:, 2:] = 50
+    mixed = share_of_one_count(counts, job("float", "fused"))
+    assert mixed == pytest.approx((100 + 50 + 50) / (100 + 75 + 50 + 50))
+    assert share_of_one_count(counts, replace(job("float", "fused"), smooth=True)) == pytest.approx(100 / 275)
+    assert share_of_one_count(np.zeros((3, 3), np.uint32), job("float", "fused")) == 0
+
+
+def test_jobs_remember_their_algorithm() -> None:
+    traced = replace(job("float", "fused"), algorithm="border", strict=True)
+    assert Job.from_json(traced.to_json()) == traced
+    older = job("float", "fused").to_json().replace('"strict": false, ', "")
+    assert "strict" not in older
+    assert Job.from_json(older) == job("float", "fused")
+    with pytest.raises(InvalidInputError, match="unknown algorithm"):
+        replace(traced, algorithm="tracing")
+
+
+def test_formulas_whose_borders_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.job.FORMULAS", ("mandelbrot", "burning_ship"))
+    ship = replace(job("float", "fused"), formula="burning_ship")
+    with pytest.raises(InvalidInputError, match="use --algorithm escape"):
+        replace(ship, algorithm="border")
+    assert replace(ship, algorithm="auto").algorithm == "auto"
