@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -33,8 +33,10 @@ class Verdict:
 
 def key_of(job: Job, order: str = "") -> str:
     """Return what names a job's counts, however they are found."""
-    text = f"{replace(job, algorithm='escape', smooth=False).to_json()} {order}".strip()
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+    view = job.view
+    grid = (view.anchor_re, view.anchor_im, view.pitch, view.width, view.height, view.anchor_column, view.anchor_row)
+    what = (job.iterations, job.radius_squared, job.formula, job.number, order or job.rounding)
+    return hashlib.sha256(" ".join(map(str, (*grid, *what))).encode()).hexdigest()[:24]
 
 
 def digest(counts: Counts) -> str:

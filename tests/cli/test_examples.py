@@ -31,7 +31,7 @@ def shell(page: str) -> str:
 
 
 def small(arguments: list[str]) -> list[str]:
-    """Return the arguments with a size of some ten pixels, or no time to measure much; the last of two options counts."""
+    """Return the arguments with a size of some ten pixels, or hardly any time; of two options the last counts."""
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
