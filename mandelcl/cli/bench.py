@@ -30,9 +30,7 @@ from mandelcl.view import parse_number
 Examples:
   mandelcl bench --list
   mandelcl bench devices
-  mandelcl bench devices --device cpu --scale 1/16 --cap 200 --repeat 3
-  mandelcl bench fp128 --scale 1/64 --cap 100 --repeat 1 --markdown fp128.md
-  mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv
+  mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv --markdown then.md
 """,
 )
 @click.argument("study", required=False)

@@ -12,7 +12,7 @@ from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study
 
-CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 1024, 1000))
+CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
 
 
 def run(bench: Bench) -> Iterator[Row]:

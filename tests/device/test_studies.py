@@ -12,7 +12,7 @@ import pytest
 
 from mandelcl.device import Device, Event
 from mandelcl.errors import CancelledError, DeviceError
-from mandelcl.studies import STUDIES, find_study, jobs, plots
+from mandelcl.studies import STUDIES, find_study, jobs, plots, workgroup
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.model import Row
@@ -35,6 +35,12 @@ class WrongDevice(Device):
 
 def tiny(*devices: Device) -> Bench:
     return Bench(list(devices), repeat=1, scale=_SCALE, cap=_CAP)
+
+
+@pytest.fixture(autouse=True)
+def fewer_work_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study of work-groups takes 4 of them, not 25."""
+    monkeypatch.setattr(workgroup, "SIDES", (1, 16))
 
 
 @pytest.fixture(scope="module")
