@@ -120,7 +120,7 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 1, err
     assert "Traceback" not in err
     assert "mandelcl: stopped" in err.splitlines()[-1]
     found = json.loads((folder / "t.json").read_text(encoding="utf-8"))
