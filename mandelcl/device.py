@@ -1,11 +1,11 @@
 """OpenCL devices: find them, ask what they are, hold a context and a queue on each."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -214,6 +214,21 @@ class Device:
         """Return the most work-items that a work-group of this built kernel may have."""
         limit: int = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, self.handle)
         return min(limit, self.max_group_size)
+
+    def partition(self, units: Sequence[int]) -> list[Self]:
+        """Return parts of the device with so many compute units each; raises DeviceError where it cannot be cut so."""
+        by_counts: Any = cl.device_partition_property.BY_COUNTS
+        wanted: list[Any] = [by_counts, *units]
+        offered: Any = self.handle.partition_properties
+        # Asking where the driver has not offered it is not safe: rusticl (Mesa 22.3.6) ends the process.
+        if by_counts not in offered:
+            raise DeviceError(f"{self.label} cannot be partitioned by compute units: its driver does not offer it")
+        most = min(self.handle.partition_max_sub_devices, self.compute_units)
+        if len(units) > most or sum(units) > self.compute_units:
+            raise DeviceError(f"{self.label} cannot be cut into {len(units)} parts of {sum(units)} units in all")
+        with opencl_errors(self):
+            handles = self.handle.create_sub_devices(wanted)
+        return [type(self)(f"{self.spec}/{k}", handle) for k, handle in enumerate(handles)]
 
     def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:
         quirks = [option for quirk in self._quirks for option in quirk.build_options]

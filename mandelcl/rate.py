@@ -17,7 +17,8 @@ def measured(program: Program) -> float:
     Measured on c = 0, and remembered by device and kernel text, so it costs a few milliseconds once.
     """
     text = program.text("block")
-    key = source.digest(f"{program.device.identity}\n{program.variant}\n{text}")
+    device = program.device
+    key = source.digest(f"{device.identity}\n{device.compute_units}\n{program.variant}\n{text}")
     payload = cache.read("rates", key)
     if payload is not None:
         try:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "devices": "List the OpenCL devices and test each.",
     "recolour": "Draw a saved field with another palette.",
     "compare": "Compare two saved fields or pictures' fields.",
+    "bench": "Time the devices, and repeat the published experiments.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",
     "tune": "Find the fastest shape of the kernels here, and remember it.",

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("render", "devices", "recolour", "compare", "coursework", "locations", "tune", "source")
+COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
 PAGES = sorted({"README.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))})
 
 
@@ -31,10 +31,12 @@ def shell(page: str) -> str:
 
 
 def small(arguments: list[str]) -> list[str]:
-    """Return the arguments with a size of some ten pixels, or no time to measure more than one shape."""
+    """Return the arguments with a size of some ten pixels, or hardly any time; of two options the last counts."""
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
+    if command == "bench" and "--list" not in rest:
+        return [*arguments, "--scale", "1/1024", "--cap", "20", "--repeat", "1"]
     if command == "tune":
         return [*arguments, "--seconds", "0"]
     if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:

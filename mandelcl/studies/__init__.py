@@ -1,0 +1,36 @@
+"""The published experiments and a table of devices, one module a study, on the package's own interface.
+
+A module's `STUDY` is a `model.Study`. To add one: the module, and a line in `STUDIES`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mandelcl.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from mandelcl.studies.model import Study
+
+STUDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "devices": "the same jobs on each device: speed, share of its peak, identical or not",
+        "hybridizer": "Hybridizer post: one unit, all units, one group a row, 2-D tiles",
+        "border": "dynamic-parallelism report: escape time and border tracing by cap and by size",
+        "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
+        "sizes": "CUDA coursework: 512² to 16384², whole process and kernel",
+        "precision": "HPC report: float against double, fused against separate",
+        "workgroup": "HPC report: work-group sizes",
+        "scaling": "HPC report: compute units, vectors, static and dynamic scheduling",
+        "breakdown": "HPC report: where a program's time goes",
+    }
+)
+
+
+def find_study(name: str) -> "Study":
+    """Return the study of that name; raises InvalidInputError, listing the known ones, if there is none."""
+    if name not in STUDIES:
+        raise InvalidInputError(f"unknown study {name!r}; there is {', '.join(STUDIES)}")
+    study: Study = importlib.import_module(f"mandelcl.studies.{name}").STUDY
+    return study

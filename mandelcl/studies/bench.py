@@ -1,0 +1,176 @@
+"""What a study works with: devices, how often and how large, and one way to validate, time and fail."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+
+from mandelcl import choose
+from mandelcl.computation import Settings
+from mandelcl.device import Device
+from mandelcl.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.fixed import by_name
+from mandelcl.job import Job
+from mandelcl.studies.model import Row, Times, Value
+from mandelcl.studies.reference import Counts
+from mandelcl.studies.timing import Sample, Timed, coarse_step, repeated
+from mandelcl.studies.validation import Validator, Verdict, fingerprint
+from mandelcl.view import View
+
+PATIENCE_S = 30.0
+_LEAST_SIDE = 8
+
+
+@dataclass(slots=True)
+class Bench:
+    """The devices of a run of a study and its options.
+
+    `scale` multiplies the sides of all pictures, `cap` bounds all caps; a run that would take longer than `patience`
+    seconds is not made, and no case is repeated for longer. `cancel` ends the study with CancelledError.
+    """
+
+    devices: Sequence[Device]
+    repeat: int = 10
+    scale: Fraction = Fraction(1)
+    cap: int | None = None
+    patience: float = PATIENCE_S
+    cancel: threading.Event = field(default_factory=threading.Event)
+    validator: Validator = field(default_factory=Validator)
+
+    def side(self, size: int) -> int:
+        """Return a side of a picture as scaled."""
+        return max(_LEAST_SIDE, int(size * self.scale))
+
+    def sides(self, sizes: Sequence[int]) -> list[int]:
+        """Return sides as scaled, each once."""
+        return list(dict.fromkeys(self.side(size) for size in sizes))
+
+    def most(self, cap: int) -> int:
+        """Return a cap as bounded."""
+        return min(cap, self.cap or cap)
+
+    def check(self) -> None:
+        """Raise CancelledError where the study is to stop."""
+        if self.cancel.is_set():
+            raise CancelledError("stopped")
+
+    def rows(
+        self, case: str, job: Job, settings: Settings | None = None, extra: Mapping[str, Value] | None = None
+    ) -> Iterator[Row]:
+        """Yield the rows of a case on each device."""
+        for device in self.devices:
+            yield self.row(device, case, job, settings, extra)
+
+    def row(
+        self,
+        device: Device,
+        case: str,
+        job: Job,
+        settings: Settings | None = None,
+        extra: Mapping[str, Value] | None = None,
+    ) -> Row:
+        """Return the row of a job on a device: validated, then timed; where it fails, a row that says why."""
+
+        def measure(row: Row) -> Row:
+            timed = Timed(job, device, settings, self.check)
+            row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
+            if timed.warnings:
+                row = with_extra(row, warning="; ".join(timed.warnings))
+            return self.measured(row, device, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+
+        return self.attempt(device, case, measure, extra)
+
+    def attempt(
+        self, device: Device, case: str, measure: Callable[[Row], Row], extra: Mapping[str, Value] | None = None
+    ) -> Row:
+        """Return measure(row), or the row with the reason where that fails."""
+        row = Row.of(device, case, extra or {})
+        self.check()
+        try:
+            return measure(row)
+        except CancelledError:
+            raise
+        except MemoryError:
+            return replace(row, error="not enough memory on the host")
+        except MandelclError as error:
+            reason = str(error).removeprefix("no device can do this job; ")
+            return replace(row, error=reason.removeprefix(device.label).removeprefix(":").strip())
+
+    def measured(
+        self,
+        row: Row,
+        device: Device,
+        job: Job,
+        run: Callable[[], Sample],
+        counts: Callable[[], Counts],
+        rate: float,
+        build_s: float,
+        order: str = "",
+    ) -> Row:
+        """Return the row with what `run` takes; its first run is validated and thrown away, its last compared to it."""
+        self._require_patience(job, rate, order)
+        run()
+        verdict = self.validator.check(job, counts(), device, order)
+        before = fingerprint(counts())
+        samples = repeated(run, self.repeat, self.patience)
+        if verdict.ok and fingerprint(counts()) != before:
+            verdict = Verdict(False, None, "the last run differs from the first")
+        return filled(row, job, samples, verdict, int(counts().sum(dtype=np.uint64)), build_s)
+
+    def _require_patience(self, job: Job, rate: float, order: str = "") -> None:
+        """Raise DeviceError where a run is likely to outlast the patience, by the counts of the sample."""
+        _, expected = self.validator.sample(job, order)
+        seconds = float(expected.mean()) * job.view.pixels / rate
+        if seconds > self.patience:
+            raise DeviceError(f"a run would take about {_duration(seconds)} here; allow it with --patience")
+
+    def double_devices(self, case: str) -> Iterator[tuple[Device, Row | None]]:
+        """Yield each device, with a row that says so where it has no double."""
+        for device in self.devices:
+            missing = replace(Row.of(device, case, {}), error="no double precision (cl_khr_fp64)")
+            yield device, None if device.fp64 else missing
+
+    def rounding(self, number: str) -> str:
+        """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
+        found = by_name(number)
+        if found.roundings == ("fixed",):
+            return "fixed"
+        job = Job(View.centred(Fraction(0), Fraction(0), Fraction(1), 8, 8), 8, number=number)
+        able = [device for device in self.devices if device.fp64 or not found.needs_fp64]
+        settled = {choose.settle_rounding(job, found, device)[0] for device in able}
+        return "separate" if "separate" in settled else "fused"
+
+
+def with_extra(row: Row, **values: Value) -> Row:
+    """Return the row with more values of the study's own."""
+    return replace(row, extra={**row.extra, **values})
+
+
+def filled(row: Row, job: Job, samples: Sequence[Sample], verdict: Verdict, iterations: int, build_s: float) -> Row:
+    """Return the row with what its runs took; `iterations` is the sum of the counts."""
+    kernel = Times.of([sample.kernel_s for sample in samples])
+    step = coarse_step([sample.kernel_s for sample in samples])
+    return replace(
+        row,
+        samples=len(samples),
+        kernel_s=kernel,
+        wall_s=Times.of([sample.wall_s for sample in samples]),
+        build_s=build_s,
+        copy_s=Times.of([sample.copy_s for sample in samples]).median,
+        launches=samples[-1].launches,
+        longest_launch_ms=max(sample.longest_s for sample in samples) * 1e3,
+        mpix_s=job.view.pixels / kernel.median / 1e6 if kernel.median else None,
+        giter_s=iterations / kernel.median / 1e9 if kernel.median else None,
+        clock=f"coarse: steps of {step * 1e3:.2g} ms" if step else "",
+        validation=verdict.word,
+        differing_pixels=verdict.differing,
+        checked=verdict.checked,
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

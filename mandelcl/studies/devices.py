@@ -1,0 +1,71 @@
+"""The same jobs on each device: what it is worth, and whether its results are right."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.fixed import by_name
+from mandelcl.numbers import IeeeFormat
+from mandelcl.studies import jobs, peak, plots
+from mandelcl.studies.bench import Bench, with_extra
+from mandelcl.studies.model import Column, Row, Study
+
+CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
+
+
+def run(bench: Bench) -> Iterator[Row]:
+    """Yield a row for each number on each device; the rounding is settled once for all devices."""
+    for name, size, cap in CASES:
+        side, most = bench.side(size), bench.most(cap)
+        job = jobs.whole_set(side, most, name, bench.rounding(name))
+        first: float | None = None
+        for row, device in zip(bench.rows(f"{name} {side}² cap {most}", job), bench.devices, strict=True):
+            if row.giter_s and first is None:
+                first = row.giter_s
+            yield _compared(row, device, name, first)
+
+
+def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
+    """Add what the row's speed is beside the device's peak and beside the first device."""
+    number = by_name(name)
+    speed = row.giter_s
+    if row.error or not speed or not first:
+        return row
+    row = with_extra(row, ratio=speed / first)
+    if isinstance(number, IeeeFormat):
+        try:
+            most = peak.multiply_adds(device, number, str(row.extra["rounding"]))
+        except DeviceError as error:
+            return replace(row, clock=f"{row.clock} no peak: {error}".strip())
+        row = with_extra(row, peak_gfma_s=most / 1e9, peak_share=speed * 1e9 / (most / 3))
+    return row
+
+
+def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw Giter/s by number and device."""
+    axes = figure.subplots()
+    plots.bars(axes, rows, "giter_s", "useful iterations a second, 10⁹ (logarithmic)")
+    plots.legend(figure, axes)
+
+
+STUDY = Study(
+    name="devices",
+    title="The whole set on each device",
+    run=run,
+    draw=draw,
+    columns=(
+        Column("rounding", "Rounding"),
+        Column("peak_gfma_s", "Peak Gfma/s", ".0f"),
+        Column("peak_share", "Of peak/3", ".0%"),
+        Column("ratio", "Ratio", ".3g"),
+    ),
+    notes=(
+        "The view is the whole set, centre −0.5, 3 high. Giter/s counts useful iterations: the sum of the counts over "
+        "the kernel time.",
+        "An iteration needs at least three multiply-adds, so Of peak/3 is the share of the most that the device's own "
+        "measured rate of multiply-adds, in the row's rounding, would allow. Ratio is to the first device that did it.",
+        "The rounding is one for all devices: `separate` where some device's fma is software.",
+    ),
+)

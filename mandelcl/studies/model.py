@@ -1,0 +1,103 @@
+"""What a study is, and a row of its table."""
+
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from mandelcl.device import Device
+
+if TYPE_CHECKING:
+    from mandelcl.studies.bench import Bench
+
+Value = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What the repeats of a measurement took, in seconds."""
+
+    min: float
+    median: float
+    max: float
+    mean: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Self:
+        """Return the times of at least one repeat."""
+        return cls(min(seconds), statistics.median(seconds), max(seconds), statistics.fmean(seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A case on a device: what was measured, or why it was not.
+
+    `kernel_s` is device events, all launches of a run together; `wall_s` is from the call to the counts in the host's
+    memory, kernels being built. `build_s` is the first build, `copy_s` the median of what the copies back took.
+    `samples` is how many runs were timed; the first run is not among them. `clock` says so where the device's clock
+    is coarse or of no use. `validation` is `ok`, `WRONG` (then `differing_pixels`, None where only a checksum says
+    so) or empty where nothing was computed; `checked` is how. `error` is empty unless there is nothing to show.
+    `extra` holds the study's own values.
+    """
+
+    case: str
+    spec: str
+    device: str
+    platform: str
+    driver: str
+    runtime: str
+    type: str
+    samples: int = 0
+    kernel_s: Times | None = None
+    wall_s: Times | None = None
+    build_s: float | None = None
+    copy_s: float | None = None
+    launches: int | None = None
+    longest_launch_ms: float | None = None
+    mpix_s: float | None = None
+    giter_s: float | None = None
+    clock: str = ""
+    validation: str = ""
+    differing_pixels: int | None = None
+    checked: str = ""
+    error: str = ""
+    extra: Mapping[str, Value] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, device: Device, case: str, extra: Mapping[str, Value]) -> Self:
+        """Return the row of a case and a device before anything is measured."""
+        runtime = str(device.handle.platform.version).strip()
+        return cls(
+            case, device.spec, device.name, device.platform, device.driver, runtime, device.type, extra=dict(extra)
+        )
+
+    @property
+    def label(self) -> str:
+        """The device as legends name it."""
+        return f"{self.device}, {self.platform}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A study's own column: its key in `Row.extra`, its heading, and the format of a number (as `format` has it)."""
+
+    key: str
+    heading: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study: what it measures and how it is drawn.
+
+    `run` yields rows as they are measured. `draw` fills a matplotlib figure from rows as JSON has them. `published`
+    is lines of published figures for the page, `notes` what a reader must know.
+    """
+
+    name: str
+    title: str
+    run: Callable[["Bench"], Iterator[Row]]
+    draw: Callable[[Any, Sequence[Mapping[str, Any]]], None]
+    columns: tuple[Column, ...] = ()
+    published: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,196 @@
+"""A job on parts of a device, and rows of such in processes of their own: a driver that ends its process ends no study.
+
+`python -m mandelcl.studies.parts` reads tasks (JSON, a list of `Task`) and prints an answer a line.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from mandelcl import choose
+from mandelcl.computation import Computation, Settings, fastest
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError, MandelclError
+from mandelcl.job import Job
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, BlockQueue
+from mandelcl.studies import pinned
+from mandelcl.studies.bench import filled
+from mandelcl.studies.model import Row
+from mandelcl.studies.reference import Counts
+from mandelcl.studies.timing import Sample, plain, repeated
+from mandelcl.studies.validation import Verdict, digest
+from mandelcl.variant import Variant
+
+SCHEDULES = ("pinned", "driver", "static", "dynamic")
+_WAKE_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to time: a job (JSON) on `units` compute units of a device (by SPEC), shared out by a schedule.
+
+    `pinned` has the process kept to so many of the host's cores, the others cut the device into parts.
+    """
+
+    job: str
+    device: str
+    units: int
+    schedule: str
+    variant: Mapping[str, Any]
+    repeat: int
+    patience: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a task took, the SHA-256 of its counts, and the first build's seconds; or `error`."""
+
+    samples: tuple[Sample, ...] = ()
+    counts_sha256: str = ""
+    build_s: float = 0.0
+    error: str = ""
+
+
+class Parts:
+    """A job on some parts of a device at once, one thread each; `counts` holds the last run's.
+
+    With `static` each part takes one of as many equal bands of rows; otherwise all take blocks from one queue.
+    """
+
+    def __init__(self, job: Job, parts: Sequence[Device], variant: Variant, static: bool) -> None:
+        self._works = [fastest(job, [part], plain(Settings(variant=variant))) for part in parts]
+        self._static = static
+        view = job.view
+        self._whole = Block(0, 0, view.width, view.height)
+        self.counts = np.zeros((view.height, view.width), np.uint32)
+        self.build_s = max(work.program.build_seconds for work in self._works)
+
+    def run(self) -> Sample:
+        """Compute all counts once. Kernel and copy times are those of the busiest part."""
+        for work in self._works:
+            work.log = LaunchLog()
+        queues = self._queues()
+        started = time.perf_counter()
+        with ThreadPoolExecutor(len(self._works), "mandelcl part") as pool:
+            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, strict=True)]:
+                done.result()
+        wall = time.perf_counter() - started
+        logs = [work.log for work in self._works]
+        longest, launches = max(log.longest for log in logs), sum(len(log.seconds) for log in logs)
+        kernel, copies = max(log.kernel_seconds for log in logs), max(log.copy_seconds for log in logs)
+        return Sample(kernel, copies, wall, launches, longest)
+
+    def _queues(self) -> list[BlockQueue]:
+        height, width = self.counts.shape
+        if len(self._works) == 1:
+            work = self._works[0]
+            return [BlockQueue([self._whole], work.block_width, work.block_height)]
+        units = len(self._works)
+        if self._static:
+            return [BlockQueue(blocks, width, height) for blocks in pinned.static_blocks(width, height, units)]
+        return [BlockQueue(pinned.dynamic_blocks(width, height, units), width, height)] * units
+
+    def _work(self, work: Computation, queue: BlockQueue) -> None:
+        for block, results in work.run_blocks(queue):
+            self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
+
+
+def answers(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answer]:
+    """Yield the answer to each task, in order. `check` is called now and then, and may raise.
+
+    Tasks share a process, but pinned ones with another number of cores; where it ends early, the task under way
+    gets an answer that says so, and another process goes on with the next.
+    """
+    left = list(tasks)
+    while left:
+        alike = [task for task in left if _cores(task) == _cores(left[0])]
+        alike = alike[: next((k for k, task in enumerate(left) if _cores(task) != _cores(left[0])), len(left))]
+        done = 0
+        for answer in _process(alike, check):
+            yield answer
+            done += 1
+        left = left[done:]
+
+
+def _cores(task: Task) -> int:
+    return task.units if task.schedule == "pinned" else 0
+
+
+def _process(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answer]:
+    command = [sys.executable, "-m", "mandelcl.studies.parts"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    with process, ThreadPoolExecutor(1, "mandelcl answers") as reader:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps([asdict(task) for task in tasks]))
+            process.stdin.close()
+            for _ in tasks:
+                line = reader.submit(process.stdout.readline)
+                while not line.done():
+                    check()
+                    time.sleep(_WAKE_S / 10)
+                text = line.result()
+                if not text:
+                    code = process.wait()
+                    yield Answer(error=f"the driver ended the process ({'signal' if code < 0 else 'code'} {abs(code)})")
+                    return
+                values = json.loads(text)
+                samples = tuple(Sample(**sample) for sample in values.pop("samples"))
+                yield Answer(samples=samples, **values)
+        finally:
+            process.kill()
+
+
+def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, verdict: Verdict) -> Row:
+    """Return the row with an answer's times; raises DeviceError where it is an error.
+
+    `counts` are this process's own, with the verdict on them: the answer's must be the same.
+    """
+    if answer.error:
+        raise DeviceError(answer.error)
+    if verdict.ok and answer.counts_sha256 != digest(counts):
+        verdict = Verdict(False, None, "a process of its own differs")
+    return filled(row, job, answer.samples, verdict, int(counts.sum(dtype=np.uint64)), answer.build_s)
+
+
+def work(task: Task) -> Answer:
+    """Return the answer to a task, from this process."""
+    device = choose.matching([task.device])[0]
+    if task.schedule == "pinned" or (task.schedule == "driver" and task.units == device.compute_units):
+        parts = [device]
+    elif task.schedule == "driver":
+        parts = device.partition([task.units])
+    else:
+        parts = device.partition([1] * task.units)
+    own = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
+    own.run()
+    samples = repeated(own.run, task.repeat, task.patience)
+    return Answer(tuple(samples), digest(own.counts), own.build_s)
+
+
+def main() -> None:
+    """Do the tasks on standard input."""
+    for values in json.load(sys.stdin):
+        task = Task(**values)
+        try:
+            if task.schedule == "pinned":
+                pinned.keep_to(task.units)  # before the driver starts its threads
+            answer = work(task)
+        except MandelclError as error:
+            answer = Answer(error=str(error))
+        print(json.dumps(asdict(answer)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""A job shared out between processes, each kept to a core of its own: units that hold, whatever a driver does.
+
+`python -m mandelcl.studies.pinned` is one of them: a line of JSON says what to do, each line after it which block.
+"""
+
+import hashlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from mandelcl.errors import DeviceError, MandelclError
+from mandelcl.schedule import Block, grid
+from mandelcl.studies.reference import Counts
+from mandelcl.studies.timing import Sample, plain
+
+CHUNKS = 64  # blocks of the shared queue, at least
+
+
+def cores() -> list[int]:
+    """Return the cores that this process may use; raises DeviceError where the system does not say."""
+    if sys.platform != "linux":
+        raise DeviceError("keeping a process to some cores works on Linux only")
+    return sorted(os.sched_getaffinity(0))
+
+
+def keep_to(number: int) -> None:
+    """Keep this process to so many of its cores; raises DeviceError where that cannot be done."""
+    allowed = cores()
+    if number > len(allowed):
+        raise DeviceError(f"the host has {len(allowed)} cores to offer")
+    os.sched_setaffinity(0, allowed[:number])
+
+
+def static_blocks(width: int, height: int, units: int) -> list[list[Block]]:
+    """Return one of as many equal bands of rows for each unit."""
+    bands = list(grid(Block(0, 0, width, height), width, -(-height // units)))
+    return [bands[k : k + 1] for k in range(units)]
+
+
+def dynamic_blocks(width: int, height: int, units: int) -> list[Block]:
+    """Return the blocks of a queue that all units share."""
+    return list(grid(Block(0, 0, width, height), width, max(1, height // max(CHUNKS, 4 * units))))
+
+
+class Workers:
+    """Processes that compute blocks of a job, one a core."""
+
+    def __init__(self, processes: Sequence["subprocess.Popen[str]"], job: Mapping[str, Any]) -> None:
+        self._processes = processes
+        for process, core in zip(processes, cores(), strict=False):
+            _tell(process, dict(job) | {"core": core})
+        answers = [_answer(process) for process in processes]
+        self.build_s = max(float(answer["build_s"]) for answer in answers)
+
+    def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> Sample:
+        """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ."""
+        shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
+        for block in [] if static else dynamic_blocks(width, height, units):
+            shared.put(block)
+        own = static_blocks(width, height, units) if static else [[] for _ in range(units)]
+
+        def work(k: int) -> list[dict[str, Any]]:
+            return [self._block(k, block, expected) for block in (own[k] if static else _taken(shared))]
+
+        started = time.perf_counter()
+        with ThreadPoolExecutor(units, "mandelcl unit") as pool:
+            found = list(pool.map(work, range(units)))
+        wall = time.perf_counter() - started
+        kernel, copies = (max(sum(each[key] for each in one) for one in found) for key in ("kernel_s", "copy_s"))
+        every = [each for one in found for each in one]
+        return Sample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
+
+    def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
+        _tell(self._processes[k], asdict(block) | {"check": expected is not None})
+        answer = _answer(self._processes[k])
+        if expected is not None and answer["sha256"] != _sha256(
+            expected[block.y : block.y + block.height, block.x : block.x + block.width]
+        ):
+            raise DeviceError("a process of its own has other counts")
+        return answer
+
+
+@contextmanager
+def started(number: int, job: Mapping[str, Any], check: Callable[[], None]) -> Iterator[Workers]:
+    """Yield so many workers for a job (its JSON, a device's SPEC, a variant's fields); they end with the body.
+
+    Raises DeviceError where the host has fewer cores or the device cannot do the job.
+    """
+    check()
+    if number > len(cores()):
+        raise DeviceError(f"the host has {len(cores())} cores to offer")
+    command = [sys.executable, "-m", "mandelcl.studies.pinned"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    processes = [subprocess.Popen(command, text=True, **pipes) for _ in range(number)]
+    try:
+        yield Workers(processes, job)
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
+    while True:
+        try:
+            yield shared.get_nowait()
+        except queue.Empty:
+            return
+
+
+def _tell(process: "subprocess.Popen[str]", values: Mapping[str, Any]) -> None:
+    assert process.stdin is not None
+    try:
+        process.stdin.write(json.dumps(values) + "\n")
+        process.stdin.flush()
+    except OSError:
+        raise DeviceError("the driver ended the process") from None
+
+
+def _answer(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if not line:
+        raise DeviceError("the driver ended the process")
+    answer: dict[str, Any] = json.loads(line)
+    if "error" in answer:
+        raise DeviceError(answer["error"])
+    return answer
+
+
+def _sha256(counts: Counts) -> str:
+    return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
+
+
+def main() -> None:
+    """Compute the blocks that standard input asks for."""
+    try:
+        values = json.loads(sys.stdin.readline())
+        os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
+        from mandelcl import choose
+        from mandelcl.computation import Settings, fastest
+        from mandelcl.job import Job
+        from mandelcl.report import LaunchLog
+        from mandelcl.schedule import BlockQueue
+        from mandelcl.variant import Variant
+
+        settings = plain(Settings(variant=Variant(**values["variant"])))
+        work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
+        view = work.job.view
+        for _ in work.run_blocks(BlockQueue([Block(0, 0, view.width, min(4, view.height))], view.width, 4)):
+            pass  # builds, and wakes the device
+        print(json.dumps({"build_s": work.program.build_seconds}), flush=True)
+        for line in sys.stdin:
+            values = json.loads(line)
+            check = values.pop("check")
+            block = Block(**values)
+            work.log = log = LaunchLog()
+            results = [found[0] for _, found in work.run_blocks(BlockQueue([block], block.width, block.height))]
+            answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
+            answer |= {"launches": len(log.seconds), "longest_s": log.longest}
+            if check:
+                answer["sha256"] = _sha256(np.concatenate(results))
+            print(json.dumps(answer), flush=True)
+    except MandelclError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""A render one stage after the other, each waited for, to see where the time goes."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mandelcl import choose, output
+from mandelcl.colour import Colouring
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.field import Field
+from mandelcl.job import Job
+from mandelcl.program import Memory, Program
+from mandelcl.schedule import Block
+from mandelcl.strips import Picture, in_order
+from mandelcl.studies.timing import plain
+
+_STRIP_ROWS = 64
+
+
+def run(job: Job, device: Device, colouring: Colouring, path: Path, started: float) -> dict[str, Any]:
+    """Return the seconds of each stage of drawing a picture in one launch, and what `bench` needs to check it.
+
+    `started` is when the process was asked for (`time.time`), so `start` holds Python, the imports, the search for
+    devices, the driver's context and the self-test, which is remembered. `allocate` has the memory touched once.
+    """
+    device.queue.finish()
+    choice = choose.fastest(job, [device])
+    spent = {"start": time.time() - started}
+    mark = time.perf_counter()
+
+    def stage(name: str) -> None:
+        nonlocal mark
+        now = time.perf_counter()
+        spent[name] = now - mark
+        mark = now
+
+    program = Program(device, choice.job, choice.variant, choice.loop_limit, plain(None).shortcuts)
+    program.launch_probe(Memory(program, 1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
+    stage("build")
+    view = choice.job.view
+    whole = Block(0, 0, view.width, view.height)
+    if program.groups > program.most_groups:
+        raise DeviceError(f"{device.label} cannot run to a cap of {choice.job.iterations} in one launch")
+    memory = Memory(program, view.pixels, view.width)
+    device.clear(memory.results, 4 * view.pixels)
+    device.queue.finish()
+    stage("allocate")
+    launch = program.launch_block(memory, whole, 0, view.height, program.groups)
+    launch.wait(device)
+    kernel_s = launch.seconds(mark)
+    stage("kernel")
+    results, event = program.read_results(memory, whole)
+    device.wait(event)
+    stage("copy")
+    field = Field(choice.job, results[0])
+    picture = colouring.picture(field)
+
+    def paint(top: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return picture.paint(top, min(top + _STRIP_ROWS, view.height))
+
+    pixels = np.concatenate(list(in_order(paint, range(0, view.height, _STRIP_ROWS))))
+    stage("colour")
+
+    def painted(top: int, bottom: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return pixels[top:bottom]
+
+    output.write(path, field, Picture(view.width, view.height, painted, picture.table, picture.colouring))
+    stage("encode")
+    facts = {"kernel_s": kernel_s, "build_s": program.build_seconds, "copy_s": spent["copy"], "launches": 1}
+    return facts | {"longest_launch_ms": kernel_s * 1e3, "counts_sha256": field.counts_sha256(), "stages": spent}

@@ -1,0 +1,132 @@
+"""Time a job on one device: built once, run again and again, as often as the spread asks for."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.computation import Settings, fastest
+from mandelcl.device import Device
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.report import LaunchLog
+from mandelcl.schedule import Block, BlockQueue
+
+_STEADY = 0.02  # the middle is known to this share
+_GROWTH = 5  # the repeats grow to so many times those asked for
+_GROWTH_S = 1.0  # and take no longer than this for it
+_COARSE = 0.01  # a clock whose steps are a larger share of a time than this is coarse
+_LEAST_REPEATS = 3  # with fewer nothing can be said of the spread
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One run: seconds by the device's events, of copies back, by the host's clock; launches and the longest."""
+
+    kernel_s: float
+    copy_s: float
+    wall_s: float
+    launches: int
+    longest_s: float
+
+
+def plain(settings: Settings | None) -> Settings:
+    """Return the settings with every iteration counted: no shortcut may make a study's arithmetic look fast."""
+    return replace(settings or Settings(), shortcuts=False)
+
+
+class Timed:
+    """A job built for a device, to be run more than once; `counts` holds the last run's.
+
+    Raises what `Computation` raises. `check` is called after each launch and may raise, to stop there.
+    """
+
+    def __init__(self, job: Job, device: Device, settings: Settings | None, check: Callable[[], None]) -> None:
+        self._work = fastest(job, [device], plain(settings))
+        self._check = check
+        self.job = self._work.job
+        view = self.job.view
+        try:
+            self.counts: npt.NDArray[np.uint32] = np.empty((view.height, view.width), np.uint32)
+        except (MemoryError, ValueError):
+            raise DeviceError(f"counts of {view.width}x{view.height} do not fit the host's memory") from None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the job, such as that the number does not resolve the view."""
+        return self._work.warnings
+
+    @property
+    def build_s(self) -> float:
+        """Seconds that building its kernels has taken."""
+        return self._work.program.build_seconds
+
+    @property
+    def rate(self) -> float:
+        """Iterations a second, where no orbit escapes."""
+        return self._work.rate
+
+    def run(self) -> Sample:
+        """Compute all counts once."""
+        work, view = self._work, self.job.view
+        work.log = LaunchLog()
+        work.log.check = self._check
+        started = time.perf_counter()
+        whole = Block(0, 0, view.width, view.height)
+        for block, results in work.run_blocks(BlockQueue([whole], work.block_width, work.block_height)):
+            self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
+        wall = time.perf_counter() - started
+        return Sample(work.log.kernel_seconds, work.log.copy_seconds, wall, len(work.log.seconds), work.log.longest)
+
+
+def repeated(
+    run: Callable[[], Sample],
+    repeat: int,
+    patience: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[Sample]:
+    """Return at least one timed run, `repeat` where they end within `patience` seconds.
+
+    Where the kernel times of `repeat` runs spread so much that their median is not known to 2 %, they grow to at most
+    five times as many, for two seconds.
+    """
+    samples: list[Sample] = []
+    started = clock()
+    grown: float | None = None
+    while True:
+        samples.append(run())
+        now = clock()
+        if now - started > patience:
+            return samples
+        if len(samples) < repeat:
+            continue
+        grown = now if grown is None else grown
+        enough = len(samples) >= _GROWTH * repeat or now - grown > _GROWTH_S
+        if repeat < _LEAST_REPEATS or enough or steady([sample.kernel_s for sample in samples]):
+            return samples
+
+
+def steady(seconds: Sequence[float]) -> bool:
+    """Return whether the median is known well: its standard error, from the quartiles, is small beside it."""
+    low, middle, high = statistics.quantiles(seconds, n=4)
+    # For a normal distribution the quartiles lie 1.35 σ apart, and a median's error is 1.25 σ/√n.
+    error = 1.25 * (high - low) / 1.35 / len(seconds) ** 0.5
+    return error <= _STEADY * middle and coarse_step(seconds) is None
+
+
+def coarse_step(seconds: Sequence[float]) -> float | None:
+    """Return the step of the clock that the times were read from, where it is coarse beside them; else None.
+
+    Times from a coarse clock fall on few values, at least a step apart.
+    """
+    values = sorted(set(seconds))
+    if len(seconds) < _LEAST_REPEATS or len(values) > (len(seconds) + 1) // 2:
+        return None
+    if len(values) == 1:
+        return None  # nothing to read a step from; equal times may be true ones
+    step = min(b - a for a, b in pairwise(values))
+    return step if step > _COARSE * statistics.median(seconds) else None

@@ -1,0 +1,100 @@
+"""The HPC report's heat map: how long a picture takes by the shape of the work-group."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mandelcl.computation import Settings
+from mandelcl.errors import DeviceError
+from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.studies import jobs, plots
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.model import Column, Row, Study
+from mandelcl.variant import default_variant
+
+RESOLUTIONS = (500, 2000)
+SIDES = (1, 2, 4, 8, 16)
+PUBLISHED_MS = {  # NVIDIA T400, double: columns × rows of the work-group, R = 500 and 2000
+    500: ((5162, 2637, 1369, 731, 400), (2636, 1359, 721, 400, 232), (1367, 716, 399, 225, 233),
+          (729, 400, 232, 232, 226), (410, 239, 227, 240, 234)),
+    2000: ((81670, 41061, 20698, 10473, 5353), (41074, 20679, 10447, 5310, 2735), (20703, 10449, 5305, 2714, 2713),
+           (10481, 5311, 2716, 2713, 2716), (5349, 2731, 2730, 2731, 2733)),
+}  # fmt: skip
+
+
+def run(bench: Bench) -> Iterator[Row]:
+    """Yield a row for each resolution, device and work-group; float where a device has no double."""
+    for scaled in bench.sides(RESOLUTIONS):
+        for device in bench.devices:
+            number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
+            job = jobs.hpc_job(scaled, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
+            for x, columns in enumerate(SIDES):
+                for y, rows in enumerate(SIDES):
+                    extra = {"resolution": scaled, "columns": columns, "rows": rows}
+                    if scaled in PUBLISHED_MS and device.fp64:
+                        extra["published_ms"] = PUBLISHED_MS[scaled][x][y]
+                    variant = replace(default_variant(device, number), local_columns=columns, local_rows=rows)
+
+                    def measure(row: Row) -> Row:
+                        if columns * rows > device.max_group_size:  # noqa: B023 - called at once
+                            raise DeviceError(f"its groups have at most {device.max_group_size} work-items")  # noqa: B023
+                        settings = Settings(variant=variant)  # noqa: B023
+                        return bench.row(device, row.case, job, settings, extra)  # noqa: B023
+
+                    yield bench.attempt(device, f"R={scaled}, {columns}x{rows}", measure, extra)
+
+
+def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw a heat map a device and resolution, beside the published one."""
+    devices = plots.labels(rows)
+    resolutions = sorted({row["extra"]["resolution"] for row in rows})
+    figure.set_size_inches(3.6 * (len(devices) + 1), 3.6 * len(resolutions))
+    panels = figure.subplots(len(resolutions), len(devices) + 1, squeeze=False)
+    for line, resolution in zip(panels, resolutions, strict=True):
+        own = [row for row in rows if row["extra"]["resolution"] == resolution]
+        for axes, device in zip(line, devices, strict=False):
+            part = [row for row in own if plots.label(row) == device]
+            _map(axes, f"{device}\nR = {resolution}", part, lambda row: row["kernel_s"]["median"] * 1e3)
+        known = {(row["extra"]["columns"], row["extra"]["rows"]): row for row in own if "published_ms" in row["extra"]}
+        beside = list(known.values())
+        _map(line[-1], f"published, NVIDIA T400\nR = {resolution}", beside, lambda row: row["extra"]["published_ms"])
+
+
+def _map(axes: Any, title: str, rows: Sequence[Mapping[str, Any]], value: Any) -> None:
+    table = [[float("nan")] * len(SIDES) for _ in SIDES]
+    for row in rows:
+        x, y = SIDES.index(row["extra"]["columns"]), SIDES.index(row["extra"]["rows"])
+        table[y][x] = value(row)
+        axes.text(
+            x,
+            y,
+            f"{table[y][x]:.3g}" if table[y][x] < 1000 else f"{table[y][x]:.0f}",
+            ha="center",
+            va="center",
+            fontsize="x-small",
+        )
+    if rows:
+        axes.imshow(table, cmap="YlOrRd", norm="log")
+    axes.set_xticks(range(len(SIDES)), SIDES)
+    axes.set_yticks(range(len(SIDES)), SIDES)
+    axes.set_xlabel("columns of work-items")
+    axes.set_ylabel("rows")
+    axes.set_title(f"{title}, ms", fontsize="x-small")
+
+
+STUDY = Study(
+    name="workgroup",
+    title="HPC report: kernel time by work-group",
+    run=run,
+    draw=draw,
+    columns=(Column("number", "Number"), Column("published_ms", "Published ms", ".0f")),
+    published=(
+        "NVIDIA T400, double, R = 500: 5 162 ms with 1×1, 225 to 240 ms from 32 work-items on",
+        "NVIDIA T400, double, R = 2000: 81 670 ms with 1×1, about 2 715 ms from 32 work-items on",
+    ),
+    notes=(
+        "3R × 2R pixels, cap 1000, double (float where a device has no double), the device's own variant with another "
+        "local size; on a CPU a work-item takes several vectors of pixels, on a GPU one pixel.",
+        "The published times include allocation and copy; ours are kernel times.",
+    ),
+)

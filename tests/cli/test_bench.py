@@ -1,0 +1,129 @@
+"""`mandelcl bench`: tables, files, comparison, bad input, an interrupt."""
+
+import csv
+import io
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.studies import STUDIES
+from tests.cli.conftest import Run, start
+
+TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
+pytestmark = pytest.mark.usefixtures("usable")
+
+
+def bench(run: Run, *arguments: str, code: int = 0) -> Any:
+    result = run("bench", *arguments)
+    assert result.code == code, result.err
+    return result
+
+
+def test_list_names_every_study(run: Run) -> None:
+    lines = bench(run, "--list").out.splitlines()
+    assert [line.split()[0] for line in lines] == list(STUDIES)
+
+
+def test_table_and_files(run: Run, folder: Path) -> None:
+    files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
+    result = bench(run, "hybridizer", *TINY, *files)
+    found = json.loads((folder / "t.json").read_text(encoding="utf-8"))
+    assert (found["schema"], found["study"], found["complete"]) == (1, "hybridizer", True)
+    assert found["command"] == "mandelcl bench hybridizer " + " ".join((*TINY, *files))
+    devices = {(row["device"], row["spec"]) for row in found["rows"]}
+    assert len(found["rows"]) == 4 * len(devices)
+    lines = result.out.splitlines()
+    assert len(lines) == 2 + len(found["rows"])
+    for row, line in zip(found["rows"], lines[2:], strict=True):  # nothing is cut off in a pipe
+        assert all(row[key] in line for key in ("case", "device", "platform", "driver", "error", "validation"))
+    text = io.StringIO((folder / "t.csv").read_text(encoding="utf-8"))
+    assert len(list(csv.DictReader(text))) == len(found["rows"])
+    assert "GTX 1080 Ti" in (folder / "t.md").read_text(encoding="utf-8")
+    assert sorted(path.name for path in folder.iterdir()) == ["t.csv", "t.json", "t.md"]
+    assert len(result.err.splitlines()) == len(found["rows"])
+
+
+def test_plot(run: Run, folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    bench(run, "hybridizer", *TINY, "--plot", "t.svg", "--markdown", "t.md")
+    assert "<svg" in (folder / "t.svg").read_text(encoding="utf-8")
+    assert "](t.svg)" in (folder / "t.md").read_text(encoding="utf-8")
+
+
+def _changed(path: Path, factor: float) -> None:
+    """Make the times of a table so many times as long."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    for row in found["rows"]:
+        for key in ("kernel_s", "wall_s"):
+            row[key] = row[key] and {name: seconds * factor for name, seconds in row[key].items()}
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def test_compare_finds_a_planted_slowdown(run: Run, folder: Path) -> None:
+    bench(run, "hybridizer", *TINY, "--json", "old.json")
+    _changed(folder / "old.json", 1e-3)
+    result = bench(run, "hybridizer", *TINY, "--compare", "old.json", code=1)
+    measured = sum(not row["error"] for row in json.loads((folder / "old.json").read_text(encoding="utf-8"))["rows"])
+    assert result.err.count("mandelcl: worse: ") == measured
+    assert "times as long" in result.out
+    _changed(folder / "old.json", 1e6)
+    assert "nothing got worse" in bench(run, "hybridizer", *TINY, "--compare", "old.json").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("nothing",), "unknown study 'nothing'; there is devices"),
+        (("hybridizer", "--scale", "0"), "scale"),
+        (("hybridizer", "--scale", "1e9"), "scale"),
+        (("hybridizer", "--scale", "x"), "scale"),
+        (("hybridizer", "--device", "nothing-like-it"), "no device matches"),
+        (("hybridizer", "--json", "no/such/folder.json"), "no folder"),
+        (("hybridizer", "--json", "a", "--csv", "a"), "the same file"),
+        (("hybridizer", "--markdown", "."), "folder"),
+        (("hybridizer", "--plot", "a.gif"), "suffix"),
+        (("hybridizer", "--compare", "none.json"), "cannot read none.json"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -> None:
+    result = bench(run, *arguments, *(() if "--scale" in arguments else TINY), code=1)
+    assert why in result.line
+    assert result.out == ""
+    assert list(folder.iterdir()) == []
+
+
+def test_no_study_and_bad_numbers_are_wrong_usage(run: Run) -> None:
+    for arguments in ((), ("hybridizer", "--repeat", "0"), ("hybridizer", "--patience", "0")):
+        assert bench(run, *arguments, code=2).line
+
+
+def test_a_table_of_another_study_is_refused_before_anything_runs(run: Run, folder: Path) -> None:
+    (folder / "old.json").write_text('{"schema": 1, "study": "sizes", "rows": []}', encoding="utf-8")
+    assert "of study 'sizes'" in bench(run, "hybridizer", *TINY, "--compare", "old.json", code=1).line
+
+
+def test_a_missing_matplotlib_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'mandelcl[plot]'" in bench(run, "hybridizer", *TINY, "--plot", "a.png", code=1).line
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
+    process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
+    deadline = time.monotonic() + 60
+    while not (folder / "t.md").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert "Traceback" not in err
+    assert "mandelcl: stopped" in err.splitlines()[-1]
+    found = json.loads((folder / "t.json").read_text(encoding="utf-8"))
+    assert found["complete"] is False
+    assert found["rows"]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]

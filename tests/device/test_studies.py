@@ -1,0 +1,159 @@
+"""Every study runs to its end on every device, and catches a device that is off by one in one pixel."""
+
+import json
+from collections import deque
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mandelcl.device import Device, Event
+from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.studies import STUDIES, find_study, jobs, plots, workgroup
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.document import Document
+from mandelcl.studies.model import Row
+from tests.device.targets import devices as found_devices
+
+_SCALE, _CAP = Fraction(1, 2048), 30
+# What a device may lack; anything else is a failure of the test.
+_LACKS = ("no double", "partition", "groups have at most")
+
+
+class WrongDevice(Device):
+    """A device that is off by one in one pixel of whatever it hands out."""
+
+    def fetch(self, buffer: Any, array: npt.NDArray[Any]) -> Event:
+        event = super().fetch(buffer, array)
+        event.wait()
+        array.flat[array.size // 2] += 1
+        return event
+
+
+def tiny(*devices: Device) -> Bench:
+    return Bench(list(devices), repeat=1, scale=_SCALE, cap=_CAP)
+
+
+@pytest.fixture(autouse=True)
+def fewer_work_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study of work-groups takes 4 of them, not 25."""
+    monkeypatch.setattr(workgroup, "SIDES", (1, 16))
+
+
+@pytest.fixture(scope="module")
+def best() -> Device:
+    """A device with double that can be partitioned, where there is one."""
+    every = [found for parameter in found_devices() if isinstance(found := parameter.values[0], Device)]
+    if not every:
+        pytest.skip("no OpenCL device")
+    return min(every, key=lambda device: (not device.fp64, not _divides(device), device.spec))
+
+
+def _divides(device: Device) -> bool:
+    try:
+        return len(device.partition([1])) == 1
+    except DeviceError:
+        return False
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_study(device: Device, name: str, tmp_path: Path) -> None:
+    study = find_study(name)
+    rows = list(study.run(tiny(device)))
+    assert rows
+    for row in rows:
+        if row.error:
+            assert any(lack in row.error for lack in _LACKS), row
+        else:
+            assert row.validation == "ok", row
+            assert row.kernel_s is not None
+            assert row.wall_s is not None
+            assert row.samples >= 1
+    assert any(not row.error for row in rows) or not device.fp64
+    document = Document(study, rows, "test", "2026-01-01", "0.0")
+    assert len({(row["case"], row["spec"]) for row in document.as_dict()["rows"]}) == len(rows)
+    assert json.loads(document.to_json())["study"] == name
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "plot.png"
+    plots.save(study, document.as_dict()["rows"], path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["plot.png"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_wrong_device_is_caught(best: Device, name: str) -> None:
+    rows = [row for row in find_study(name).run(tiny(WrongDevice(best.spec, best.handle))) if not row.error]
+    assert rows
+    for row in rows:
+        assert row.validation == "WRONG", row
+        assert row.differing_pixels is not None
+        one_block = row.launches == 1 and "static" not in row.case and "dynamic" not in row.case
+        assert row.differing_pixels == 1 if one_block else row.differing_pixels >= 1
+        assert "WRONG" in Document(find_study(name), [row], "", "", "").to_markdown()
+
+
+def test_a_wrong_device_is_caught_beside_a_right_one(best: Device) -> None:
+    rows = list(find_study("hybridizer").run(tiny(best, WrongDevice(best.spec, best.handle))))
+    verdicts = [row.validation for row in rows if not row.error]
+    assert verdicts == ["ok", "WRONG"] * (len(verdicts) // 2)
+
+
+def test_what_would_take_too_long_is_a_row_that_says_so(best: Device) -> None:
+    bench = Bench([best], repeat=1, patience=1e-9)
+    row = bench.row(best, "a", jobs.hybridizer_job(64))
+    assert "--patience" in row.error
+    assert row.kernel_s is None
+
+
+def test_a_failed_device_is_a_row_with_its_reason(best: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: Any) -> Any:
+        raise DeviceError(f"{best.label} is out of memory (-4); try a smaller picture")
+
+    monkeypatch.setattr(best, "allocate", fail)
+    rows = list(find_study("workgroup").run(tiny(best)))
+    assert all(row.error == "is out of memory (-4); try a smaller picture" for row in rows)
+
+
+def test_a_study_stops_when_it_is_told(best: Device) -> None:
+    bench = tiny(best)
+    rows: list[Row] = []
+
+    def stop(row: Row) -> None:
+        rows.append(row)
+        bench.cancel.set()
+
+    with pytest.raises(CancelledError):
+        deque(map(stop, find_study("hybridizer").run(bench)))
+    assert len(rows) == 1
+
+
+def test_parts_of_a_device(device: Device) -> None:
+    if not _divides(device):
+        with pytest.raises(DeviceError, match="cannot be"):
+            device.partition([1])
+        return
+    (part,) = device.partition([1])
+    assert part.compute_units == 1
+    assert part.spec == f"{device.spec}/0"
+    assert [each.compute_units for each in device.partition([1] * device.compute_units)] == [1] * device.compute_units
+    with pytest.raises(DeviceError, match="cannot be cut into"):
+        device.partition([device.compute_units, 1])
+
+
+@pytest.mark.parametrize("resolution", [500, pytest.param(1000, marks=pytest.mark.long)])
+def test_the_published_counts_of_differing_pixels(device: Device, resolution: int) -> None:
+    """In the report's own order of operations exactly as many pixels differ as it says."""
+    if not device.fp64:
+        pytest.skip("no double precision")
+    from mandelcl.studies import precision
+    from mandelcl.studies.published_order import PublishedOrder
+
+    found = []
+    for number in ("float", "double"):
+        work = PublishedOrder(jobs.hpc_job(resolution, number), device, lambda: None)
+        work.run()
+        found.append(work.counts)
+    assert int(np.count_nonzero(found[0] != found[1])) == precision.PUBLISHED[resolution]
