@@ -22,7 +22,8 @@ _NO_BUDGET = 1e9
 _CPU_CORE_PIXELS = 1 << 17
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
-_BLOCK_BYTES = 32 << 20
+_CPU_BLOCK_BYTES = 32 << 20  # of results; a CPU's buffers lie in the host's memory, too
+_GPU_BLOCK_BYTES = 64 << 20
 _BLOCK_SECONDS = 20.0
 _MEMORIES = 3  # blocks on the device: two in flight, one on its way back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
@@ -148,7 +149,7 @@ class Computation:
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
         wanted = max(least, pixels // _MOST_BLOCKS)
         results = 4 * program.planes
-        by_host = _BLOCK_BYTES // results
+        by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
         by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
         by_allocation = device.max_alloc_bytes // results
