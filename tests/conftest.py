@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-# Before anything imports mandelcl.device, which writes there; child processes inherit it.
-_CACHE = tempfile.TemporaryDirectory(prefix="mandelcl-tests-", ignore_cleanup_errors=True)
-os.environ["MANDELCL_CACHE"] = _CACHE.name
+# Before anything imports mandelcl.device, which writes there; child processes inherit it, and so do xdist's workers.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _CACHE = tempfile.TemporaryDirectory(prefix="mandelcl-tests-", ignore_cleanup_errors=True)
+    os.environ["MANDELCL_CACHE"] = _CACHE.name
 
 _IMPLEMENTATIONS = pytest.StashKey[int]()
 _EXERCISED = pytest.StashKey[Counter[str]]()
@@ -97,7 +98,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def _too_few(config: pytest.Config) -> bool:
     platforms = {name.partition("|")[0] for name in config.stash[_EXERCISED]}
-    return len(platforms) < config.stash[_IMPLEMENTATIONS] and not config.getoption("collectonly")
+    elsewhere = "PYTEST_XDIST_WORKER" in os.environ  # the process that started this one counts for all
+    return len(platforms) < config.stash[_IMPLEMENTATIONS] and not config.getoption("collectonly") and not elsewhere
 
 
 @pytest.hookimpl(tryfirst=True)
