@@ -141,7 +141,7 @@ class Crew:
             while not share.complete:
                 for seat in self._seats:
                     self._feed(seat)
-                finished = self._turn()
+                finished = self._unchallenged() or self._turn()
                 if finished is not None:
                     yield finished
         finally:
@@ -331,6 +331,14 @@ class Crew:
             return None
         self._fault(check.seat if wrong else seat, f"returned a wrong count {place}")
         return None if wrong else self._accept(check.seat, check.block, check.results)
+
+    def _unchallenged(self) -> tuple[Block, _Words] | None:
+        """Accept results that wait for a check by devices that are all retired."""
+        for check in self._unassigned:
+            if all(other is check.seat or other.worker is None for other in self._seats):
+                self._unassigned.remove(check)
+                return self._accept(check.seat, check.block, check.results)
+        return None
 
     def _pending(self) -> list[_Check]:
         return [*self._unassigned, *(check for seat in self._seats for check in seat.checks.values())]

@@ -120,6 +120,19 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
         assert "retired" in mine[-1]
 
 
+def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
+    monkeypatch.setattr("mandelcl.checking._CHECK_ITERATIONS", {"separate": 0})
+    kept, ends = crew_choices()[-1], crew_choices()[0]
+    found: list[tuple[Field, list[str]]] = []
+    how = command(ends.device.platform, "fetch", "exit", 1, "always")
+    thread = threading.Thread(target=lambda: found.append(shared(how, [kept, ends])), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert found, "it hangs"
+    assert found[0][0].counts_sha256() == clean().counts_sha256()
+
+
 def test_without_any_device_there_is_an_error() -> None:
     with pytest.raises(DeviceError, match="no device is left"):
         shared(command("", "launch", "exit", 1, "always"))
