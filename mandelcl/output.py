@@ -6,10 +6,7 @@ and one line in `FORMATS`.
 
 import importlib.util
 import os
-import secrets
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +16,17 @@ import numpy.typing as npt
 from mandelcl import archive, bigtiff, deepzoom, png
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
-from mandelcl.paths import one_line, require_replaceable, target
+from mandelcl.paths import (
+    Check,
+    Move,
+    move,
+    one_line,
+    replacing,
+    require_replaceable,
+    require_writable,
+    target,
+    unchecked,
+)
 from mandelcl.report import Stopwatch
 from mandelcl.strips import Picture, in_order
 
@@ -33,22 +40,7 @@ def check_writable(*paths: str | Path) -> None:
 
     To be called before work starts; it leaves nothing behind.
     """
-    seen: dict[str, str | Path] = {}
-    for path in paths:
-        kind = format_of(path)
-        with one_line(f"cannot write {path}"):
-            place = target(path)
-            require_replaceable(place, path)
-            if not place.parent.is_dir():
-                raise FileError(f"cannot write {path}: there is no folder {place.parent}")
-            kind.check(place)
-            # Asking for permission bits would be wrong for root and on read-only disks: try.
-            with tempfile.TemporaryFile(dir=place.parent):
-                pass
-        key = os.path.normcase(place)
-        if key in seen:
-            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own")
-        seen[key] = path
+    require_writable(*paths, check_of=lambda path: format_of(path).check)
 
 
 def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:
@@ -57,16 +49,8 @@ def write(path: str | Path, source: RowSource | None, picture: Picture | None = 
     Picture formats need `picture`; with a field they carry its job, so that it can be rendered again. A drawing
     that is nobody's job, such as a difference, has no field. Raises FileError, and leaves no file behind then.
     """
-    format_of(path)
-    with one_line(f"cannot write {path}"):
-        place = target(path)
-        require_replaceable(place, place)
-        draft = place.with_name(f".mandelcl-{secrets.token_hex(8)}.tmp")
-        try:
-            write_draft(path, draft, source, picture)
-            put_in_place(path, draft)
-        finally:
-            _discard(draft)
+    with replacing(path, format_of(path).put_in_place) as draft:
+        write_draft(path, draft, source, picture)
 
 
 def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None) -> None:
@@ -128,11 +112,7 @@ def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
     return texts | ({COLOURING_KEY: picture.colouring} if picture.colouring else {})
 
 
-def _replace(draft: Path, place: Path) -> None:
-    draft.replace(place)
-
-
-def _needs(module: str) -> Callable[[Path], None]:
+def _needs(module: str) -> Check:
     def check(place: Path) -> None:
         if importlib.util.find_spec(module) is None:
             raise FileError(f"{place.suffix} needs {module}; pip install 'mandelcl[large]'")
@@ -157,8 +137,8 @@ class Format:
     bytes_rgb: float
     bytes_indexed: float
     bytes_smooth: float = 0.0
-    check: Callable[[Path], None] = lambda _place: None
-    put_in_place: Callable[[Path, Path], None] = _replace
+    check: Check = unchecked
+    put_in_place: Move = move
 
 
 FORMATS: Mapping[str, Format] = {
@@ -184,14 +164,3 @@ def _require_picture(picture: Picture | None) -> Picture:
     if picture is None:
         raise InvalidInputError("a picture file needs colours; write a field as .npz")
     return picture
-
-
-def _discard(draft: Path) -> None:
-    """Remove a draft, whether it is there, a file or a folder."""
-    if draft.is_dir():
-        import shutil
-
-        shutil.rmtree(draft, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            draft.unlink()

@@ -1,12 +1,17 @@
-"""Paths that users name: what they point to, and errors of one line."""
+"""Paths that users name: what they point to, whether it can be written, drafts of it, and errors of one line."""
 
 import os
+import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mandelcl.errors import FileError, InvalidInputError
+
+Check = Callable[[Path], None]
+Move = Callable[[Path, Path], None]
 
 
 def target(path: str | Path) -> Path:
@@ -29,6 +34,67 @@ def require_replaceable(place: Path, path: str | Path) -> None:
         raise FileError(f"cannot write {path}: it is a device or a pipe, not a file")
 
 
+def unchecked(_place: Path) -> None:
+    """Find nothing wrong with a place."""
+
+
+def move(draft: Path, place: Path) -> None:
+    """Replace a file by its draft, in one step."""
+    draft.replace(place)
+
+
+def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check] = lambda _path: unchecked) -> None:
+    """Raise FileError if any of the paths cannot be written, or if two of them are the same file.
+
+    To be called before work starts; it leaves nothing behind. `check_of` is called first for each path, and what it
+    returns is called with the path's target: either may raise FileError.
+    """
+    seen: dict[str, str | Path] = {}
+    for path in paths:
+        check = check_of(path)
+        with one_line(f"cannot write {path}"):
+            place = target(path)
+            require_replaceable(place, path)
+            if not place.parent.is_dir():
+                raise FileError(f"cannot write {path}: there is no folder {place.parent}")
+            check(place)
+            # Asking for permission bits would be wrong for root and on read-only disks: try.
+            with tempfile.TemporaryFile(dir=place.parent):
+                pass
+        key = os.path.normcase(place)
+        if key in seen:
+            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own")
+        seen[key] = path
+
+
+@contextmanager
+def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
+    """Yield where to write what is to become `place`; at the end it is put there, and on any exception removed.
+
+    The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
+    """
+    draft = place.with_name(f".mandelcl-{secrets.token_hex(8)}.tmp")
+    try:
+        yield draft
+        put_in_place(draft, place)
+    finally:
+        _discard(draft)
+
+
+@contextmanager
+def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
+    """Yield a draft, as `drafted` does, of the file that a user's path names, which is replaced in one step at the end.
+
+    Raises FileError that names the path, for whatever goes wrong with a file in the body, too.
+    """
+    with one_line(f"cannot write {path}"):
+        place = target(path)
+        require_replaceable(place, path)
+        with drafted(place, put_in_place) as draft:
+            yield draft
+            require_replaceable(place, path)  # writing took time
+
+
 @contextmanager
 def one_line(what: str) -> Iterator[None]:
     """Turn whatever goes wrong with a file into a FileError of one line that begins with `what`."""
@@ -43,3 +109,14 @@ def one_line(what: str) -> Iterator[None]:
         raise FileError(f"{what}: {error.strerror or error}") from error
     except MemoryError as error:
         raise FileError(f"{what}: not enough memory for it") from error
+
+
+def _discard(draft: Path) -> None:
+    """Remove a draft, whether it is there, a file or a folder."""
+    if draft.is_dir():
+        import shutil  # only Deep Zoom's drafts are folders
+
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            draft.unlink()
