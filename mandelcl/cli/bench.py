@@ -16,8 +16,8 @@ from mandelcl import __version__, choose
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.paths import require_writable
 from mandelcl.studies import STUDIES, compare, document, find_study, plots
-from mandelcl.studies import files as filing
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.model import Row
@@ -123,18 +123,18 @@ class _Files:
     def check(self) -> None:
         """Raise FileError where one cannot be written; it leaves nothing behind."""
         texts = [path for path in (self._json, self._csv, self._markdown) if path is not None]
-        filing.check_writable(*texts, *([self._plot] if self._plot is not None else []))
+        require_writable(*texts, *([self._plot] if self._plot is not None else []))
         if self._plot is not None:
             plots.require(self._plot)
 
     def write(self, found: Document) -> None:
         """Write the tables as they are now."""
         if self._json is not None:
-            filing.write(self._json, found.to_json())
+            document.write(self._json, found.to_json())
         if self._csv is not None:
-            filing.write(self._csv, found.to_csv())
+            document.write(self._csv, found.to_csv())
         if self._markdown is not None:
-            filing.write(self._markdown, found.to_markdown(Path(self._plot).name if self._plot else ""))
+            document.write(self._markdown, found.to_markdown(Path(self._plot).name if self._plot else ""))
 
     def draw(self, found: Document) -> None:
         """Draw the plot."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import FileError
-from mandelcl.paths import one_line, target
+from mandelcl.paths import one_line, replacing, target
 from mandelcl.studies.model import Row, Study, Times
 
 SCHEMA = 1
@@ -83,6 +83,12 @@ class Document:
         lines = [_cells(row, self.study) for row in self.rows]
         used = [k for k in range(len(headings)) if k < 7 or any(line[k] for line in lines)]
         return [headings[k] for k in used], [[line[k] for k in used] for line in lines]
+
+
+def write(path: str | Path, text: str) -> None:
+    """Write one of a document's texts to a file, replacing what was there in one step; raises FileError."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 def read(path: str | Path) -> dict[str, Any]:
