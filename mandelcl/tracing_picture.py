@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.paths import one_line, require_replaceable, target
+from mandelcl.paths import replacing, require_replaceable, target
 from mandelcl.schedule import Block
 from mandelcl.view import View
 
@@ -56,16 +56,10 @@ class TracingPicture:
                 place[:, 0] = place[:, -1] = dark
 
     def write(self) -> None:
-        """Write the file, beside its place and then into it. Raises InvalidInputError where nothing was traced."""
+        """Write the file, replacing what was there in one step. Raises InvalidInputError where nothing was traced."""
         if not self.rectangles:
             raise InvalidInputError("nothing was traced, so there are no rectangles; use --algorithm border")
         from PIL import Image
 
-        place = target(self._path)
-        draft = place.with_name(f"{place.name}.draft")
-        with one_line(f"cannot write {self._path}"):
-            try:
-                Image.fromarray(self._pixels).save(draft, format="PNG")
-                draft.replace(place)
-            finally:
-                draft.unlink(missing_ok=True)
+        with replacing(self._path) as draft:
+            Image.fromarray(self._pixels).save(draft, format="PNG")

@@ -1,0 +1,84 @@
+"""The picture of what border tracing filled: its colours, and a file that is written as safely as the others."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.schedule import Block
+from mandelcl.tracing_picture import TracingPicture
+from mandelcl.view import View
+
+CAP = 9
+MIXED = 0xFFFFFFFF
+
+
+def words(*values: int) -> npt.NDArray[np.uint32]:
+    return np.array(values, np.uint32)
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> TracingPicture:
+    """A picture of 8 × 6 with two rectangles: one filled with the cap, one that was computed."""
+    picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
+    corners = words(0, 0, 3, 3, 4, 0, 7, 3).reshape(2, 4)
+    picture.watch(CAP, Block(0, 0, 8, 6), corners, words(MIXED, MIXED), words(CAP, MIXED))
+    return picture
+
+
+def test_what_was_filled_is_drawn(traced: TracingPicture, tmp_path: Path) -> None:
+    traced.write()
+    with Image.open(tmp_path / "how.png") as image:
+        pixels = np.asarray(image)
+    assert pixels.shape == (6, 8, 3)
+    filled = (pixels != pixels[5, 7]).any(axis=2)
+    assert np.argwhere(filled).tolist() == [[1, 1], [1, 2], [2, 1], [2, 2]], "what is trusted has a computed border"
+
+
+def test_files_beside_it_are_left_alone(traced: TracingPicture, tmp_path: Path) -> None:
+    for name in ("how.png.draft", ".how.png.tmp"):
+        (tmp_path / name).write_bytes(b"the user's")
+    traced.write()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".how.png.tmp", "how.png", "how.png.draft"]
+    assert (tmp_path / "how.png.draft").read_bytes() == b"the user's"
+
+
+def test_a_link_stays(traced: TracingPicture, tmp_path: Path) -> None:
+    (tmp_path / "how.png").symlink_to("there.png")
+    traced.write()
+    assert (tmp_path / "how.png").is_symlink()
+    with Image.open(tmp_path / "there.png") as image:
+        assert image.size == (8, 6)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"), [(OSError(28, "full"), FileError), (KeyboardInterrupt(), KeyboardInterrupt)]
+)
+def test_no_draft_stays(
+    error: BaseException,
+    expected: type[BaseException],
+    traced: TracingPicture,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def save(_image: Image.Image, draft: Path, **_: str) -> None:
+        draft.write_bytes(b"half")
+        raise error
+
+    monkeypatch.setattr(Image.Image, "save", save)
+    with pytest.raises(expected):
+        traced.write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_rectangles_there_is_nothing_to_draw(tmp_path: Path) -> None:
+    picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
+    with pytest.raises(InvalidInputError, match="nothing was traced"):
+        picture.write()
+    (tmp_path / "how.png").mkdir()
+    with pytest.raises(FileError, match="it is a folder"):
+        TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
