@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.paths import one_line, require_replaceable, target
+from mandelcl.paths import replacing
 from mandelcl.studies.model import Study
 
 Rows = Sequence[Mapping[str, Any]]
@@ -35,15 +35,8 @@ def save(study: Study, rows: Rows, path: str | Path) -> None:
     else:
         figure.text(0.5, 0.5, "nothing was measured", ha="center")
     figure.suptitle(study.title, fontsize="medium")
-    with one_line(f"cannot write {path}"):
-        place = target(path)
-        require_replaceable(place, path)
-        draft = place.with_name(f".{place.name}.tmp{place.suffix}")
-        try:
-            figure.savefig(draft)
-            draft.replace(place)
-        finally:
-            draft.unlink(missing_ok=True)
+    with replacing(path) as draft:
+        figure.savefig(draft, format=Path(path).suffix[1:].lower())
 
 
 def label(row: Mapping[str, Any]) -> str:
