@@ -1,0 +1,90 @@
+"""What users' paths point to is replaced whole or not at all; `test_output` tests the rest, through the formats."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mandelcl.errors import FileError
+from mandelcl.paths import drafted, replacing, require_writable
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def replace_by(write: Callable[[Path], None], path: str | Path) -> None:
+    with replacing(path) as draft:
+        write(draft)
+
+
+def test_a_draft_lies_beside_its_place_and_is_not_there_yet(tmp_path: Path) -> None:
+    drafts = set()
+    for content in (b"first", b"second"):
+        with drafted(tmp_path / "a") as draft:
+            assert draft.parent == tmp_path
+            assert not draft.exists()
+            draft.write_bytes(content)
+            drafts.add(draft)
+        assert (tmp_path / "a").read_bytes() == content
+        assert names(tmp_path) == ["a"]
+    assert len(drafts) == 2
+
+
+def test_a_draft_may_be_a_folder_with_a_way_of_its_own(tmp_path: Path) -> None:
+    def unpack(draft: Path, place: Path) -> None:
+        (draft / "inner").replace(place)
+
+    with drafted(tmp_path / "a", unpack) as draft:
+        draft.mkdir()
+        (draft / "inner").write_bytes(b"x")
+        (draft / "rest").write_bytes(b"y")
+    assert (tmp_path / "a").read_bytes() == b"x"
+    assert names(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "nothing"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), ZeroDivisionError("bug"), OSError(28, "full")])
+def test_nothing_stays_of_a_draft_that_was_given_up(kind: str, error: BaseException, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"before")
+
+    def write(draft: Path) -> None:
+        if kind == "folder":
+            draft.mkdir()
+            (draft / "inner").write_bytes(b"x")
+        elif kind == "file":
+            draft.write_bytes(b"x")
+        raise error
+
+    with pytest.raises(FileError if isinstance(error, OSError) else type(error)):
+        replace_by(write, tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == b"before"
+    assert names(tmp_path) == ["a"]
+
+
+def test_what_comes_into_the_way_is_told_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match=r"^cannot write a: it is a folder$"):
+        replace_by(lambda _draft: Path("a").mkdir(), "a")
+    assert names(tmp_path) == ["a"]
+    if hasattr(os, "mkfifo"):
+        with pytest.raises(FileError, match=r"^cannot write b: it is a device or a pipe"):
+            replace_by(lambda draft: os.mkfifo(draft.with_name("b")), "b")
+        assert names(tmp_path) == ["a", "b"]
+
+
+def test_checks_are_asked_in_the_order_of_the_paths(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def check(place: Path) -> None:
+        asked.append(place.name)
+        if place.name == "c":
+            raise FileError("no c here")
+
+    paths = [tmp_path / name for name in "abcd"]
+    with pytest.raises(FileError, match=r"^cannot write .*c: no c here$"):
+        require_writable(*paths, check_of=lambda _path: check)
+    assert asked == ["a", "b", "c"]
+    require_writable(*paths)
+    assert names(tmp_path) == []
