@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mandelcl import cache
+from mandelcl.paths import drafted
 from mandelcl.vendors import (
     Vendor,
     distinct,
@@ -151,12 +152,8 @@ def _fill(folder: Path, files: dict[str, bytes]) -> Path:
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        part = folder / f"{name}.{os.getpid()}.part"  # the loader reads only *.icd
-        try:
-            part.write_bytes(content)
-            part.replace(folder / name)
-        finally:
-            part.unlink(missing_ok=True)
+        with drafted(folder / name) as draft:  # which the loader does not read: its name does not end in .icd
+            draft.write_bytes(content)
     for path in folder.glob("*.icd"):
         if path.name not in files:
             path.unlink(missing_ok=True)
