@@ -85,7 +85,7 @@ def command(
     wanted = options.JobOptions(**job_options)
     wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
-    output.check_writable(*paths)
+    output.check_writable(*paths)  # `render_to` does so too, but only after --device has made us search for devices
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
