@@ -1,6 +1,7 @@
 """The HPC report's table 14: where a program's time goes, from its start to its end."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each resolution and device: the medians of each stage's seconds."""
     for scaled in bench.sides(RESOLUTIONS):
         for device in bench.devices:
-            yield child.in_folder(lambda folder: _row(bench, device, scaled, folder))  # noqa: B023 - called at once
+            yield child.in_folder(partial(_row, bench, device, scaled))
 
 
 def _row(bench: Bench, device: Device, resolution: int, folder: Path) -> Row:

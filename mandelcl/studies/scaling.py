@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -108,7 +109,7 @@ def _pinned(
                     bench.check()
                     how = (view.width, view.height, units, schedule == "pinned static")
                     workers.run(*how, expected=counts)
-                    samples = repeated(lambda: workers.run(*how), bench.repeat, bench.patience)  # noqa: B023
+                    samples = repeated(partial(workers.run, *how), bench.repeat, bench.patience)
                     yield (lanes, schedule, units), parts.Answer(tuple(samples), digest(counts), workers.build_s)
                     done += 1
         except DeviceError as error:

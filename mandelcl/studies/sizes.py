@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def run(bench: Bench) -> Iterator[Row]:
         first: list[str] = []
         for case in (SEQUENTIAL, "whole process"):
             for device in bench.devices:
-                row = child.in_folder(lambda folder: _process(bench, device, job, case, folder))  # noqa: B023
+                row = child.in_folder(partial(_process, bench, device, job, case))
                 yield _compared(row, alone, first)
         for rounding, case in (("separate", "kernel"), ("fused", "kernel, contraction on")):
             settled = replace(job, rounding=rounding)

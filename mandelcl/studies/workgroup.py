@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.computation import Settings
+from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.model import Column, Row, Study
+from mandelcl.studies.model import Column, Row, Study, Value
 from mandelcl.variant import default_variant
 
 RESOLUTIONS = (500, 2000)
@@ -26,22 +27,26 @@ def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each resolution, device and work-group; float where a device has no double."""
     for scaled in bench.sides(RESOLUTIONS):
         for device in bench.devices:
-            number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
-            job = jobs.hpc_job(scaled, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
-            for x, columns in enumerate(SIDES):
-                for y, rows in enumerate(SIDES):
-                    extra = {"resolution": scaled, "columns": columns, "rows": rows}
-                    if scaled in PUBLISHED_MS and device.fp64:
-                        extra["published_ms"] = PUBLISHED_MS[scaled][x][y]
-                    variant = replace(default_variant(device, number), local_columns=columns, local_rows=rows)
+            for columns in SIDES:
+                for rows in SIDES:
+                    yield _row(bench, device, scaled, columns, rows)
 
-                    def measure(row: Row) -> Row:
-                        if columns * rows > device.max_group_size:  # noqa: B023 - called at once
-                            raise DeviceError(f"its groups have at most {device.max_group_size} work-items")  # noqa: B023
-                        settings = Settings(variant=variant)  # noqa: B023
-                        return bench.row(device, row.case, job, settings, extra)  # noqa: B023
 
-                    yield bench.attempt(device, f"R={scaled}, {columns}x{rows}", measure, extra)
+def _row(bench: Bench, device: Device, resolution: int, columns: int, rows: int) -> Row:
+    """Return the row of a resolution with work-groups of so many columns × rows of work-items."""
+    number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
+    job = jobs.hpc_job(resolution, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
+    extra: dict[str, Value] = {"resolution": resolution, "columns": columns, "rows": rows}
+    if resolution in PUBLISHED_MS and device.fp64:
+        extra["published_ms"] = PUBLISHED_MS[resolution][SIDES.index(columns)][SIDES.index(rows)]
+    variant = replace(default_variant(device, number), local_columns=columns, local_rows=rows)
+
+    def measure(row: Row) -> Row:
+        if columns * rows > device.max_group_size:
+            raise DeviceError(f"its groups have at most {device.max_group_size} work-items")
+        return bench.row(device, row.case, job, Settings(variant=variant), extra)
+
+    return bench.attempt(device, f"R={resolution}, {columns}x{rows}", measure, extra)
 
 
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
