@@ -14,7 +14,7 @@ from mandelcl import loading, output
 from mandelcl.colour import PALETTES, Colouring, colourise
 from mandelcl.errors import FileError
 from mandelcl.field import Field
-from tests.host.test_output import a_field, names
+from tests.host.files import a_field, names
 
 SIZES = [(1, 1), (1, 700), (700, 1), (256, 256), (257, 513), (600, 255)]
 EXTRA = {"tif": "tifffile", "tiff": "tifffile", "dzi": "pyvips"}

@@ -8,10 +8,7 @@ import pytest
 
 from mandelcl.errors import FileError
 from mandelcl.paths import drafted, replacing, require_writable
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+from tests.host.files import names
 
 
 def replace_by(write: Callable[[Path], None], path: str | Path) -> None:

@@ -1,0 +1,54 @@
+"""Fields to write, and a look at what was written."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from mandelcl.colour import PALETTES, Colouring
+from mandelcl.field import Field
+from mandelcl.job import Job
+from mandelcl.view import View
+
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+ICE = Colouring(PALETTES["ice"])
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> Field:
+    width, height = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    view = View(
+        draw(st.fractions()), draw(st.fractions()), draw(st.fractions(Fraction(1, 10**30), 4)), width, height,
+        draw(st.integers(-9, 9)), draw(st.integers(-9, 9)),
+    )  # fmt: skip
+    cap = draw(st.sampled_from([1, 2, 255, 1000, (1 << 32) - 2]))
+    smooth = draw(st.booleans())
+    job = Job(view, cap, number=draw(st.sampled_from(["float", "double", "auto"])), rounding="fused", smooth=smooth)
+    random = np.random.default_rng(draw(st.integers(0, 1000)))
+    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
+    return Field(job, counts, random.random((height, width), dtype=np.float32) if smooth else None)
+
+
+def a_field(width: int = 4, height: int = 3, smooth: bool = True, cap: int = 50) -> Field:
+    view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
+    random = np.random.default_rng(7)
+    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
+    return Field(
+        Job(view, cap, smooth=smooth), counts, random.random(counts.shape, dtype=np.float32) if smooth else None
+    )
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def assert_same(a: Field, b: Field) -> None:
+    assert a.job == b.job
+    assert b.counts.dtype == np.uint32
+    np.testing.assert_array_equal(a.counts, b.counts)
+    assert (a.smooth is None) == (b.smooth is None)
+    if a.smooth is not None and b.smooth is not None:
+        assert b.smooth.dtype == np.float32
+        np.testing.assert_array_equal(a.smooth, b.smooth)

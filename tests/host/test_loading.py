@@ -1,0 +1,163 @@
+"""Files that are no good: whatever is wrong with one is told in one line."""
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mandelcl.errors import FileError
+from mandelcl.loading import read_colouring, read_field, read_job
+from mandelcl.output import write
+from tests.host.files import ICE, a_field
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def a_png(*chunks: bytes, side: int = 1) -> bytes:
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def test_a_picture_of_any_size_tells_its_job_without_being_decoded(tmp_path: Path) -> None:
+    job = a_field().job
+    (tmp_path / "a.png").write_bytes(a_png(chunk(b"tEXt", b"mandelcl\0" + job.to_json().encode()), side=(1 << 31) - 1))
+    assert read_job(tmp_path / "a.png") == job
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "neither a PNG picture nor a mandelcl field"),
+        (b"P6\n1 1\n255\nabc", "neither a PNG picture nor a mandelcl field"),
+        (a_png(), "carries no mandelcl job"),
+        (a_png(chunk(b"tEXt", b"Software\0x")), "carries no mandelcl job"),
+        (a_png(chunk(b"tEXt", b"mandelcl\0{}")), "not a mandelcl job"),
+        (a_png(chunk(b"tEXt", b"mandelcl\0" + b"[" * 100_000)), "not a mandelcl job"),
+        (a_png(chunk(b"tEXt", b"mandelcl\0{}")[:-1] + b"!"), "checksum"),
+        (a_png(chunk(b"zTXt", b"mandelcl\0\0junk")), "cannot be unpacked"),
+        (a_png(chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(bytes(1 << 24)))), "longer than"),
+        (a_png(chunk(b"iTXt", b"mandelcl")), "not a mandelcl job"),
+        (a_png(chunk(b"zTXt", b"mandelcl\0")), "cut off"),
+        (a_png(b"\xff\xff\xff\xffIDAT"), "cut off"),
+    ],
+)
+def test_junk_pictures(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(data)
+    with pytest.raises(FileError, match=f"^cannot read {re.escape(str(path))}: .*{message}") as caught:
+        read_job(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", ["png", "npz"])
+def test_every_truncation_is_noticed(suffix: str, tmp_path: Path) -> None:
+    path, field = tmp_path / f"a.{suffix}", a_field()
+    write(path, field, ICE.picture(field))
+    data = path.read_bytes()
+    for size in (*range(0, len(data), 5), *range(len(data) - 50, len(data))):
+        path.write_bytes(data[:size])
+        with pytest.raises(FileError, match=r"^cannot read "):
+            read_job(path)
+        if suffix == "npz":
+            with pytest.raises(FileError, match=r"^cannot read "):
+                read_field(path)
+
+
+@pytest.mark.parametrize("suffix", ["png", "npz"])
+def test_flipped_bits_give_one_line_or_a_good_answer(suffix: str, tmp_path: Path) -> None:
+    path, field = tmp_path / f"a.{suffix}", a_field(2, 2)
+    write(path, field, ICE.picture(field))
+    data = path.read_bytes()
+    for k in range(len(data)):
+        path.write_bytes(data[:k] + bytes([data[k] ^ 1 << k % 8]) + data[k + 1 :])
+        try:
+            job = read_field(path).job if suffix == "npz" else read_job(path)
+        except FileError as error:
+            message = str(error)
+        else:
+            message = "" if job == field.job else f"another job at byte {k}"
+        assert "\n" not in message
+        assert message.startswith("cannot read") or not message
+
+
+def bad_arrays() -> dict[str, tuple[dict[str, Any], str]]:
+    field = a_field()
+    good: dict[str, Any] = {"counts": field.counts, "smooth": field.smooth, "job": np.array(field.job.to_json())}
+    plain = np.array(replace(field.job, smooth=False).to_json())
+    nan = np.full_like(field.counts, np.nan, dtype=np.float32)
+    return {
+        "no job": ({"counts": field.counts}, "job.npy"),
+        "no counts": ({"job": plain}, "counts.npy"),
+        "no smooth": ({"job": good["job"], "counts": field.counts}, "disagree about the smooth"),
+        "smooth too many": ({**good, "job": plain}, "disagree about the smooth"),
+        "dtype": ({**good, "counts": field.counts.astype(np.int64)}, "counts is <i8"),
+        "endian": ({**good, "counts": field.counts.astype(">u4")}, "counts is >u4"),
+        "shape": ({**good, "counts": field.counts.T.copy()}, r"counts is <u4 \(4, 3\); its job says <u4 \(3, 4\)"),
+        "flat": ({**good, "counts": field.counts.ravel()}, "counts is"),
+        "order": ({**good, "counts": np.asfortranarray(field.counts)}, "not a plain array"),
+        "zero": ({**good, "counts": field.counts * np.uint32(0)}, "outside 1 to 50"),
+        "above the cap": ({**good, "counts": field.counts + np.uint32(50)}, "outside 1 to 50"),
+        "nan": ({**good, "smooth": nan}, "not finite"),
+        "job is a number": ({**good, "job": np.array(3)}, "job is not a text"),
+        "job is many": ({**good, "job": np.array(["a", "b"])}, "job is not a text"),
+        "job is junk": ({**good, "job": np.array("junk")}, "not a mandelcl job"),
+        "job is huge": ({**good, "job": np.array(" " * (1 << 19))}, "job is not a text"),
+        "pickle": ({**good, "counts": np.array([[object()]])}, "."),
+        "pickled job": ({**good, "job": np.array({"a": 1}, dtype=object)}, "job is not a text"),
+        "record": ({**good, "counts": np.zeros((3, 4), dtype=[("a", "<u4")])}, "not a plain array"),
+    }
+
+
+@pytest.mark.parametrize("name", bad_arrays())
+def test_fields_that_contradict_themselves(name: str, tmp_path: Path) -> None:
+    arrays, message = bad_arrays()[name]
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(FileError, match=f"^cannot read .*{message}"):
+        read_field(tmp_path / "a.npz")
+
+
+def member(name: str, array: npt.NDArray[Any]) -> tuple[str, bytes]:
+    data = io.BytesIO()
+    np.lib.format.write_array(data, array, version=(1, 0))
+    return name, data.getvalue()
+
+
+@pytest.mark.parametrize("side", [1 << 14, (1 << 31) - 1])
+def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> None:
+    job = replace(a_field(smooth=False).job, view=replace(a_field().job.view, width=side, height=side))
+    name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
+    padded = data.replace(b"(3, 4), }", f"({side}, {side}), }}".encode())[:127] + b"\n" + data[128:]
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr(*member("job.npy", np.array(job.to_json())))
+        archive.writestr(name, padded)
+    with pytest.raises(FileError, match="counts is"):
+        read_field(tmp_path / "a.npz")
+
+
+def test_a_member_that_is_too_long(tmp_path: Path) -> None:
+    name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
+        archive.writestr(name, data + bytes(1 << 24))
+    with pytest.raises(FileError, match="longer than its job says"):
+        read_field(tmp_path / "a.npz")
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    for read in (read_field, read_job, read_colouring):
+        with pytest.raises(FileError, match=r"^cannot read .*none.npz: No such file"):
+            read(tmp_path / "none.npz")
+        with pytest.raises(FileError, match=r"^cannot read .*: Is a directory|Permission denied"):
+            read(tmp_path)
+        with pytest.raises(FileError, match="is not a path"):
+            read("a\0b.npz")
