@@ -17,9 +17,9 @@ from tests import oracle
 from tests.oracle import compiled, exact, formats, vectors
 from tests.oracle.cases import tiny_jobs
 from tests.oracle.exact_fma import fma_double, fma_float
+from tests.oracle.marks import needs_compiler
 from tests.oracle.smooth import Smooth
 
-needs_compiler = pytest.mark.skipif(not compiled.available(), reason="needs a C compiler")
 kinds = pytest.mark.parametrize(
     ("number", "rounding"), [(number, rounding) for number in ("float", "double") for rounding in ("fused", "separate")]
 )

@@ -9,9 +9,8 @@ import pytest
 from mandelcl.job import Job
 from mandelcl.view import View
 from tests import oracle
-from tests.oracle import compiled, published, vectors
-
-needs_compiler = pytest.mark.skipif(not compiled.available(), reason="needs a C compiler")
+from tests.oracle import published, vectors
+from tests.oracle.marks import needs_compiler
 
 
 def _differing(a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> int:

@@ -1,0 +1,91 @@
+"""Counts are validated: wrong ones are found, and what is known of the published pictures is right."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from mandelcl.job import Job
+from mandelcl.studies import jobs, reference, validation
+from mandelcl.studies.validation import Validator
+from tests import oracle
+from tests.golden import studies as golden
+from tests.oracle.marks import needs_compiler
+
+
+class _Device:
+    spec = "9:9"
+
+
+def _check(validator: Validator, job: Job, counts: npt.NDArray[np.uint32]) -> validation.Verdict:
+    return validator.check(job, counts, _Device())  # type: ignore[arg-type]
+
+
+def test_one_wrong_pixel_of_a_small_picture_is_found() -> None:
+    job = jobs.hybridizer_job(24)
+    counts = oracle.counts(job)
+    validator = Validator()
+    assert _check(validator, job, counts).ok
+    for place in ((0, 0), (11, 7), (23, 23)):
+        wrong = counts.copy()
+        wrong[place] += 1
+        verdict = _check(Validator(), job, wrong)
+        assert (verdict.ok, verdict.differing, verdict.word) == (False, 1, "WRONG")
+
+
+def test_one_wrong_pixel_outside_the_sample_is_found_beside_the_first_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "sample", lambda _job: np.array([3, 5], np.int64))
+    job = jobs.hybridizer_job(24)
+    counts = oracle.counts(job)
+    wrong = counts.copy()
+    wrong[20, 20] += 1
+    validator = Validator()
+    assert _check(validator, job, counts).checked == "2 pixels recomputed"
+    verdict = _check(validator, job, wrong)
+    assert (verdict.ok, verdict.differing) == (False, 1)
+    assert "all against 9:9" in verdict.checked
+
+
+def test_a_wrong_first_device_is_no_measure() -> None:
+    job = jobs.hybridizer_job(24)
+    counts = oracle.counts(job)
+    wrong = counts.copy()
+    wrong[1, 1] -= 1
+    validator = Validator()
+    assert not _check(validator, job, wrong).ok
+    assert _check(validator, job, counts).ok
+
+
+def test_a_known_sha256_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = jobs.hybridizer_job(24)
+    counts = oracle.counts(job)
+    monkeypatch.setattr(reference, "sample", lambda _job: np.array([3, 5], np.int64))
+    monkeypatch.setattr(validation, "known", lambda: {validation.key_of(job): validation.digest(counts)})
+    assert _check(Validator(), job, counts).checked == "every pixel (known SHA-256)"
+    wrong = counts.copy()
+    wrong[20, 20] += 1
+    verdict = _check(Validator(), job, wrong)
+    assert (verdict.ok, verdict.differing) == (False, None)
+
+
+def test_keys_tell_pictures_apart_and_not_how_they_are_found() -> None:
+    job = jobs.hybridizer_job(24)
+    assert validation.key_of(job) == validation.key_of(replace(job, smooth=True))
+    others = (jobs.hybridizer_job(25), jobs.hybridizer_job(24, 255), replace(job, rounding="fused"))
+    keys = {validation.key_of(other) for other in (job, *others)} | {validation.key_of(job, "published")}
+    assert len(keys) == 5
+
+
+def test_every_published_picture_is_known() -> None:
+    every = list(golden.every())
+    assert {validation.key_of(*each) for each in every} == set(validation.known())
+    assert len(every) == len(validation.known()) > 60
+
+
+@needs_compiler
+def test_known_pictures_are_the_oracles() -> None:
+    small = [(job, order) for job, order in golden.every() if job.view.pixels * job.iterations < 2e9]
+    assert len(small) >= 8
+    for job, order in small:
+        assert golden.digest(job, order) == validation.known()[validation.key_of(job, order)]
