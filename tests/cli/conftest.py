@@ -30,6 +30,19 @@ class Result:
 
 
 Run = Callable[..., Result]
+SMALL = ("--size", "8x8")
+
+
+def refused(run: Run, folder: Path, *arguments: str, code: int = 1) -> str:
+    """Return the one line with which bad input was refused; nothing was printed beside it, and no file was left."""
+    before = sorted(folder.rglob("*"))
+    result = run(*arguments)
+    assert result.code == code, result
+    assert result.out == ""
+    assert sorted(folder.rglob("*")) == before
+    assert result.line.startswith(("Error: ", "mandelcl: ") if code == 2 else "mandelcl: ")
+    assert len(result.line) < 600
+    return result.line
 
 
 @pytest.fixture(scope="session", autouse=True)

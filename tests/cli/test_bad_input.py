@@ -1,6 +1,5 @@
 """Bad input: one clear line on standard error, the right exit code, and nothing left behind."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import SMALL, Run, refused
 
-SMALL = ("--size", "8x8")
 HUGE = "1" * 100_000
-
-
-def refused(run: Run, folder: Path, *arguments: str, code: int = 1) -> str:
-    before = sorted(folder.rglob("*"))
-    result = run(*arguments)
-    assert result.code == code, result
-    assert result.out == ""
-    assert sorted(folder.rglob("*")) == before
-    assert result.line.startswith(("Error: ", "mandelcl: ") if code == 2 else "mandelcl: ")
-    assert len(result.line) < 600
-    return result.line
 
 
 @pytest.mark.parametrize(
@@ -239,98 +226,6 @@ def test_regions(run: Run, folder: Path, draw: Run) -> None:
     draw("render", "--size", suggested, *region, "-o", "fits.png")
     for empty in (("1", "1", "-1", "1"), ("1", "-2", "-1", "1"), ("-2", "1", "1", "-1")):
         assert "the region is empty" in refused(run, folder, "render", *SMALL, "--region", *empty)
-
-
-def test_outputs(run: Run, folder: Path) -> None:
-    (folder / "folder.png").mkdir()
-    for path, why in {
-        "folder.png": "it is a folder",
-        "missing/x.png": "there is no folder",
-        "x.gif": "suffix must be one of .png, .ppm, .npz",
-        "x": "suffix must be one of",
-        ".": "suffix must be one of",
-        "": "suffix must be one of",
-        f"{'x' * 300}.png": "File name too long",
-    }.items():
-        assert why in refused(run, folder, "render", *SMALL, "-o", path)
-        assert why in refused(run, folder, "recolour", "none.npz", "-o", path)
-        assert why in refused(run, folder, "coursework", "8", "8", "-o", path)
-        assert why in refused(run, folder, "compare", "a.npz", "b.npz", "-o", path, code=2)
-
-
-def test_an_output_given_twice(run: Run, folder: Path) -> None:
-    (folder / "link.png").symlink_to(folder / "a.png")
-    for twin in ("a.png", "./a.png", "link.png"):
-        assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(run: Run, folder: Path) -> None:
-    locked = folder / "locked"
-    locked.mkdir(mode=0o555)
-    assert "Permission denied" in refused(run, folder, "render", *SMALL, "-o", "locked/x.png")
-
-
-@pytest.fixture
-def picture(draw: Run, folder: Path) -> Path:
-    draw("render", "--size", "32x18", "-o", "good.png", "-o", "good.npz")
-    return folder / "good.png"
-
-
-def test_like_of_files_that_are_no_job(run: Run, folder: Path, picture: Path) -> None:
-    from PIL import Image
-
-    Image.new("RGB", (4, 4)).save(folder / "stranger.png")
-    (folder / "junk.png").write_bytes(bytes(range(256)) * 8)
-    (folder / "empty.png").touch()
-    (folder / "cut.png").write_bytes(picture.read_bytes()[:100])
-    (folder / "cut.npz").write_bytes(picture.with_suffix(".npz").read_bytes()[:-40])
-    (folder / "folder").mkdir()
-    for name in ("stranger.png", "junk.png", "empty.png", "cut.png", "cut.npz", "folder", "missing.png", ""):
-        line = refused(run, folder, "render", "--like", name, "-o", "new.png")
-        assert line.startswith(f"mandelcl: cannot read {name}")
-
-
-def test_like_of_a_job_with_nonsense_in_it(run: Run, folder: Path, picture: Path) -> None:
-    from PIL import Image, PngImagePlugin
-
-    with Image.open(picture) as image:
-        job = json.loads(image.info["mandelcl"])
-    view = job["view"]
-    changes: list[dict[str, object]] = [
-        {"version": 99},
-        {"iterations": 0},
-        {"iterations": "many"},
-        {"radius_squared": "1"},
-        {"formula": "nonsense"},
-        {"number": 7},
-        {"view": view | {"pitch": "nan"}},
-        {"view": view | {"width": 0}},
-        {"view": view | {"height": 10**12}},
-        {"view": []},
-        {"more": 1},
-    ]
-    for change in changes:
-        info = PngImagePlugin.PngInfo()
-        info.add_text("mandelcl", json.dumps(job | change))
-        Image.new("RGB", (4, 4)).save(folder / "odd.png", pnginfo=info)
-        refused(run, folder, "render", "--like", "odd.png", "-o", "new.png")
-
-
-def test_like_takes_no_size(run: Run, folder: Path, picture: Path) -> None:
-    refused(run, folder, "render", "--like", picture.name, *SMALL, code=2)
-
-
-def test_recolour_of_files_that_are_no_field(run: Run, folder: Path, picture: Path) -> None:
-    field = picture.with_suffix(".npz").read_bytes()
-    (folder / "junk.npz").write_bytes(bytes(range(256)) * 8)
-    (folder / "cut.npz").write_bytes(field[: len(field) // 2])
-    (folder / "empty.npz").touch()
-    damaged = bytearray(field)
-    damaged[len(field) // 2] ^= 0xFF
-    (folder / "damaged.npz").write_bytes(damaged)
-    for name in ("junk.npz", "cut.npz", "empty.npz", "damaged.npz", "missing.npz", "good.png", "."):
-        assert "cannot read" in refused(run, folder, "recolour", name, "-o", "new.png")
 
 
 def test_coursework_sizes(run: Run, folder: Path) -> None:
