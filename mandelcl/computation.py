@@ -94,11 +94,6 @@ class Computation:
         return time.perf_counter() - self.started
 
     @property
-    def planes(self) -> int:
-        """Words that a pixel has in the results."""
-        return self.program.planes
-
-    @property
     def name(self) -> str:
         """The device's name."""
         return self.device.name
@@ -148,7 +143,7 @@ class Computation:
         cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
         wanted = max(least, pixels // _MOST_BLOCKS)
-        results = 4 * program.planes
+        results = 4 * self.job.planes
         by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
         by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves

@@ -52,7 +52,7 @@ class Memory:
         # How many orbits a list takes: those of a row of the block, at the least.
         self.capacity = max(width, min(pixels, program.list_capacity))
         self._program = program
-        self.results = self._program.device.allocate(4 * program.planes * pixels)
+        self.results = self._program.device.allocate(4 * program.job.planes * pixels)
         self.survivor_total = self._program.device.allocate(4)
         self._lists: list[Buffer] = []
 
@@ -65,7 +65,7 @@ class Memory:
 
     def fill_results(self) -> None:
         """Enqueue the filling of the results with NOT_WRITTEN."""
-        self._program.device.fill(self.results, NOT_WRITTEN, 4 * self._program.planes * self.pixels)
+        self._program.device.fill(self.results, NOT_WRITTEN, 4 * self._program.job.planes * self.pixels)
 
     def swap_lists(self) -> None:
         """Make the list written next the other one."""
@@ -107,11 +107,7 @@ class Launch:
 
 
 class Program:
-    """The kernels of a resolved job, built for a device when first used.
-
-    `planes` is the number of words a pixel has in the results: its count and, for smooth colouring, the step and
-    |z|² (float bits) at which it left the smooth radius.
-    """
+    """The kernels of a resolved job, built for a device when first used."""
 
     def __init__(
         self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0, shortcuts: bool = True
@@ -123,7 +119,6 @@ class Program:
         self.first_iterations = _FIRST_ITERATIONS
         self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
-        self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
         self.guarded = False  # fill results with NOT_WRITTEN before they are computed
         self._rectangles_kernels: dict[str, Kernel] = {}
@@ -291,7 +286,7 @@ class Program:
 
         The block's last launch has been waited for.
         """
-        shape = (self.planes, block.height, block.width)
+        shape = (self.job.planes, block.height, block.width)
         results = np.full(shape, NOT_WRITTEN, np.uint32) if self.guarded else np.empty(shape, np.uint32)
         return results, self.device.fetch(memory.results, results)
 

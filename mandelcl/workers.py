@@ -91,7 +91,6 @@ class Crew:
         self.started = time.perf_counter()
         self.job = choices[0].job
         self.warnings = choices[0].warnings
-        self.planes = 3 if self.job.smooth else 1
         self.log = LaunchLog()
         self.faults: list[str] = []
         self.patience = patience or Patience()
@@ -274,7 +273,7 @@ class Crew:
         assert event.head is not None
         assert self._share is not None
         block = Block(*event.head["block"])
-        shape = (self.planes, block.height, block.width)
+        shape = (self.job.planes, block.height, block.width)
         if len(event.payload) != 4 * int(np.prod(shape)):
             self._fault(seat, "returned a block of another size")
             return None

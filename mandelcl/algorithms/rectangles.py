@@ -138,7 +138,7 @@ class Rectangles:
             self._answers.buffer,
             self._memory.results,
             self._size,
-            np.uint32(self._program.planes),
+            np.uint32(self._program.job.planes),
             self._cap,
         )
 
