@@ -9,39 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import cache, source
-from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_seconds, kernel_of
-from mandelcl.errors import BuildError
+from mandelcl.building import build, loop_text
+from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, event_seconds, kernel_of
 from mandelcl.fixed import by_name
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.job import Job
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 
-SMOOTH_LIMIT = 1000
 NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
 _SURVIVORS_LOCAL = 64
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 _FIRST_ITERATIONS = 512
-
-
-def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device, from the cached binary of an earlier build where there is one."""
-    if not device.keeps_binaries:
-        return device.build(text)
-    key = source.digest(f"{device.identity}\n{text}")
-    binary = cache.read("binaries", key)
-    if binary is not None:
-        try:
-            return device.load(binary)
-        except BuildError:
-            pass  # another driver's, or a damaged one: build afresh
-    program = device.build(text)
-    binary = binary_of(program)
-    if binary is not None:
-        cache.write("binaries", key, binary)
-    return program
 
 
 class Memory:
@@ -324,15 +304,3 @@ class Program:
 
     def _upload(self, words: npt.NDArray[np.uint32]) -> Buffer:
         return self.device.upload(words)
-
-
-def loop_text(job: Job, variant: Variant, source_name: str) -> str:
-    """Return the source text that computes a resolved job with a variant."""
-    number = by_name(job.number)
-    defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
-    defines |= {
-        "SMOOTH": int(job.smooth),
-        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
-        "SMOOTH_LIMIT": SMOOTH_LIMIT,
-    }
-    return source.loop(number.parts(variant.double_digits), job.formula, source_name, defines)
