@@ -13,43 +13,12 @@ from mandelcl.building import build, loop_text
 from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, event_seconds, kernel_of
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.memory import NOT_WRITTEN, Memory
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 
-NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
 _SURVIVORS_LOCAL = 64
-_CPU_LIST_BYTES = 1 << 24
-_GPU_LIST_BYTES = 1 << 28
-_LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 _FIRST_ITERATIONS = 512
-
-
-class Memory:
-    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
-
-    def __init__(self, program: "Program", pixels: int, width: int) -> None:
-        self.pixels = pixels
-        # How many orbits a list takes: those of a row of the block, at the least.
-        self.capacity = max(width, min(pixels, program.list_capacity))
-        self._program = program
-        self.results = self._program.device.allocate(4 * program.job.planes * pixels)
-        self.survivor_total = self._program.device.allocate(4)
-        self._lists: list[Buffer] = []
-
-    def lists(self) -> list[Buffer]:
-        """Return the two lists of survivors: the one last written first."""
-        if not self._lists:
-            size = 4 * self._program.number.state_words * self.capacity
-            self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
-        return self._lists
-
-    def fill_results(self) -> None:
-        """Enqueue the filling of the results with NOT_WRITTEN."""
-        self._program.device.fill(self.results, NOT_WRITTEN, 4 * self._program.job.planes * self.pixels)
-
-    def swap_lists(self) -> None:
-        """Make the list written next the other one."""
-        self._lists.reverse()
 
 
 @dataclass(slots=True)
@@ -140,19 +109,13 @@ class Program:
         return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
 
     @property
-    def list_capacity(self) -> int:
-        """Orbits that a launch may leave alive: many more than saturate the device, few enough for its memory.
-
-        A CPU's memory is the host's, and needs few orbits.
-        """
-        most = _GPU_LIST_BYTES if self.device.type == "gpu" else _CPU_LIST_BYTES
-        size = min(most, self.device.max_alloc_bytes, self.device.memory_bytes // _LIST_SHARE)
-        return max(1, size // (4 * self.number.state_words))
-
-    @property
     def saturation(self) -> int:
         """Orbits below which a launch takes as long as with that many."""
         return self.device.compute_units * self.variant.orbits * (1 if self.variant.lanes > 1 else 1024)
+
+    def allocate(self, pixels: int, width: int) -> Memory:
+        """Return memory for a block of at most `pixels` pixels whose lists take `width` orbits at the least."""
+        return Memory(self.device, self.job, pixels, width)
 
     def launch_block(self, memory: Memory, block: Block, first_row: int, rows: int, groups: int) -> Launch:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
