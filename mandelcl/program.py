@@ -1,7 +1,6 @@
 """The loop on one device: build it for a job, give it memory, launch it."""
 
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -10,49 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.building import build, loop_text
-from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, event_seconds, kernel_of
+from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.launch import Launch
 from mandelcl.memory import NOT_WRITTEN, Memory
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 
 _SURVIVORS_LOCAL = 64
 _FIRST_ITERATIONS = 512
-
-
-@dataclass(slots=True)
-class Launch:
-    """A launch under way: `groups` groups of iterations of at most `orbits` orbits.
-
-    `survivors` is, once it has been waited for, how many orbits it left alive; 0 where it reached the cap.
-    """
-
-    orbits: int
-    groups: int
-    _event: Event
-    _last_event: Event
-    _survivor_total: npt.NDArray[np.uint32]
-    _enqueued: float
-
-    def wait(self, device: Device) -> None:
-        """Return when it has ended and its survivors are counted."""
-        device.wait(self._last_event)
-
-    @property
-    def survivors(self) -> int:
-        """Orbits that it left alive."""
-        return int(self._survivor_total[0])
-
-    def seconds(self, ready: float) -> float:
-        """Return how long it ran, by the device's clock or, where that is of no use, by the host's.
-
-        `ready` is when the device was free to begin with it, as the host saw it.
-        """
-        seconds = event_seconds(self._event)
-        if seconds is not None:
-            return seconds
-        return time.perf_counter() - max(ready, self._enqueued)
 
 
 class Program:

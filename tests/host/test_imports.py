@@ -39,6 +39,7 @@ LAYERS = (
     "selftest",
     "known_answers",
     "program",
+    "launch",
     "memory",
     "building",
     "bands",
