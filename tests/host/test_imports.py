@@ -47,6 +47,7 @@ LAYERS = (
     "schedule",
     "variant",
     "device",
+    "quirks",
     "absence",
     "runtimes",
     "vendors",
