@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import runtimes
-from mandelcl.errors import BuildError, DeviceError
+from mandelcl.errors import BuildError, DeviceError, first_error
 from mandelcl.quirks import quirks_of
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
@@ -209,13 +209,6 @@ class Device:
                 log = str(error)
                 raise BuildError(f"{self.label} cannot build a kernel: {first_error(log)}", log) from error
         return program
-
-
-def first_error(log: str) -> str:
-    """Return the line of a compiler's log that says most."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
-    return (telling or lines or ["no reason given"])[0][:300]
 
 
 def event_seconds(event: cl.Event) -> float | None:
