@@ -50,13 +50,11 @@ class Bands:
     def __init__(
         self,
         job: Job,
-        planes: int,
         rows: int,
         memory: int = MEMORY_BYTES,
         load: Callable[[int], Results] | None = None,
     ) -> None:
         self.job = job
-        self.planes = planes
         self.band_rows = rows
         self.memory = memory
         self.stored: set[int] = set()
@@ -104,7 +102,7 @@ class Bands:
         if block != whole:
             with self._changed:
                 if band not in self._bands:
-                    empty = np.empty((self.planes, whole.height, whole.width), np.uint32)
+                    empty = np.empty((self.job.planes, whole.height, whole.width), np.uint32)
                     self._bands[band] = _Band(empty, whole.pixels)
                 into = self._bands[band]
             top = block.y - whole.y
@@ -178,7 +176,7 @@ class Bands:
         return min((reader.low for reader in self._readers), default=0) // self.band_rows
 
     def _bytes(self, block: Block) -> int:
-        return 4 * self.planes * block.pixels
+        return 4 * self.job.planes * block.pixels
 
     def _read(self, band: int, progress: _Progress, top: int, bottom: int) -> Results:
         """Return rows top … bottom − 1, which lie in a band, once they are there."""

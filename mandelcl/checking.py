@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from mandelcl import pixel
 from mandelcl.job import Job
-from mandelcl.program import NOT_WRITTEN
+from mandelcl.memory import NOT_WRITTEN
 from mandelcl.schedule import Block
 
 # How many iterations of one pixel the host does for a check, which should be a few milliseconds, and for a verdict.

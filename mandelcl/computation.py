@@ -16,7 +16,6 @@ from mandelcl.program import Program
 from mandelcl.report import LaunchLog, Report
 from mandelcl.schedule import Block, BlockQueue, BlockSource, Pace, block_shape, default_budget
 from mandelcl.variant import Variant
-from mandelcl.view import View
 
 _NO_BUDGET = 1e9
 _CPU_CORE_PIXELS = 1 << 17
@@ -94,11 +93,6 @@ class Computation:
         return time.perf_counter() - self.started
 
     @property
-    def planes(self) -> int:
-        """Words that a pixel has in the results."""
-        return self.program.planes
-
-    @property
     def name(self) -> str:
         """The device's name."""
         return self.device.name
@@ -130,7 +124,8 @@ class Computation:
     def _block_shape(self, settings: Settings) -> tuple[int, int]:
         view = self.job.view
         if settings.blocks is None:
-            return block_shape_of(view, min(settings.block_pixels or self._block_pixels(), border.MOST_PIXELS))
+            most = min(settings.block_pixels or self._block_pixels(), border.MOST_PIXELS)
+            return block_shape(view.width, view.height, most)
         columns, rows = settings.blocks
         if not (1 <= columns <= view.width and 1 <= rows <= view.height):
             raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
@@ -148,17 +143,12 @@ class Computation:
         cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
         wanted = max(least, pixels // _MOST_BLOCKS)
-        results = 4 * program.planes
+        results = 4 * self.job.planes
         by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
         by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
         by_allocation = device.max_alloc_bytes // results
         return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))
-
-
-def block_shape_of(view: View, pixels: int) -> tuple[int, int]:
-    """Return the width and height of a view's blocks of at most so many pixels."""
-    return block_shape(view.width, view.height, pixels)
 
 
 def report_of(

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, TypeAlias
 
@@ -11,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import runtimes
-from mandelcl.errors import BuildError, DeviceError
+from mandelcl.errors import BuildError, DeviceError, first_error
+from mandelcl.quirks import quirks_of
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
 
@@ -23,33 +23,6 @@ Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
 _TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Quirk:
-    """A fault of a platform that must be worked around: where it was seen, and what is done about it.
-
-    It holds for drivers whose version begins with `driver`. One that `may_abort` is first tested in another process.
-    """
-
-    platform: str
-    seen: str
-    build_options: tuple[str, ...] = ()
-    keep_binaries: bool = True
-    driver: str = ""
-    may_abort: bool = False
-
-
-QUIRKS = (
-    Quirk("rusticl", "Mesa 22.3.6 aborts the process when given a binary that is not its own", keep_binaries=False),
-    Quirk(
-        "Portable Computing Language",
-        "PoCL 3.0 from PyPI ends the process when a build fails, and on new CPUs every build fails",
-        driver="3.0",
-        may_abort=True,
-    ),
-    Quirk("Oclgrind", "21.10 fails on intrinsics that its own optimiser leaves behind", ("-cl-opt-disable",)),
-)
 
 
 class Device:
@@ -72,11 +45,7 @@ class Device:
         self.max_group_size: int = handle.max_work_group_size
         self.timer_resolution_ns: int = handle.profiling_timer_resolution
         self.extensions = frozenset(handle.extensions.split())
-        self._quirks = [
-            quirk
-            for quirk in QUIRKS
-            if quirk.platform.lower() in self.platform.lower() and self.driver.startswith(quirk.driver)
-        ]
+        self._quirks = quirks_of(self.platform, self.driver)
 
     def __repr__(self) -> str:
         return f"<Device {self.spec} {self.name} on {self.platform}>"
@@ -240,13 +209,6 @@ class Device:
                 log = str(error)
                 raise BuildError(f"{self.label} cannot build a kernel: {first_error(log)}", log) from error
         return program
-
-
-def first_error(log: str) -> str:
-    """Return the line of a compiler's log that says most."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
-    return (telling or lines or ["no reason given"])[0][:300]
 
 
 def event_seconds(event: cl.Event) -> float | None:

@@ -40,3 +40,10 @@ class FileError(MandelclError):
 
 class CancelledError(MandelclError):
     """A render that was stopped before its end."""
+
+
+def first_error(log: str) -> str:
+    """Return the line of a compiler's log that says most."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
+    return (telling or lines or ["no reason given"])[0][:300]

@@ -61,6 +61,14 @@ class Job:
         if self.algorithm == "border" and self.formula not in TRACEABLE:
             raise InvalidInputError(f"borders say nothing of what is inside for {self.formula}; use --algorithm escape")
 
+    @property
+    def planes(self) -> int:
+        """Words that a pixel has in the results.
+
+        Its count and, for smooth colouring, the step and |z|² (float bits) at which it left the smooth radius.
+        """
+        return 3 if self.smooth else 1
+
     def resolved(self, number: str, rounding: str) -> Self:
         """Return the same job with its number and rounding settled."""
         return replace(self, number=number, rounding=rounding)

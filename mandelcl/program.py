@@ -1,7 +1,6 @@
 """The loop on one device: build it for a job, give it memory, launch it."""
 
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -9,109 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import cache, source
-from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, binary_of, event_seconds, kernel_of
-from mandelcl.errors import BuildError
+from mandelcl.building import build, loop_text
+from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
 from mandelcl.fixed import by_name
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.job import Job
+from mandelcl.launch import Launch
+from mandelcl.memory import NOT_WRITTEN, Memory
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 
-SMOOTH_LIMIT = 1000
-NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
 _SURVIVORS_LOCAL = 64
-_CPU_LIST_BYTES = 1 << 24
-_GPU_LIST_BYTES = 1 << 28
-_LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
 _FIRST_ITERATIONS = 512
 
 
-def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device, from the cached binary of an earlier build where there is one."""
-    if not device.keeps_binaries:
-        return device.build(text)
-    key = source.digest(f"{device.identity}\n{text}")
-    binary = cache.read("binaries", key)
-    if binary is not None:
-        try:
-            return device.load(binary)
-        except BuildError:
-            pass  # another driver's, or a damaged one: build afresh
-    program = device.build(text)
-    binary = binary_of(program)
-    if binary is not None:
-        cache.write("binaries", key, binary)
-    return program
-
-
-class Memory:
-    """Device memory for one block in flight: its results and, made when first needed, two lists of survivors."""
-
-    def __init__(self, program: "Program", pixels: int, width: int) -> None:
-        self.pixels = pixels
-        # How many orbits a list takes: those of a row of the block, at the least.
-        self.capacity = max(width, min(pixels, program.list_capacity))
-        self._program = program
-        self.results = self._program.device.allocate(4 * program.planes * pixels)
-        self.survivor_total = self._program.device.allocate(4)
-        self._lists: list[Buffer] = []
-
-    def lists(self) -> list[Buffer]:
-        """Return the two lists of survivors: the one last written first."""
-        if not self._lists:
-            size = 4 * self._program.number.state_words * self.capacity
-            self._lists = [self._program.device.allocate(size), self._program.device.allocate(size)]
-        return self._lists
-
-    def fill_results(self) -> None:
-        """Enqueue the filling of the results with NOT_WRITTEN."""
-        self._program.device.fill(self.results, NOT_WRITTEN, 4 * self._program.planes * self.pixels)
-
-    def swap_lists(self) -> None:
-        """Make the list written next the other one."""
-        self._lists.reverse()
-
-
-@dataclass(slots=True)
-class Launch:
-    """A launch under way: `groups` groups of iterations of at most `orbits` orbits.
-
-    `survivors` is, once it has been waited for, how many orbits it left alive; 0 where it reached the cap.
-    """
-
-    orbits: int
-    groups: int
-    _event: Event
-    _last_event: Event
-    _survivor_total: npt.NDArray[np.uint32]
-    _enqueued: float
-
-    def wait(self, device: Device) -> None:
-        """Return when it has ended and its survivors are counted."""
-        device.wait(self._last_event)
-
-    @property
-    def survivors(self) -> int:
-        """Orbits that it left alive."""
-        return int(self._survivor_total[0])
-
-    def seconds(self, ready: float) -> float:
-        """Return how long it ran, by the device's clock or, where that is of no use, by the host's.
-
-        `ready` is when the device was free to begin with it, as the host saw it.
-        """
-        seconds = event_seconds(self._event)
-        if seconds is not None:
-            return seconds
-        return time.perf_counter() - max(ready, self._enqueued)
-
-
 class Program:
-    """The kernels of a resolved job, built for a device when first used.
-
-    `planes` is the number of words a pixel has in the results: its count and, for smooth colouring, the step and
-    |z|² (float bits) at which it left the smooth radius.
-    """
+    """The kernels of a resolved job, built for a device when first used."""
 
     def __init__(
         self, device: Device, job: Job, variant: Variant | None = None, loop_limit: int = 0, shortcuts: bool = True
@@ -123,7 +34,6 @@ class Program:
         self.first_iterations = _FIRST_ITERATIONS
         self.number = by_name(job.number)
         self.variant = variant or default_variant(device, self.number)
-        self.planes = 3 if job.smooth else 1
         self.build_seconds = 0.0
         self.guarded = False  # fill results with NOT_WRITTEN before they are computed
         self._rectangles_kernels: dict[str, Kernel] = {}
@@ -165,19 +75,13 @@ class Program:
         return max(1, self.loop_limit // (2 * self.variant.group * self.number.loops_per_step + 4))
 
     @property
-    def list_capacity(self) -> int:
-        """Orbits that a launch may leave alive: many more than saturate the device, few enough for its memory.
-
-        A CPU's memory is the host's, and needs few orbits.
-        """
-        most = _GPU_LIST_BYTES if self.device.type == "gpu" else _CPU_LIST_BYTES
-        size = min(most, self.device.max_alloc_bytes, self.device.memory_bytes // _LIST_SHARE)
-        return max(1, size // (4 * self.number.state_words))
-
-    @property
     def saturation(self) -> int:
         """Orbits below which a launch takes as long as with that many."""
         return self.device.compute_units * self.variant.orbits * (1 if self.variant.lanes > 1 else 1024)
+
+    def allocate(self, pixels: int, width: int) -> Memory:
+        """Return memory for a block of at most `pixels` pixels whose lists take `width` orbits at the least."""
+        return Memory(self.device, self.job, pixels, width)
 
     def launch_block(self, memory: Memory, block: Block, first_row: int, rows: int, groups: int) -> Launch:
         """Start rows of a block from z₀ and run `groups` groups; results and survivors are left in `memory`."""
@@ -291,7 +195,7 @@ class Program:
 
         The block's last launch has been waited for.
         """
-        shape = (self.planes, block.height, block.width)
+        shape = (self.job.planes, block.height, block.width)
         results = np.full(shape, NOT_WRITTEN, np.uint32) if self.guarded else np.empty(shape, np.uint32)
         return results, self.device.fetch(memory.results, results)
 
@@ -329,15 +233,3 @@ class Program:
 
     def _upload(self, words: npt.NDArray[np.uint32]) -> Buffer:
         return self.device.upload(words)
-
-
-def loop_text(job: Job, variant: Variant, source_name: str) -> str:
-    """Return the source text that computes a resolved job with a variant."""
-    number = by_name(job.number)
-    defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
-    defines |= {
-        "SMOOTH": int(job.smooth),
-        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
-        "SMOOTH_LIMIT": SMOOTH_LIMIT,
-    }
-    return source.loop(number.parts(variant.double_digits), job.formula, source_name, defines)

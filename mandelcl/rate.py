@@ -5,7 +5,7 @@ import math
 import time
 
 from mandelcl import cache, source
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 
 _TARGET_S = 2e-3
 _MOST_GROUPS = 1 << 24
@@ -36,7 +36,7 @@ def _measure(program: Program) -> float:
     """Time launches of four times as many groups each until one is long enough for the clock."""
     columns_each, rows = program.variant.tile
     columns = columns_each * max(1, program.saturation // program.variant.orbits)
-    memory = Memory(program, columns * rows, columns)
+    memory = program.allocate(columns * rows, columns)
     program.launch_probe(memory, columns, rows, 1).wait(program.device)  # some drivers compile on the first launch
     groups, seconds = 1, 0.0
     most = program.most_groups if program.loop_limit else _MOST_GROUPS

@@ -48,11 +48,6 @@ class Manifest:
     band_rows: int
 
     @property
-    def planes(self) -> int:
-        """Words of a pixel: its count and, for smooth colouring, the step and |z|² (float bits)."""
-        return 3 if self.job.smooth else 1
-
-    @property
     def bands(self) -> int:
         """Number of bands."""
         return -(-self.job.view.height // self.band_rows)
@@ -60,7 +55,7 @@ class Manifest:
     def shape(self, band: int) -> tuple[int, int, int]:
         """Return planes, rows and columns of a band."""
         view = self.job.view
-        return self.planes, min(self.band_rows, view.height - band * self.band_rows), view.width
+        return self.job.planes, min(self.band_rows, view.height - band * self.band_rows), view.width
 
     def text(self) -> str:
         """Return the manifest as JSON."""

@@ -90,7 +90,7 @@ def _part(path: str | Path) -> Path:
 def _require_memory(work: Computation | Crew) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
-    row = 4 * work.planes * width
+    row = 4 * work.job.planes * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
             f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
@@ -115,7 +115,7 @@ class _Render:
         self.stores = stores
         self.paths = paths
         self.watch = Stopwatch()
-        self.bands = Bands(work.job, work.planes, manifest.band_rows, memory, self._load)
+        self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
         self.iterations = 0
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")

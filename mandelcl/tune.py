@@ -19,7 +19,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.fixed import FixedFormat
 from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, forget, remember, suited
 from mandelcl.view import View
@@ -145,7 +145,7 @@ class _Bench:
         view = self._job.view
         try:
             program = Program(self._device, self._job, variant, self._loop_limit, shortcuts=False)
-            block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
+            block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
             seconds = []
             for _ in range(_REPEATS + 1):
                 ready = time.perf_counter()

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from mandelcl import checking
 from mandelcl.choose import Choice
-from mandelcl.computation import Results, Settings, block_shape_of, report_of
+from mandelcl.computation import Results, Settings, report_of
 from mandelcl.errors import DeviceError
 from mandelcl.handle import COMMAND, Event, Handle
 from mandelcl.report import LaunchLog, Report
-from mandelcl.schedule import Block, default_budget
+from mandelcl.schedule import Block, block_shape, default_budget
 from mandelcl.sharing import ShareOut
 
 _TICK_S = 0.05
@@ -91,7 +91,6 @@ class Crew:
         self.started = time.perf_counter()
         self.job = choices[0].job
         self.warnings = choices[0].warnings
-        self.planes = 3 if self.job.smooth else 1
         self.log = LaunchLog()
         self.faults: list[str] = []
         self.patience = patience or Patience()
@@ -110,7 +109,8 @@ class Crew:
                 self._turn()
             seats = [seat for seat in self._seats if seat.rate]
             self.rate = sum(seat.rate for seat in seats)
-            self.block_width, self.block_height = block_shape_of(self.job.view, max(seat.most_pixels for seat in seats))
+            view, most = self.job.view, max(seat.most_pixels for seat in seats)
+            self.block_width, self.block_height = block_shape(view.width, view.height, most)
         except BaseException:
             self.close()
             raise
@@ -274,7 +274,7 @@ class Crew:
         assert event.head is not None
         assert self._share is not None
         block = Block(*event.head["block"])
-        shape = (self.planes, block.height, block.width)
+        shape = (self.job.planes, block.height, block.width)
         if len(event.payload) != 4 * int(np.prod(shape)):
             self._fault(seat, "returned a block of another size")
             return None

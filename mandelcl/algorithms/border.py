@@ -17,7 +17,8 @@ from mandelcl.algorithms import escape
 from mandelcl.algorithms.rectangles import MIXED, Rectangles
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.device import event_seconds
-from mandelcl.program import Launch, Memory, Program
+from mandelcl.launch import Launch
+from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue, Pace
 
@@ -92,7 +93,7 @@ class Tracer:
     def __init__(self, program: Program, pixels: int, pace: Pace, log: LaunchLog, plan: Plan | None = None) -> None:
         self.program = program
         self.plan = plan or default_plan(program)
-        self.memory = Memory(program, pixels, 1)
+        self.memory = program.allocate(pixels, 1)
         self.traced = Traced()
         self._device = program.device
         self._pace, self._log = pace, log

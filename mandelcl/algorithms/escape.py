@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.device import Event, event_seconds
-from mandelcl.program import Launch, Memory, Program
+from mandelcl.launch import Launch
+from mandelcl.memory import Memory
+from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockSource, Pace
 
@@ -79,7 +81,7 @@ def run(
 
 def _start(program: Program, block: Block, spare: list[Memory], pace: Pace) -> _Run:
     fitting = [memory for memory in spare if memory.pixels >= block.pixels and memory.capacity >= block.width]
-    memory = fitting[0] if fitting else Memory(program, block.pixels, block.width)
+    memory = fitting[0] if fitting else program.allocate(block.pixels, block.width)
     if fitting:
         spare.remove(memory)
     if program.guarded:

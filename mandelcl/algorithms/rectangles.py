@@ -8,8 +8,9 @@ import numpy.typing as npt
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
 from mandelcl.device import Buffer, Event, Kernel
+from mandelcl.memory import Memory
 from mandelcl.numbers import IeeeFormat
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 from mandelcl.schedule import Block
 
 Words = npt.NDArray[np.uint32]
@@ -138,7 +139,7 @@ class Rectangles:
             self._answers.buffer,
             self._memory.results,
             self._size,
-            np.uint32(self._program.planes),
+            np.uint32(self._program.job.planes),
             self._cap,
         )
 

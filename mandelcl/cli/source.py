@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from mandelcl import choose, program, source
+from mandelcl import choose, source
+from mandelcl.building import loop_text
 from mandelcl.cli import options
 
 
@@ -25,4 +26,4 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
     """Print the kernel source that a job is built from on a device: one text, nothing included."""
     job = options.JobOptions(**job_options).job(smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
-    click.echo(program.loop_text(choice.job, choice.variant, orbits))
+    click.echo(loop_text(choice.job, choice.variant, orbits))

@@ -12,7 +12,7 @@ from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.job import Job
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 from mandelcl.schedule import Block
 from mandelcl.strips import Picture, in_order
 from mandelcl.studies.timing import plain
@@ -38,13 +38,13 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
         mark = now
 
     program = Program(device, choice.job, choice.variant, choice.loop_limit, plain(None).shortcuts)
-    program.launch_probe(Memory(program, 1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
+    program.launch_probe(program.allocate(1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
     stage("build")
     view = choice.job.view
     whole = Block(0, 0, view.width, view.height)
     if program.groups > program.most_groups:
         raise DeviceError(f"{device.label} cannot run to a cap of {choice.job.iterations} in one launch")
-    memory = Memory(program, view.pixels, view.width)
+    memory = program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     device.queue.finish()
     stage("allocate")

@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.building import SMOOTH_LIMIT
 from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.field import smooth_fraction
 from mandelcl.job import Job
-from mandelcl.program import SMOOTH_LIMIT
 from mandelcl.rendering import render
 from mandelcl.selftest import verdict
 from mandelcl.view import View

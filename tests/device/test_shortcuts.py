@@ -12,7 +12,7 @@ import pytest
 from mandelcl.device import Device
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant
@@ -128,7 +128,7 @@ def after(device: Device, job: Job, groups: int, shortcuts: bool) -> tuple[npt.N
     """Return the results after a launch of so many groups (0 where undecided), and how many orbits go on."""
     program = Program(device, job, shortcuts=shortcuts)
     view = job.view
-    block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
+    block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     launch = program.launch_block(memory, block, 0, view.height, groups)
     launch.wait(device)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mandelcl.device import Device, Kernel
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.program import Memory, Program
+from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant
@@ -152,7 +152,7 @@ def test_counts_saturate(target: Target) -> None:
     truth = expected(target.job(view, 1000)).astype(np.uint64)
     for variant in builds(target):
         program = Program(target.device, target.job(view, cap), variant)
-        block, memory = Block(0, 0, view.width, view.height), Memory(program, view.pixels, view.width)
+        block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
         launch = program.launch_block(memory, block, 0, block.height, 1)
         launch.wait(target.device)
         started = program.groups - left

@@ -26,9 +26,9 @@ def a_job(width: int, height: int, smooth: bool = False) -> Job:
     return Job(view, (1 << 32) - 2, number="float", rounding="fused", smooth=smooth)
 
 
-def truth(job: Job, planes: int) -> Results:
+def truth(job: Job) -> Results:
     """Return words that say where they belong."""
-    shape = planes, job.view.height, job.view.width
+    shape = job.planes, job.view.height, job.view.width
     return np.arange(np.prod(shape), dtype=np.uint32).reshape(shape)
 
 
@@ -100,7 +100,7 @@ def test_every_reader_gets_every_row(
     seed: int, data: st.DataObject,
 ) -> None:  # fmt: skip
     """Any sizes, blocks and order; several readers, each with strips of its own; some bands from the store."""
-    job, words = a_job(width, height), truth(a_job(width, height), 1)
+    job, words = a_job(width, height), truth(a_job(width, height))
     last = -(-height // rows)
     loaded: list[int] = []
 
@@ -108,7 +108,7 @@ def test_every_reader_gets_every_row(
         loaded.append(band)
         return piece(words, bands.block(band))
 
-    bands = Bands(job, 1, rows, 1 << 30, load)
+    bands = Bands(job, rows, 1 << 30, load)
     stored = data.draw(st.sets(st.integers(0, last - 1)))
     bands.stored.update(stored)
     missing = {block.y // rows for block in Bands.missing(bands)}
@@ -128,8 +128,9 @@ def test_every_reader_gets_every_row(
 
 def test_smooth_rows_have_three_planes() -> None:
     job = a_job(4, 6, smooth=True)
-    words = truth(job, 3)
-    bands = Bands(job, 3, 4)
+    words = truth(job)
+    assert words.shape == (3, 6, 4)
+    bands = Bands(job, 4)
     reader = bands.reader()
     for block in bands.missing():
         bands.put(block, piece(words, block))
@@ -149,8 +150,8 @@ def held(bands: Bands) -> int:
 @pytest.mark.parametrize("bands_in_memory", [1, 2, 5])
 def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> None:
     """A slow reader holds up the others and the devices; never is more in memory than was allowed, and one band."""
-    job, words, most = a_job(10, 200), truth(a_job(10, 200), 1), [0]
-    bands = Bands(job, 1, 5, bands_in_memory * 200, lambda band: piece(words, bands.block(band)))
+    job, words, most = a_job(10, 200), truth(a_job(10, 200)), [0]
+    bands = Bands(job, 5, bands_in_memory * 200, lambda band: piece(words, bands.block(band)))
     bands.stored.update(stored)
     fast, slow, got = bands.reader(), bands.reader(), list[Results]()
 
@@ -171,8 +172,8 @@ def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> Non
 
 @pytest.mark.parametrize(("strip", "memory"), [(5, 1), (7, 1), (50, 400)])
 def test_strips_over_more_bands_than_memory_takes_do_not_deadlock(strip: int, memory: int) -> None:
-    job, words = a_job(10, 50), truth(a_job(10, 50), 1)
-    bands, got = Bands(job, 1, 5, memory), list[Results]()
+    job, words = a_job(10, 50), truth(a_job(10, 50))
+    bands, got = Bands(job, 5, memory), list[Results]()
     reader = bands.reader()
     limit = threading.Timer(10, lambda: bands.fail(AssertionError("a deadlock")))
     limit.start()
@@ -191,7 +192,7 @@ def break_down() -> None:
 def test_a_failure_wakes_everybody() -> None:
     """Readers that wait for rows, and devices that wait for room, hear of what another thread failed with."""
     job = a_job(10, 50)
-    bands, words = Bands(job, 1, 5, 1), truth(a_job(10, 50), 1)
+    bands, words = Bands(job, 5, 1), truth(a_job(10, 50))
     first, second = bands.reader(), bands.reader()
     with threads(bands) as every:
         every.start(read_all, first, 5, [])
@@ -208,15 +209,15 @@ def test_a_reader_whose_store_fails() -> None:
     def load(_band: int) -> Results:
         raise FileError("gone")
 
-    bands = Bands(a_job(3, 3), 1, 1, load=load)
+    bands = Bands(a_job(3, 3), 1, load=load)
     bands.stored.add(0)
     with pytest.raises(FileError, match="gone"):
         bands.reader().counts(0, 1)
 
 
 def test_bands_are_not_dropped_before_they_are_kept() -> None:
-    job, words, kept = a_job(4, 12), truth(a_job(4, 12), 1), dict[int, Results]()
-    bands = Bands(job, 1, 4)
+    job, words, kept = a_job(4, 12), truth(a_job(4, 12)), dict[int, Results]()
+    bands = Bands(job, 4)
     reader = bands.reader()
     blocks = list(bands.missing())
     bands.put(blocks[0], piece(words, blocks[0]))

@@ -1,0 +1,40 @@
+"""From a resolved job to a built program: the text for the driver's compiler, and binaries of earlier builds."""
+
+from mandelcl import cache, source
+from mandelcl.device import BuiltProgram, Device, binary_of
+from mandelcl.errors import BuildError
+from mandelcl.fixed import by_name
+from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.variant import Variant
+
+SMOOTH_LIMIT = 1000
+
+
+def loop_text(job: Job, variant: Variant, source_name: str) -> str:
+    """Return the source text that computes a resolved job with a variant; `source_name` is one of SOURCES."""
+    number = by_name(job.number)
+    defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
+    defines |= {
+        "SMOOTH": int(job.smooth),
+        "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
+        "SMOOTH_LIMIT": SMOOTH_LIMIT,
+    }
+    return source.loop(number.parts(variant.double_digits), job.formula, source_name, defines)
+
+
+def build(device: Device, text: str) -> BuiltProgram:
+    """Return a program for the device, from the cached binary of an earlier build where there is one."""
+    if not device.keeps_binaries:
+        return device.build(text)
+    key = source.digest(f"{device.identity}\n{text}")
+    binary = cache.read("binaries", key)
+    if binary is not None:
+        try:
+            return device.load(binary)
+        except BuildError:
+            pass  # another driver's, or a damaged one: build afresh
+    program = device.build(text)
+    binary = binary_of(program)
+    if binary is not None:
+        cache.write("binaries", key, binary)
+    return program
