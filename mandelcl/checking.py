@@ -12,8 +12,8 @@ from mandelcl.memory import NOT_WRITTEN
 from mandelcl.schedule import Block
 
 # How many iterations of one pixel the host does for a check, which should be a few milliseconds, and for a verdict.
-_CHECK_ITERATIONS = {"separate": 2000, "fused": 50, "fixed": 100}
-_VERDICT_ITERATIONS = {"separate": 500_000, "fused": 10_000, "fixed": 30_000}
+_CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}
+_VERDICT_ITERATIONS = {"separate": 500_000, "fused": 50_000, "fixed": 20_000}
 _SAMPLES = 12
 _RUN = 4
 
@@ -55,9 +55,9 @@ def verdict(job: Job, sample: Sample) -> bool | None:
 
 
 def _disagrees(job: Job, sample: Sample, most: int) -> bool | None:
-    if sample.count > most:
-        return None
-    counted = pixel.count(job, sample.column, sample.row, min(most, sample.count + 1))
+    counted = pixel.count(job, sample.column, sample.row, most)
+    if counted is None:
+        return True if sample.count <= most else None
     return counted != sample.count
 
 

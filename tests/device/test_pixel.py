@@ -9,12 +9,17 @@ from tests.device.targets import Target
 
 
 def test_single_pixels_agree_with_the_device(target: Target) -> None:
-    job = target.job(views.whole(31, 23), 60)
+    job = target.job(views.whole(31, 23), 400)
     field, _ = render(job, target.device)
     chance = random.Random(1)
-    for _ in range(12):
+    for _ in range(20):
         column, row = chance.randrange(31), chance.randrange(23)
-        assert pixel.count(job, column, row, 60) == field.counts[row, column]
+        assert pixel.count(job, column, row, 400) == field.counts[row, column]
+
+
+def test_an_orbit_that_goes_round_is_inside_however_high_the_cap(target: Target) -> None:
+    job = target.job(views.whole(31, 23), 4_000_000_000)
+    assert pixel.count(job, 21, 11, 500) == 4_000_000_000, "c is about 0.03"
 
 
 def test_patience_ends(target: Target) -> None:
