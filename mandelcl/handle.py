@@ -50,11 +50,11 @@ class Handle:
         self._listener.start()
         self._send(order)
 
-    def give(self, block: Block) -> None:
-        """Send it a block to compute."""
+    def give(self, block: Block, urgent: bool = False) -> None:
+        """Send it a block to compute; an urgent one before those that it has not yet begun."""
         if not self.ready:
             raise RuntimeError("a worker gets blocks once it is ready")
-        self._send({"block": [block.x, block.y, block.width, block.height]})
+        self._send({"block": [block.x, block.y, block.width, block.height], "urgent": urgent})
 
     def end(self) -> None:
         """Kill it, and let go of everything that belonged to it."""

@@ -11,7 +11,10 @@ from mandelcl.schedule import Block, grid
 
 # A worker has so many blocks at once: two in flight and one on its way back.
 DEPTH = 3
+# A block is a quarter of a worker's share of what is left. A slow worker's is smaller by as much as it is slower than
+# the fastest, within bounds: where it turns out dense it comes late, and what the worker is to check comes later still.
 _PART = 4
+_MOST_SLOWER = 16
 
 
 @dataclass(slots=True)
@@ -36,8 +39,9 @@ class ShareOut:
     """The blocks of a picture, handed out to workers.
 
     They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
-    as large as a worker's share, by its speed, of what is left, divided by four: the last blocks end together. When
-    nothing is left, those that still run elsewhere are handed out once more: the first result counts.
+    as large as a worker's share, by its speed, of what is left, divided by four, or more for a slow worker: the last
+    blocks end together. When nothing is left, those that still run elsewhere are handed out once more: the first
+    result counts.
     """
 
     def __init__(self, bands: Iterable[Block], pixels: int, room: Callable[[bool], bool]) -> None:
@@ -55,6 +59,12 @@ class ShareOut:
     def complete(self) -> bool:
         """Whether every block is finished."""
         return self._dry and not self._waiting and not self._returned
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """Whether nothing is left but results that are yet to be confirmed."""
+        received = {block for member in self._members.values() for block in member.unconfirmed}
+        return self._dry and not self._returned and received.issuperset(self._waiting)
 
     def join(self, name: str, rate: float, least: int, most: int) -> None:
         """Let a worker take part, with its iterations a second and the pixels that its blocks may have."""
@@ -125,8 +135,9 @@ class ShareOut:
         """Cut a worker's share off the band: whole rows, or pieces of one."""
         band = self._band
         assert band is not None
-        total = sum(other.rate for other in self._members.values())
-        share = int(self._left * member.rate / total / _PART)
+        rates = [other.rate for other in self._members.values()]
+        slower = min(max(rates) / member.rate, _MOST_SLOWER)
+        share = int(self._left * member.rate / sum(rates) / (_PART * slower))
         wanted = max(member.least, min(share, member.most))
         rows = min(band.height, wanted // band.width)
         if rows == 0:

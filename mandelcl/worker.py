@@ -1,10 +1,11 @@
 """One device in a process of its own, `python -m mandelcl.worker`: blocks come in by a pipe, results go out by another.
 
-Messages in: one `job`, then any number of `block`. Messages out: one `ready`, then `done` for each block, `alive` in
-between so that silence means trouble, or `failed` at the end. It ignores Ctrl-C, which is its parent's business, and
-ends when the pipe from its parent does, whatever a driver is doing just then.
+Messages in: one `job`, then any number of `block`, some of them urgent. Messages out: one `ready`, then `done` for each
+block, `alive` in between so that silence means trouble, or `failed` at the end. It ignores Ctrl-C, which is for its
+parent, and ends when the pipe from its parent does, whatever a driver is doing just then.
 """
 
+import itertools
 import os
 import queue
 import signal
@@ -30,29 +31,32 @@ _ALIVE_S = 0.5
 
 
 class _Inbox:
-    """Blocks as they come in by the pipe; what `escape.run` takes them from."""
+    """Blocks as they come in by the pipe, urgent ones first; what `escape.run` takes them from."""
 
     def __init__(self, pipe: BinaryIO) -> None:
         self._pipe = pipe
-        self._blocks: queue.SimpleQueue[Block] = queue.SimpleQueue()
+        self._blocks: queue.PriorityQueue[tuple[bool, int, Block]] = queue.PriorityQueue()
         threading.Thread(target=self._listen, name="mandelcl inbox", daemon=True).start()
 
     def take(self, wait: bool = True) -> Block | None:
         """Return the next block; None where none has come yet and `wait` is not set."""
         try:
-            return self._blocks.get(block=wait)
+            return self._blocks.get(block=wait)[-1]
         except queue.Empty:
             return None
 
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks as they come; it ends with the process."""
         while True:
-            yield self._blocks.get()
+            yield self._blocks.get()[-1]
 
     def _listen(self) -> None:
         try:
-            while (message := wire.receive(self._pipe)) is not None:
-                self._blocks.put(Block(*message[0]["block"]))
+            for number in itertools.count():
+                message = wire.receive(self._pipe)
+                if message is None:
+                    return
+                self._blocks.put((not message[0]["urgent"], number, Block(*message[0]["block"])))
         finally:
             os._exit(0)  # the parent is gone, or done with us
 

@@ -21,8 +21,9 @@ from mandelcl.handle import Handle
 from mandelcl.job import Job
 from mandelcl.rendering import render
 from mandelcl.schedule import Block
+from mandelcl.seat import Patience
 from mandelcl.view import View
-from mandelcl.workers import Crew, Patience
+from mandelcl.workers import Crew
 from tests.device.faulty_worker import KINDS, LIES, SITES
 
 JOB = Job(
@@ -120,6 +121,17 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
         assert "retired" in mine[-1]
 
 
+def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.checking._CHECK_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.crosscheck._MOST_WAITING", 1000)
+    monkeypatch.setattr("mandelcl.workers._GRACE_S", 60)
+    lies = crew_choices()[0].device
+    field, faults = shared(command(lies.platform, "fetch", "wrong", 1, "always"))
+    assert field.counts_sha256() == clean().counts_sha256()
+    assert faults
+    assert all(fault.startswith(f"{lies.label}: returned a wrong count") for fault in faults)
+
+
 def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
     monkeypatch.setattr("mandelcl.checking._CHECK_ITERATIONS", {"separate": 0})
@@ -153,7 +165,7 @@ def kill_at_random(monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]
             alive.append(self)
 
-    monkeypatch.setattr("mandelcl.workers.Handle", Recorded)
+    monkeypatch.setattr("mandelcl.seat.Handle", Recorded)
     chance, struck = np.random.default_rng(kills), 0
     while struck < kills:
         alive.clear()

@@ -1,7 +1,9 @@
 """Who computes which block: every pixel once, whoever fails, is slow, or comes late. No device, no process."""
 
 import random
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,13 +57,51 @@ def test_every_pixel_is_accepted_once(
 
 
 def test_the_faster_gets_the_larger_block() -> None:
-    share = ShareOut(bands(100, 1000, 1000), 100_000, lambda _wait: True)
-    share.join("gpu", 900, 1, 1 << 20)
+    """By its speed, and once more by its speed, so that a slow one's is soon done even where nothing escapes."""
+    share = ShareOut(bands(100, 10_000, 10_000), 1_000_000, lambda _wait: True)
+    share.join("gpu", 300, 1, 1 << 20)
     share.join("cpu", 100, 1, 1 << 20)
     gpu, cpu = share.take("gpu"), share.take("cpu")
     assert gpu is not None
     assert cpu is not None
     assert 8 <= gpu.pixels / cpu.pixels <= 13
+
+
+def seconds(rates: dict[str, float], cost: Callable[[Block], float], side: int = 4096) -> float:
+    """Return when a picture is finished by workers of these speeds, each with a block at a time, by the clock."""
+    share = ShareOut(bands(side, side, 256), side * side, lambda _wait: True)
+    for name, rate in rates.items():
+        share.join(name, rate, int(rate), side * side)
+    held: dict[str, list[Block]] = {name: [] for name in rates}
+    ends: dict[str, float] = {}
+    now = 0.0
+    while True:
+        for name, blocks in held.items():
+            while (block := share.take(name)) is not None:
+                blocks.append(block)
+            if blocks and name not in ends:
+                ends[name] = now + cost(blocks[0]) / rates[name]
+        first = min(ends, key=lambda name: ends[name])
+        now = ends.pop(first)
+        share.finish(first, held[first].pop(0))
+        if share.complete:
+            return now
+
+
+@pytest.mark.parametrize("dense", [0.0, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("slower", [3, 30, 300])
+@pytest.mark.parametrize("first", ["slow", "fast"])
+def test_a_slow_worker_never_delays_a_fast_one(dense: float, slower: int, first: str) -> None:
+    """All that costs anything lies in a tenth of the rows, where a slow worker may be caught with it."""
+
+    def cost(block: Block) -> float:
+        top, bottom = int(dense * 4096), int((dense + 0.1) * 4096)
+        rows = max(0, min(bottom, block.y + block.height) - max(top, block.y))
+        return rows * block.width + 0.01 * block.pixels
+
+    rates = {"fast": 1e6, "slow": 1e6 / slower}
+    together = seconds({name: rates[name] for name in sorted(rates, key=lambda name: name != first)}, cost)
+    assert together <= 1.02 * seconds({"fast": 1e6}, cost)
 
 
 def test_blocks_grow_smaller_towards_the_end() -> None:

@@ -1,0 +1,113 @@
+"""A device's place in a crew, whoever sits there: its worker, how fast it is, what went wrong so far."""
+
+import queue
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mandelcl.choose import Choice
+from mandelcl.computation import Settings
+from mandelcl.handle import COMMAND, Event, Handle
+from mandelcl.schedule import Block, default_budget
+
+_BLOCK_S = 10.0  # a block should not take longer, even where nothing escapes: it is what a fault costs
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long, in seconds, a worker may be silent: while it starts and builds, and while it computes.
+
+    A device is retired after `most_faults` with no block finished in between, or ten times as many in all.
+    """
+
+    start: float = 600.0
+    launch: float = 20.0
+    most_faults: int = 3
+
+
+class Seat:
+    """A device that takes part, with a worker process or, once it is retired, none.
+
+    Once a worker was ready there are its `rate` in iterations a second, and the pixels that a block should have, at
+    least and at most.
+    """
+
+    def __init__(self, choice: Choice, settings: Settings, patience: Patience) -> None:
+        self.choice = choice
+        self.name = choice.device.label
+        self.worker: Handle | None = None
+        self.rate = 0.0
+        self.least_pixels = self.most_pixels = 1
+        self.build_s = 0.0
+        self._settings = settings
+        self._patience = patience
+        self._faults = self._faults_in_a_row = 0
+
+    @property
+    def retired(self) -> bool:
+        """Whether it takes part no more."""
+        return self.worker is None
+
+    @property
+    def ready(self) -> Handle | None:
+        """The worker, where it is ready for blocks."""
+        return self.worker if self.worker is not None and self.worker.ready else None
+
+    def start(self, events: "queue.Queue[Event]", command: tuple[str, ...] = COMMAND) -> None:
+        """Start a worker, whose messages come to `events`."""
+        choice, device = self.choice, self.choice.device
+        order = {
+            "job": choice.job.to_json(),
+            "device": {"spec": device.spec, "name": device.name, "platform": device.platform},
+            "variant": asdict(choice.variant),
+            "loop_limit": choice.loop_limit,
+            "budget": self._settings.budget or default_budget(device.watchdog),
+            "shortcuts": self._settings.shortcuts,
+        }
+        self.worker = Handle(order, events, command)
+
+    def make_ready(self, head: dict[str, Any]) -> None:
+        """Take note of what the worker says when it is ready."""
+        assert self.worker is not None
+        self.worker.ready = True
+        self.rate, self.build_s = float(head["rate"]), float(head["build_s"])
+        saturation = int(head["saturation"])
+        in_time = int(self.rate * _BLOCK_S / self.choice.job.iterations)
+        self.most_pixels = max(1, min(int(head["block_pixels"]), max(in_time, saturation)))
+        self.least_pixels = 2 * saturation
+
+    def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
+        """Give the worker a block; it was `idle` where it had none, and so no reason to speak."""
+        assert self.worker is not None
+        if idle:
+            self.worker.heard = time.monotonic()
+        self.worker.give(block, urgent)
+
+    def overdue(self, busy: bool) -> str | None:
+        """Return why the worker has been silent for too long; None where it has not, or has nothing to say."""
+        if self.worker is None:
+            return None
+        silence = time.monotonic() - self.worker.heard
+        if not self.worker.ready and silence > self._patience.start:
+            return f"not ready after {self._patience.start:g} s"
+        if self.worker.ready and busy and silence > self._patience.launch:
+            return f"silent for {self._patience.launch:g} s"
+        return None
+
+    def succeeded(self) -> None:
+        """Take note of a good block."""
+        self._faults_in_a_row = 0
+
+    def failed(self) -> bool:
+        """Take note of a fault, and put an end to the worker; return whether another may be started."""
+        self.end()
+        self._faults += 1
+        self._faults_in_a_row += 1
+        most = self._patience.most_faults
+        return self._faults_in_a_row < most and self._faults < 10 * most
+
+    def end(self) -> None:
+        """Put an end to the worker."""
+        if self.worker is not None:
+            self.worker.end()
+            self.worker = None

@@ -1,0 +1,129 @@
+"""Results that another device confirms or not; nobody is blamed for what somebody else did."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl import pixel
+from mandelcl.checking import Sample
+from mandelcl.crosscheck import CrossChecks, Words
+from mandelcl.job import Job
+from mandelcl.schedule import Block
+from mandelcl.view import View
+
+CAP = 200
+JOB = Job(View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16), CAP, number="float", rounding="separate")
+BLOCK = Block(4, 2, 12, 8)
+SAMPLE_PLACE = (9, 5)
+
+
+def counts(block: Block, wrong_by: int = 0) -> Words:
+    rows = range(block.y, block.y + block.height)
+    columns = range(block.x, block.x + block.width)
+    found = [[(pixel.count(JOB, x, y, CAP) or 0) + wrong_by for x in columns] for y in rows]
+    return np.array([found], np.uint32)
+
+
+def nothing_in_hand(_block: Block) -> bool:
+    return False
+
+
+def checks_with(wrong_by: int = 0) -> CrossChecks:
+    checks = CrossChecks(JOB)
+    x, y = SAMPLE_PLACE
+    results = counts(BLOCK, wrong_by)
+    assert checks.add("a", BLOCK, results, Sample(x, y, int(results[0, y - BLOCK.y, x - BLOCK.x])))
+    return checks
+
+
+def given(checks: CrossChecks, name: str = "b") -> Block:
+    run = checks.take(name, nothing_in_hand)
+    assert run is not None
+    assert run.x <= SAMPLE_PLACE[0] < run.x + run.width
+    assert run.y == SAMPLE_PLACE[1]
+    return run
+
+
+def test_equal_results_are_accepted() -> None:
+    checks = checks_with()
+    run = given(checks)
+    assert checks.busy("b")
+    verdict = checks.answer("b", run, counts(run))
+    assert verdict is not None
+    assert (verdict.accepted, verdict.faults, verdict.check.block) == (True, (), BLOCK)
+    assert not checks.busy("b")
+    assert checks.answer("b", run, counts(run)) is None, "it was asked once"
+
+
+@pytest.mark.parametrize(("owner", "checker", "liar"), [(1, 0, "a"), (0, 1, "b")])
+def test_the_host_says_who_is_wrong(owner: int, checker: int, liar: str) -> None:
+    checks = checks_with(owner)
+    run = given(checks)
+    verdict = checks.answer("b", run, counts(run, checker))
+    assert verdict is not None
+    assert verdict.accepted == (liar == "b")
+    assert [name for name, _ in verdict.faults] == [liar]
+    assert "wrong count at column 9, row 5" in verdict.faults[0][1]
+
+
+def test_where_nobody_can_tell_both_are_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.checking._VERDICT_ITERATIONS", {"separate": 0})
+    checks = checks_with(1)
+    run = given(checks)
+    verdict = checks.answer("b", run, counts(run))
+    assert verdict is not None
+    assert not verdict.accepted
+    assert [name for name, _ in verdict.faults] == ["a", "b"]
+
+
+def test_no_device_checks_itself_or_what_it_has_in_hand() -> None:
+    checks = checks_with()
+    assert checks.take("a", nothing_in_hand) is None
+    assert checks.take("b", lambda _block: True) is None
+    assert checks.take("b", nothing_in_hand) is not None
+    assert checks.take("c", nothing_in_hand) is None, "one is enough"
+
+
+def test_results_of_a_device_that_left_are_forgotten_and_the_checker_is_not_blamed() -> None:
+    checks = checks_with()
+    run = given(checks)
+    checks.leave("a")
+    verdict = checks.answer("b", run, counts(run))
+    assert verdict is not None
+    assert (verdict.accepted, verdict.faults) == (False, ())
+    checks = checks_with()
+    checks.leave("a")
+    assert checks.take("b", nothing_in_hand) is None
+
+
+def test_the_checks_of_a_device_that_left_go_to_another() -> None:
+    checks = checks_with()
+    run = given(checks)
+    checks.leave("b")
+    assert checks.take("c", nothing_in_hand) == run
+    verdict = checks.answer("c", run, counts(run))
+    assert verdict is not None
+    assert verdict.accepted
+
+
+def test_what_is_settled_does_not_come_again() -> None:
+    checks = checks_with()
+    run = given(checks)
+    assert checks.settle(lambda check: check.owner == "nobody") is None
+    settled = checks.settle(lambda check: check.owner == "a")
+    assert settled is not None
+    assert settled.block == BLOCK
+    assert checks.settle(lambda _check: True) is None
+    verdict = checks.answer("b", run, counts(run, 1))
+    assert verdict is not None
+    assert (verdict.accepted, verdict.faults) == (False, ())
+
+
+def test_few_results_wait_at_a_time() -> None:
+    checks = CrossChecks(JOB)
+    blocks = [Block(0, y, 24, 1) for y in range(8)]
+    taken = [checks.add("a", block, counts(block), Sample(5, block.y, 1)) for block in blocks]
+    assert taken == [True] * 4 + [False] * 4
+    checks.settle(lambda _check: True)
+    assert checks.add("a", blocks[5], counts(blocks[5]), Sample(5, 5, 1))
