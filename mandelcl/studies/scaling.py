@@ -23,6 +23,7 @@ RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 _ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 
+_MOST_EFFICIENCY = 1.3
 _STYLES = {
     "pinned": "x-",
     "pinned static": "+--",
@@ -128,8 +129,8 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw seconds, speed-up and efficiency over the compute units."""
     figure.set_size_inches(13, 5)
     seconds, speed_up, efficiency = figure.subplots(1, 3)
-    most = max(row["extra"]["units"] for row in rows)
     ticks = sorted({row["extra"]["units"] for row in rows})
+    most = max((row["extra"]["units"] for row in rows if row["extra"].get("speed_up")), default=1)
     speed_up.plot([1, most], [1, most], "k:", alpha=0.5)
     efficiency.plot([1, most], [1, 1], "k:", alpha=0.5)
     lines = {(plots.label(row), row["extra"]["lanes"], row["extra"]["schedule"]) for row in rows}
@@ -143,14 +144,16 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         units = [row["extra"]["units"] for row in own]
         name = f"{device}: {lanes}, {schedule}"
         seconds.plot(units, [row["wall_s"]["median"] for row in own], style, markersize=4, label=name)
-        speed_up.plot(units, [row["extra"].get("speed_up") for row in own], style, markersize=4, label=name)
-        efficiency.plot(units, [row["extra"].get("efficiency") for row in own], style, markersize=4, label=name)
+        for axes, value in ((speed_up, "speed_up"), (efficiency, "efficiency")):
+            axes.plot(units, [row["extra"].get(value) for row in own], style, markersize=4, label=name)
     plots.legend(figure, seconds)
     plots.logarithmic(seconds, "compute units", "seconds (wall)", ticks)
     for axes, heading in ((speed_up, "speed-up over one unit"), (efficiency, "efficiency")):
         axes.set_xlabel("compute units")
         axes.set_ylabel(heading)
+        axes.set_xlim(0, most + 1)
         axes.grid(alpha=0.3)
+    efficiency.set_ylim(0, _MOST_EFFICIENCY)  # more is of a driver that does not keep a sub-device to its units
 
 
 STUDY = Study(

@@ -1,5 +1,6 @@
 """The HPC report's heat map: how long a picture takes by the shape of the work-group."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,18 +69,17 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
 def _map(axes: Any, title: str, rows: Sequence[Mapping[str, Any]], value: Any) -> None:
     table = [[float("nan")] * len(SIDES) for _ in SIDES]
     for row in rows:
-        x, y = SIDES.index(row["extra"]["columns"]), SIDES.index(row["extra"]["rows"])
-        table[y][x] = value(row)
-        axes.text(
-            x,
-            y,
-            f"{table[y][x]:.3g}" if table[y][x] < 1000 else f"{table[y][x]:.0f}",
-            ha="center",
-            va="center",
-            fontsize="x-small",
-        )
-    if rows:
+        table[SIDES.index(row["extra"]["rows"])][SIDES.index(row["extra"]["columns"])] = value(row)
+    known = [cell for line in table for cell in line if not math.isnan(cell)]
+    if known:
         axes.imshow(table, cmap="YlOrRd", norm="log")
+        dark = (min(known) * max(known) ** 3) ** 0.25  # three quarters up the scale: letters are white from here
+    for y, line in enumerate(table):
+        for x, cell in enumerate(line):
+            if not math.isnan(cell):
+                text = f"{cell:.3g}" if cell < 1000 else f"{cell:.0f}"
+                colour = "white" if cell > dark else "black"
+                axes.text(x, y, text, ha="center", va="center", fontsize="x-small", color=colour)
     axes.set_xticks(range(len(SIDES)), SIDES)
     axes.set_yticks(range(len(SIDES)), SIDES)
     axes.set_xlabel("columns of work-items")
