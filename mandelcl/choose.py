@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from mandelcl import selftest
 from mandelcl.device import Device, discover
@@ -12,6 +13,9 @@ from mandelcl.job import Job
 from mandelcl.numbers import IeeeFormat, NumberFormat
 from mandelcl.variant import Variant, default_variant, suited
 from mandelcl.view import View
+
+# Devices, or SPECs as on the command line; none for the fastest.
+Wanted: TypeAlias = Device | str | Sequence[Device | str]
 
 _TYPES = ("cpu", "gpu", "accelerator")
 
@@ -49,10 +53,18 @@ def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> l
     return [device for device in found if device.spec in chosen]
 
 
-def insisted_on(specs: Sequence[str], devices: Sequence[Device]) -> set[str]:
-    """Return the numbers of the devices that a SPEC names alone: those the user means, and not one of a kind."""
-    named = [[device.spec for device in devices if _names(spec, device)] for spec in specs]
-    return {alone[0] for alone in named if len(alone) == 1}
+def wanted(devices: Wanted) -> tuple[list[Device], set[str]]:
+    """Return the devices that are wanted, and the numbers of those insisted on: devices, and SPECs that name one alone.
+
+    Of a SPEC that names several, as `all`, those that cannot do a job may be left out. Raises as `matching` does.
+    """
+    each = [devices] if isinstance(devices, Device | str) else list(devices)
+    given = [device for device in each if isinstance(device, Device)]
+    specs = [spec for spec in each if isinstance(spec, str)]
+    found = discover() if specs else []
+    named = [device for device in matching(specs, found) if device.spec not in {d.spec for d in given}] if specs else []
+    alone = [[device.spec for device in found if _names(spec, device)] for spec in specs]
+    return given + named, {device.spec for device in given} | {one[0] for one in alone if len(one) == 1}
 
 
 def _names(spec: str, device: Device) -> bool:

@@ -1,7 +1,7 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from mandelcl import choose
 from mandelcl.computation import Computation, Progress, Settings, ShowProgress, fastest
-from mandelcl.device import Device
 from mandelcl.errors import CancelledError
 from mandelcl.field import Field, allocate, smooth_fraction
 from mandelcl.job import Job
@@ -21,18 +20,18 @@ from mandelcl.workers import Crew
 
 def begin(
     job: Job,
-    devices: Sequence[Device],
+    devices: choose.Wanted,
     settings: Settings,
-    insisted: Collection[str] | None = None,
     notice: Callable[[str], None] = lambda _line: None,
 ) -> Computation | Crew:
     """Return the work on a job, begun: on one device, or shared by several, as `render` says."""
-    if len(devices) < 2:
-        work: Computation | Crew = fastest(job, devices, settings)
+    found, insisted = choose.wanted(devices)
+    if len(found) < 2:
+        work: Computation | Crew = fastest(job, found, settings)
     else:
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
-        choices, notes = choose.several(job, devices, settings.self_test, insisted)
+        choices, notes = choose.several(job, found, settings.self_test, insisted)
         for note in notes:
             notice(note)
         alone = len(choices) == 1
@@ -44,7 +43,7 @@ def begin(
 
 def render(
     job: Job,
-    devices: Device | Sequence[Device] = (),
+    devices: choose.Wanted = (),
     *,
     progress: ShowProgress | None = None,
     self_test: bool = True,
@@ -58,15 +57,16 @@ def render(
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed; the whole field is in memory.
 
-    One device works in this process. Several share the picture, each in a process of its own; a device that fails costs
-    its blocks in hand. By default it is the one that is fastest of those that pass their self-test. `variant` to
-    `shortcuts` are those of `Settings`: they change the speed, never a byte of the field. `progress` is called after
-    each block, `notice` with lines that the user should know. Setting `cancel` ends the render with CancelledError.
+    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. One works in this process.
+    Several share the picture, each in a process of its own; one that fails costs its blocks in hand, and those of a
+    SPEC like "all" that cannot do the job are left out. By default it is the fastest that passes its self-test.
+    `variant` to `shortcuts` are those of `Settings`: they change the speed, never a byte of the field. `progress` is
+    called after each block, `notice` with lines that the user should know. Setting `cancel` ends the render with
+    CancelledError.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
-    chosen = [devices] if isinstance(devices, Device) else devices
     settings = Settings(variant, budget, block_pixels, blocks, self_test, shortcuts)
-    work = begin(job, chosen, settings, notice=notice or (lambda _line: None))
+    work = begin(job, devices, settings, notice or (lambda _line: None))
     job, view = work.job, work.job.view
 
     def check() -> None:

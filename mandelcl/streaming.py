@@ -7,7 +7,7 @@ stage, and what is finished but not yet read by all is what is in memory.
 
 import hashlib
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
@@ -17,9 +17,9 @@ import numpy as np
 
 from mandelcl import output
 from mandelcl.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.choose import Wanted
 from mandelcl.colour import Colouring
 from mandelcl.computation import Computation, Progress, Settings, ShowProgress
-from mandelcl.device import Device
 from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
 from mandelcl.job import Job
 from mandelcl.paths import one_line, target
@@ -42,10 +42,9 @@ def render_to(
     paths: Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
-    devices: Sequence[Device] = (),
+    devices: Wanted = (),
     settings: Settings | None = None,
     *,
-    insisted: Collection[str] | None = None,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
@@ -55,9 +54,7 @@ def render_to(
 ) -> Report:
     """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
 
-    One of `devices` works in this process; several share the picture, each in a process of its own. Those that cannot
-    are left out, unless their numbers (SPEC) are `insisted` on, by default all are. Without `devices` it is the fastest
-    of all that pass their self-test.
+    `devices` are as for `render`: SPECs or devices, several to share the picture, none for the fastest.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
@@ -69,7 +66,7 @@ def render_to(
     with locked([Store(folder) for folder in folders]) as stores:
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
-        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), insisted, notice)
+        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), notice)
         with closing(work):
             _require_memory(work)
             rows = manifest.band_rows if manifest else work.block_height

@@ -2,7 +2,6 @@
 
 import click
 
-from mandelcl import choose
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.colour import Colouring, find_palette
@@ -30,15 +29,5 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     """
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
-    report = interruptible(
-        lambda cancel: render_to(
-            [path],
-            job,
-            colouring,
-            named := choose.matching(devices) if devices else [],
-            insisted=choose.insisted_on(devices, named),
-            resume=resume,
-            cancel=cancel,
-        )
-    )
+    report = interruptible(lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel))
     click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.device} ({report.platform})", err=True)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
-from mandelcl import choose, output
+from mandelcl import output
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.computation import Progress, Settings
@@ -85,7 +85,7 @@ def command(
     wanted = options.JobOptions(**job_options)
     wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
-    output.check_writable(*paths)  # `render_to` does so too, but only after --device has made us search for devices
+    output.check_writable(*paths, *((rectangles,) if rectangles is not None else ()))
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
@@ -119,9 +119,8 @@ def command(
                 paths,
                 job,
                 colouring,
-                named := choose.matching(devices) if devices else [],
+                devices,
                 settings,
-                insisted=choose.insisted_on(devices, named),
                 resume=resume,
                 progress=show,
                 notice=lambda line: say(f"mandelcl: {line}"),

@@ -26,6 +26,17 @@ def test_outputs(run: Run, folder: Path) -> None:
         assert why in refused(run, folder, "compare", "a.npz", "b.npz", "-o", path, code=2)
 
 
+def test_outputs_are_looked_at_before_devices(run: Run, folder: Path) -> None:
+    for command in (["render", *SMALL], ["coursework", "8", "8"]):
+        assert "no folder" in refused(run, folder, *command, "--device", "nonsense", "-o", "missing/x.ppm")
+
+
+def test_the_picture_of_rectangles_is_an_output_too(run: Run, folder: Path) -> None:
+    traced = ("render", *SMALL, "--algorithm", "border", "--rectangles")
+    assert "no folder" in refused(run, folder, *traced, "missing/how.png")
+    assert "the same file" in refused(run, folder, *traced, "a.png", "-o", "a.png")
+
+
 def test_an_output_given_twice(run: Run, folder: Path) -> None:
     (folder / "link.png").symlink_to(folder / "a.png")
     for twin in ("a.png", "./a.png", "link.png"):

@@ -1,0 +1,174 @@
+"""`mandelcl.render` as users call it: from scripts without a guard, notebooks, several threads at once; cancelled."""
+
+import asyncio
+import gc
+import io
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import mandelcl
+from mandelcl import Job, View
+from mandelcl.computation import Progress
+from mandelcl.device import discover
+from mandelcl.errors import CancelledError, NoDeviceError
+from mandelcl.handle import Handle
+
+JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
+SCRIPT = """
+import mandelcl
+from mandelcl import Job
+with open({job!r}) as file:
+    job = Job.from_json(file.read())
+field, report = mandelcl.render(job, {devices!r})
+print(field.counts_sha256(), len(report.device))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _exercise(exercised: list[str]) -> None:
+    exercised += [f"{device.platform}|{device.name}, driver {device.driver}" for device in several()]
+
+
+@cache
+def clean() -> str:
+    return mandelcl.render(JOB)[0].counts_sha256()
+
+
+def several() -> list[mandelcl.device.Device]:
+    """Return the devices that a crew is made of here: all, but Oclgrind, which takes its time."""
+    return [device for device in discover() if "oclgrind" not in device.platform.lower()]
+
+
+def specs() -> list[str]:
+    return [device.spec for device in several()]
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
+    """Return a list to which every worker process that is started is added."""
+    started: list[Handle] = []
+
+    class Recorded(Handle):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            started.append(self)
+
+    monkeypatch.setattr("mandelcl.seat.Handle", Recorded)
+    return started
+
+
+def test_devices_are_specs_or_devices() -> None:
+    first = discover()[0]
+    for devices in (first, [first], first.spec, [first.spec], first.platform.upper()):
+        field, report = mandelcl.render(JOB, devices)
+        assert (field.counts_sha256(), report.platform) == (clean(), first.platform)
+    with pytest.raises(NoDeviceError, match="no device matches 'nonsense'"):
+        mandelcl.render(JOB, "nonsense")
+
+
+def test_one_device_works_in_this_process(workers: list[Handle]) -> None:
+    mandelcl.render(JOB, specs()[0])
+    assert workers == []
+
+
+def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text(JOB.to_json(), encoding="utf-8")
+    script = SCRIPT.format(job=str(tmp_path / "job.json"), devices=specs())
+    for how in (["-c", script], ["-"]):
+        done = subprocess.run(
+            [sys.executable, *how], input=script, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        expected = f"{clean()} {len(specs())}" if len(specs()) > 1 else clean()
+        assert done.stdout.startswith(expected)
+
+
+def test_a_notebook_has_no_real_standard_output_and_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, io.StringIO())
+
+    async def cell() -> str:
+        return mandelcl.render(JOB, specs())[0].counts_sha256()
+
+    assert asyncio.run(cell()) == clean()
+
+
+def test_several_threads_at_once() -> None:
+    every = specs()
+    with ThreadPoolExecutor(6) as pool:
+        wanted: list[list[str]] = [every, every, *[[spec] for spec in every], [], []]
+        found = list(pool.map(lambda devices: mandelcl.render(JOB, devices)[0].counts_sha256(), wanted))
+    assert set(found) == {clean()}
+
+
+@pytest.mark.parametrize("how", ["alone", "together"])
+def test_progress_grows_to_the_end(how: str) -> None:
+    seen: list[Progress] = []
+    mandelcl.render(JOB, specs() if how == "together" else specs()[:1], progress=seen.append, block_pixels=500)
+    done = [step.pixels for step in seen]
+    assert done == sorted(set(done))
+    assert done[-1] == seen[-1].pixels_total == JOB.view.pixels
+
+
+@pytest.mark.parametrize("how", ["alone", "together"])
+def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
+    """At any moment: before it begins, from the callback, and from another thread in the middle of a long block."""
+    devices = specs() if how == "together" else specs()[:1]
+    long = Job(JOB.view, 200_000_000, number="float", rounding="separate")
+
+    def from_another_thread(cancel: threading.Event) -> Callable[[Progress], None]:
+        threading.Timer(1.5, cancel.set).start()
+        return lambda _progress: None
+
+    for job, arrange in (
+        (JOB, lambda cancel: cancel.set()),
+        (JOB, lambda cancel: lambda _progress: cancel.set()),
+        (long, from_another_thread),
+    ):
+        cancel = threading.Event()
+        with pytest.raises(CancelledError, match="stopped"):
+            mandelcl.render(job, devices, progress=arrange(cancel), cancel=cancel, block_pixels=500, shortcuts=False)
+    assert all(worker._process.poll() is not None for worker in workers)
+
+
+def _held() -> tuple[int, int, int]:
+    """Return this process's open files, threads, and bytes in memory."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _grows(devices: list[str], renders: int, most_bytes: int) -> None:
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("there is no /proc to ask for open files and memory")
+    expected = clean()
+    for _ in range(max(2, renders // 10)):  # drivers keep pools, which fill at first
+        mandelcl.render(JOB, devices)
+    before = _held()
+    for _ in range(renders):
+        assert mandelcl.render(JOB, devices)[0].counts_sha256() == expected
+    gc.collect()
+    after = _held()
+    print(f"{renders} renders on {', '.join(devices)}: files, threads, bytes {before} before, {after} after")
+    assert after[0] <= before[0] + 2
+    assert after[1] <= before[1] + 2
+    assert after[2] <= before[2] + most_bytes
+
+
+@pytest.mark.parametrize("how", ["alone", "together"])
+def test_renders_leave_nothing_behind(how: str) -> None:
+    _grows(specs() if how == "together" else specs()[:1], 10, 64 << 20)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("devices", [*[[spec] for spec in specs()], specs()], ids=",".join)
+def test_a_thousand_renders_leave_nothing_behind(devices: list[str]) -> None:
+    _grows(devices, 1000, 32 << 20)
