@@ -10,7 +10,10 @@ from mandelcl.computation import Settings
 from mandelcl.handle import COMMAND, Event, Handle
 from mandelcl.schedule import Block, default_budget
 
-_BLOCK_S = 10.0  # a block should not take longer, even where nothing escapes: it is what a fault costs
+# How long a block takes where nothing escapes: not longer, since it is what a fault costs; where possible not shorter,
+# since handing it out and receiving it takes the host a millisecond.
+_BLOCK_S = 10.0
+_LEAST_BLOCK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ class Seat:
         self.worker.ready = True
         self.rate, self.build_s = float(head["rate"]), float(head["build_s"])
         saturation = int(head["saturation"])
-        in_time = int(self.rate * _BLOCK_S / self.choice.job.iterations)
-        self.most_pixels = max(1, min(int(head["block_pixels"]), max(in_time, saturation)))
-        self.least_pixels = 2 * saturation
+        a_second = self.rate / self.choice.job.iterations
+        self.most_pixels = max(1, min(int(head["block_pixels"]), max(int(a_second * _BLOCK_S), saturation)))
+        self.least_pixels = max(2 * saturation, int(a_second * _LEAST_BLOCK_S))
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
         """Give the worker a block; it was `idle` where it had none, and so no reason to speak."""

@@ -3,11 +3,10 @@
 No OpenCL and no processes here: it is tested with workers that exist only in the test.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from mandelcl.schedule import Block, grid
+from mandelcl.schedule import Block
 
 # A worker has so many blocks at once: two in flight and one on its way back.
 DEPTH = 3
@@ -19,7 +18,7 @@ _MOST_SLOWER = 16
 
 @dataclass(slots=True)
 class _Member:
-    """A worker: its speed in iterations a second, and how many pixels its blocks may have.
+    """A worker: its speed in iterations a second, and how many pixels its blocks should have, at least and at most.
 
     It has `blocks` to compute, and has given results of the `unconfirmed`, which are not accepted yet.
     """
@@ -40,16 +39,14 @@ class ShareOut:
 
     They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
     as large as a worker's share, by its speed, of what is left, divided by four, or more for a slow worker: the last
-    blocks end together. When nothing is left, those that still run elsewhere are handed out once more: the first
-    result counts.
+    blocks end together. Each worker cuts its own: the small ones of a slow worker would keep a fast one waiting. When
+    nothing is left, those that still run elsewhere are handed out once more: the first result counts.
     """
 
     def __init__(self, bands: Iterable[Block], pixels: int, room: Callable[[bool], bool]) -> None:
         self._bands = iter(bands)
         self._room = room
-        self._band: Block | None = None  # the rest of the band that is being cut up
-        self._pieces: Iterator[Block] = iter(())
-        self._returned: deque[Block] = deque()
+        self._free: list[Block] = []  # not handed out, or taken back
         self._members: dict[str, _Member] = {}
         self._left = pixels
         self._waiting: dict[Block, float] = {}  # handed out, not finished: in the order of handing out
@@ -58,13 +55,13 @@ class ShareOut:
     @property
     def complete(self) -> bool:
         """Whether every block is finished."""
-        return self._dry and not self._waiting and not self._returned
+        return self._dry and not self._waiting and not self._free
 
     @property
     def awaits_confirmation(self) -> bool:
         """Whether nothing is left but results that are yet to be confirmed."""
         received = {block for member in self._members.values() for block in member.unconfirmed}
-        return self._dry and not self._returned and received.issuperset(self._waiting)
+        return self._dry and not self._free and received.issuperset(self._waiting)
 
     def join(self, name: str, rate: float, least: int, most: int) -> None:
         """Let a worker take part, with its iterations a second and the pixels that its blocks may have."""
@@ -76,7 +73,8 @@ class ShareOut:
         lost = [block for block in self._waiting if member and member.has(block) and not self._owners(block)]
         for block in lost:
             del self._waiting[block]
-        self._returned.extend(lost)
+            self._left += block.pixels
+        self._free += lost
         return lost
 
     def received(self, name: str, block: Block) -> None:
@@ -97,7 +95,8 @@ class ShareOut:
         member = self._members[name]
         if len(member.blocks) >= DEPTH:
             return None
-        block = self._next(member) or self._late(member)
+        region = self._region(member)
+        block = self._late(member) if region is None else self._cut(region, member)
         if block is not None:
             member.blocks.add(block)
             self._waiting.setdefault(block, 0.0)
@@ -113,41 +112,39 @@ class ShareOut:
         del self._waiting[block]
         return True
 
-    def _next(self, member: _Member) -> Block | None:
-        """Return a block that nobody has: one that was taken back, or a fresh one."""
-        if self._returned:
-            return self._returned.popleft()
-        piece = next(self._pieces, None)
-        if piece is None and (self._band is not None or self._fresh_band()):
-            piece = self._cut(member)
-        if piece is not None:
-            self._left -= piece.pixels
-        return piece
+    def _region(self, member: _Member) -> Block | None:
+        """Return what to cut a worker's block from: what comes first of all that is large enough for it to be busy.
 
-    def _fresh_band(self) -> bool:
-        if self._dry or not self._room(False):
-            return False
-        self._band = next(self._bands, None)
-        self._dry = self._band is None
-        return not self._dry
+        Then a fresh band; and without any the largest rest.
+        """
+        enough = [region for region in self._free if region.pixels >= member.least]
+        if enough:
+            return min(enough, key=lambda region: (region.y, region.x))
+        if not self._dry and self._room(False):
+            band = next(self._bands, None)
+            if band is not None:
+                self._free.append(band)
+                return band
+            self._dry = True
+        return max(self._free, key=lambda region: region.pixels, default=None)
 
-    def _cut(self, member: _Member) -> Block:
-        """Cut a worker's share off the band: whole rows, or pieces of one."""
-        band = self._band
-        assert band is not None
+    def _cut(self, region: Block, member: _Member) -> Block:
+        """Cut a worker's share off a region: whole rows, or a piece of the first; no rest is too small for it."""
         rates = [other.rate for other in self._members.values()]
         slower = min(max(rates) / member.rate, _MOST_SLOWER)
         share = int(self._left * member.rate / sum(rates) / (_PART * slower))
         wanted = max(member.least, min(share, member.most))
-        rows = min(band.height, wanted // band.width)
-        if rows == 0:
-            rows = 1
-            self._pieces = grid(Block(band.x, band.y, band.width, 1), wanted, 1)
-            piece = next(self._pieces)
+        x, y, width, height = region.x, region.y, region.width, region.height
+        self._free.remove(region)
+        if wanted >= width:
+            rows = _whole(min(height, wanted // width), height, -(-member.least // width), member.most // width)
+            piece, rests = Block(x, y, width, rows), [Block(x, y + rows, width, height - rows)]
         else:
-            piece = Block(band.x, band.y, band.width, rows)
-        rest = band.height - rows
-        self._band = Block(band.x, band.y + rows, band.width, rest) if rest else None
+            columns = _whole(wanted, width, member.least, member.most)
+            piece = Block(x, y, columns, 1)
+            rests = [Block(x + columns, y, width - columns, 1), Block(x, y + 1, width, height - 1)]
+        self._free += [rest for rest in rests if rest.pixels]
+        self._left -= piece.pixels
         return piece
 
     def _late(self, member: _Member) -> Block | None:
@@ -161,3 +158,8 @@ class ShareOut:
 
     def _owners(self, block: Block) -> list[_Member]:
         return [member for member in self._members.values() if member.has(block)]
+
+
+def _whole(part: int, of: int, least: int, most: int) -> int:
+    """Return how much to take: `part`, or all where that is not too much and the rest would be less than `least`."""
+    return of if of - part < least and of <= most else part
