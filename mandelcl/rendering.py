@@ -9,7 +9,7 @@ import numpy as np
 
 from mandelcl import choose
 from mandelcl.computation import Computation, Progress, Settings, ShowProgress, fastest
-from mandelcl.errors import CancelledError
+from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.field import Field, allocate, smooth_fraction
 from mandelcl.job import Job
 from mandelcl.report import Report
@@ -29,6 +29,7 @@ def begin(
     if len(found) < 2:
         work: Computation | Crew = fastest(job, found, settings)
     else:
+        _require_alone(settings, len(found))
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
         choices, notes = choose.several(job, found, settings.self_test, insisted)
@@ -39,6 +40,13 @@ def begin(
     for warning in work.warnings:
         notice(warning)
     return work
+
+
+def _require_alone(settings: Settings, devices: int) -> None:
+    """Raise InvalidInputError where the settings hold what several devices cannot share."""
+    for what, given in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
+        if given is not None:
+            raise InvalidInputError(f"{what} are of one device, and {devices} are to share the picture; name one")
 
 
 def render(

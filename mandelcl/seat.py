@@ -76,7 +76,8 @@ class Seat:
         self.rate, self.build_s = float(head["rate"]), float(head["build_s"])
         saturation = int(head["saturation"])
         a_second = self.rate / self.choice.job.iterations
-        self.most_pixels = max(1, min(int(head["block_pixels"]), max(int(a_second * _BLOCK_S), saturation)))
+        most = min(int(head["block_pixels"]), max(int(a_second * _BLOCK_S), saturation))
+        self.most_pixels = max(1, min(most, self._settings.block_pixels or most))
         self.least_pixels = max(2 * saturation, int(a_second * _LEAST_BLOCK_S))
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:

@@ -51,7 +51,7 @@ device_option = click.option(
     "devices",
     multiple=True,
     metavar="SPEC",
-    help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated. Several share a picture.",
+    help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device; do not test it first.")
 

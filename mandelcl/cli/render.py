@@ -78,7 +78,7 @@ def command(
     rounded on the way in.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume goes on.
+    interrupt, the same command with --resume goes on. Several devices (--device) share the picture.
     """
     if as_json and quiet:
         raise click.UsageError("--json and --quiet exclude each other")

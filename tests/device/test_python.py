@@ -19,8 +19,10 @@ import mandelcl
 from mandelcl import Job, View
 from mandelcl.computation import Progress
 from mandelcl.device import discover
-from mandelcl.errors import CancelledError, NoDeviceError
+from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
 from mandelcl.handle import Handle
+from mandelcl.numbers import FLOAT
+from mandelcl.variant import default_variant
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
 SCRIPT = """
@@ -68,9 +70,13 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
 
 def test_devices_are_specs_or_devices() -> None:
     first = discover()[0]
-    for devices in (first, [first], first.spec, [first.spec], first.platform.upper()):
+    for devices in (first, [first], first.spec, [first.spec]):
         field, report = mandelcl.render(JOB, devices)
         assert (field.counts_sha256(), report.platform) == (clean(), first.platform)
+    field, report = mandelcl.render(JOB, first.platform.upper())
+    assert field.counts_sha256() == clean()
+    named = [report.platform] if isinstance(report.platform, str) else report.platform
+    assert set(named) == {first.platform}
     with pytest.raises(NoDeviceError, match="no device matches 'nonsense'"):
         mandelcl.render(JOB, "nonsense")
 
@@ -108,6 +114,15 @@ def test_several_threads_at_once() -> None:
         wanted: list[list[str]] = [every, every, *[[spec] for spec in every], [], []]
         found = list(pool.map(lambda devices: mandelcl.render(JOB, devices)[0].counts_sha256(), wanted))
     assert set(found) == {clean()}
+
+
+def test_several_devices_refuse_what_is_of_one() -> None:
+    if len(specs()) < 2:
+        pytest.skip("sharing needs two OpenCL devices")
+    with pytest.raises(InvalidInputError, match="blocks are of one device"):
+        mandelcl.render(JOB, specs(), blocks=(2, 2))
+    with pytest.raises(InvalidInputError, match="variants are of one device"):
+        mandelcl.render(JOB, specs(), variant=default_variant(several()[0], FLOAT))
 
 
 @pytest.mark.parametrize("how", ["alone", "together"])
