@@ -1,0 +1,36 @@
+"""The rate that is remembered is the device's, not that of a moment in which somebody else had it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mandelcl.rate import _measure
+
+RATE = 1e9
+
+
+class Probed:
+    """A program whose launches take as long as they should, times the next of `delays`."""
+
+    def __init__(self, delays: list[float]) -> None:
+        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, group=16)
+        self.saturation, self.loop_limit, self.most_groups = 64, 0, 1 << 30
+        self.device = None
+        self._delays = iter(delays)
+
+    def allocate(self, _pixels: int, _width: int) -> None:
+        return None
+
+    def launch_probe(self, _memory: None, columns: int, rows: int, groups: int) -> Any:
+        seconds = columns * rows * groups * 16 / RATE * next(self._delays, 1.0)
+        return SimpleNamespace(wait=lambda _device: None, seconds=lambda _ready: seconds)
+
+
+@pytest.mark.parametrize("delays", [[], [50.0], [1.0, 30.0], [1.0] * 6 + [10.0], [20.0] * 5])
+def test_a_busy_moment_does_not_count(delays: list[float]) -> None:
+    assert _measure(Probed(delays)) == pytest.approx(RATE)  # type: ignore[arg-type]
+
+
+def test_a_clock_that_stands_still_teaches_nothing() -> None:
+    assert _measure(Probed([0.0] * 100)) == 64  # type: ignore[arg-type]
