@@ -49,7 +49,7 @@ class ShareOut:
         self._free: list[Block] = []  # not handed out, or taken back
         self._members: dict[str, _Member] = {}
         self._left = pixels
-        self._waiting: dict[Block, float] = {}  # handed out, not finished: in the order of handing out
+        self._waiting: dict[Block, None] = {}  # handed out, not finished: in the order of handing out
         self._dry = False
 
     @property
@@ -99,7 +99,7 @@ class ShareOut:
         block = self._late(member) if region is None else self._cut(region, member)
         if block is not None:
             member.blocks.add(block)
-            self._waiting.setdefault(block, 0.0)
+            self._waiting.setdefault(block)
         return block
 
     def finish(self, name: str, block: Block) -> bool:

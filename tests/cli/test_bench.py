@@ -45,7 +45,8 @@ def test_table_and_files(run: Run, folder: Path) -> None:
     assert len(list(csv.DictReader(text))) == len(found["rows"])
     assert "GTX 1080 Ti" in (folder / "t.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == ["t.csv", "t.json", "t.md"]
-    assert len(result.err.splitlines()) == len(found["rows"])
+    said = [line for line in result.err.splitlines() if line.startswith("mandelcl: ")]  # drivers may chat, too
+    assert len(said) == len(found["rows"])
 
 
 def test_plot(run: Run, folder: Path) -> None:

@@ -13,7 +13,7 @@ from mandelcl.job import Job
 from mandelcl.studies import jobs, reference
 from mandelcl.view import View
 from tests import oracle
-from tests.oracle import compiled, exact_fma, published
+from tests.oracle import compiled, exact_fma, fixed, published
 from tests.oracle.marks import needs_compiler
 
 
@@ -44,11 +44,23 @@ def test_reference_of_the_other_pictures() -> None:
         np.testing.assert_array_equal(found, oracle.counts(job))
 
 
-def test_wide_reference_is_the_truth() -> None:
+def test_reference_of_fixed_point_is_the_truth() -> None:
     for place in jobs.ARTICLE_PLACES:
         job = jobs.article_job(place, 6, "fp128", 1500)
         found = reference.counts(job, _all(job)).reshape(6, 6)
         np.testing.assert_array_equal(found, oracle.truth_counts(job, 300))
+
+
+def test_reference_of_fixed_point_rounds_as_the_number_does() -> None:
+    """A pixel of Julia Island with 3151 iterations in fp128, and 3403 in a number twice as wide."""
+    whole = jobs.article_job("Julia Island", 1024, "fp128").view
+    column, row = 660, 337
+    view = replace(
+        whole, width=1, height=1, anchor_column=whole.anchor_column - column, anchor_row=whole.anchor_row - row
+    )
+    job = Job(view, 20_000, number="fp128", rounding="fixed")
+    assert reference.counts(job, _all(job)) == fixed.counts(job) == 3151
+    assert oracle.truth_counts(job, 256) == 3403
 
 
 @pytest.mark.parametrize(
