@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -160,38 +161,28 @@ def test_healthy_workers_report_no_fault() -> None:
     assert faults == []
 
 
-def kill_at_random(monkeypatch: pytest.MonkeyPatch, kills: int) -> None:
+def kill_at_random(workers: list[Handle], kills: int) -> None:
     """Render, with a worker killed at a random moment of each picture, until so many kills have struck a live one."""
-    alive: list[Handle] = []
-
-    class Recorded(Handle):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]
-            alive.append(self)
-
-    monkeypatch.setattr("mandelcl.seat.Handle", Recorded)
     chance, struck = np.random.default_rng(kills), 0
     while struck < kills:
-        alive.clear()
-        results: list[tuple[Field, list[str]]] = []
-        thread = threading.Thread(target=lambda: results.append(shared([sys.executable, "-m", "mandelcl.worker"])))  # noqa: B023
-        thread.start()
-        time.sleep(float(chance.uniform(0, 1.5)))
-        if alive and thread.is_alive():
-            victim = alive[int(chance.integers(len(alive)))]
-            struck += victim._process.poll() is None
-            victim._process.kill()
-        thread.join(120)
-        assert results[0][0].counts_sha256() == clean().counts_sha256()
+        workers.clear()
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(shared, [sys.executable, "-m", "mandelcl.worker"])
+            time.sleep(float(chance.uniform(0, 1.5)))
+            if workers and not result.done():
+                victim = workers[int(chance.integers(len(workers)))]
+                struck += victim._process.poll() is None
+                victim._process.kill()
+            assert result.result(120)[0].counts_sha256() == clean().counts_sha256()
 
 
-def test_killed_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    kill_at_random(monkeypatch, 3)
+def test_killed_workers(workers: list[Handle]) -> None:
+    kill_at_random(workers, 3)
 
 
 @pytest.mark.long
-def test_a_hundred_killed_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    kill_at_random(monkeypatch, 100)
+def test_a_hundred_killed_workers(workers: list[Handle]) -> None:
+    kill_at_random(workers, 100)
 
 
 def test_devices_by_python(exercised: list[str]) -> None:

@@ -54,20 +54,6 @@ def specs() -> list[str]:
     return [device.spec for device in several()]
 
 
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
-    """Return a list to which every worker process that is started is added."""
-    started: list[Handle] = []
-
-    class Recorded(Handle):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]
-            started.append(self)
-
-    monkeypatch.setattr("mandelcl.seat.Handle", Recorded)
-    return started
-
-
 def test_devices_are_specs_or_devices() -> None:
     first = discover()[0]
     for devices in (first, [first], first.spec, [first.spec]):
