@@ -6,9 +6,11 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.leftovers import cleared_by
 
 Check = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
@@ -74,11 +76,9 @@ def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
     """
     draft = place.with_name(f".mandelcl-{secrets.token_hex(8)}.tmp")
-    try:
+    with cleared_by(partial(_discard, draft)):
         yield draft
         put_in_place(draft, place)
-    finally:
-        _discard(draft)
 
 
 @contextmanager

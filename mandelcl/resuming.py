@@ -9,6 +9,7 @@ from pathlib import Path
 from mandelcl import output
 from mandelcl.errors import FileError
 from mandelcl.job import Job
+from mandelcl.leftovers import cleared_by
 from mandelcl.paths import one_line, target
 from mandelcl.store import Manifest, Store
 
@@ -22,7 +23,7 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
     with ExitStack() as stack:
         for store in stores:
             with one_line(f"cannot write {store.folder}"):
-                stack.callback(store.release)
+                stack.enter_context(cleared_by(store.release))
                 store.lock()
         yield list(stores)
 

@@ -1,10 +1,12 @@
 """Ctrl-C that is answered at once, even while a driver compiles."""
 
-import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
+
+from mandelcl.leftovers import end_process
 
 _T = TypeVar("_T")
 _WAKE_S = 0.2
@@ -15,7 +17,7 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
     """Return work(cancel), done in another thread; on Ctrl-C `cancel` is set.
 
     A driver's call cannot be interrupted, and this thread would not hear of the signal before its end. Work that does
-    not stop within a second is left alone and the process ends, with exit code 1.
+    not stop within a second is left alone and the process ends, with exit code 1 and without its drafts.
     """
     cancel = threading.Event()
     results: list[_T] = []
@@ -30,15 +32,18 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
         finally:
             finished.set()
 
-    threading.Thread(target=run, name="mandelcl work", daemon=True).start()
+    thread = threading.Thread(target=run, name="mandelcl work", daemon=True)
     try:
+        thread.start()
         while not finished.wait(_WAKE_S):  # without a limit, Windows would not wake up for the signal
             pass
     except KeyboardInterrupt:
         cancel.set()
-        if not finished.wait(_PATIENCE_S):
+        with suppress(KeyboardInterrupt):  # a second one means at once
+            finished.wait(_PATIENCE_S)
+        if not finished.is_set():
             print("mandelcl: stopped", file=sys.stderr, flush=True)
-            os._exit(1)
+            end_process(1)
     if errors:
         raise errors[0]
     return results[0]

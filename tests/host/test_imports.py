@@ -64,6 +64,7 @@ LAYERS = (
     "png",
     "archive",
     "paths",
+    "leftovers",
     "strips",
     "report",
     "locations",

@@ -1,0 +1,44 @@
+"""Ctrl-C while the work is in a call that does not come back: the process ends within its patience, without drafts."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+WORK = """
+import os, signal, time
+from fractions import Fraction
+from pathlib import Path
+from mandelcl.cli.interruptible import interruptible
+from mandelcl.job import Job
+from mandelcl.paths import drafted
+from mandelcl.resuming import locked
+from mandelcl.store import DRAFT, Manifest, Store
+from mandelcl.view import View
+
+def work(cancel):
+    with locked([Store(Path("a.png.part"))]) as stores, drafted(Path("b.png").absolute()) as draft:
+        draft.write_text("half")
+        (stores[0].folder / DRAFT).write_text("half")
+        if {begun}:
+            view = View(Fraction(0), Fraction(0), Fraction(1, 2), 8, 8)
+            stores[0].begin(Manifest(Job(view, number="float", rounding="separate"), 1))
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+interruptible(work)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize(("begun", "kept"), [(False, []), (True, ["lock", "manifest.json"])])
+def test_work_that_does_not_stop_leaves_no_drafts(begun: bool, kept: list[str], folder: Path) -> None:
+    before = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", WORK.format(begun=begun)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "mandelcl: stopped\n")
+    assert time.monotonic() - before < 30
+    assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept
+    assert sorted(path.name for path in folder.iterdir()) == (["a.png.part"] if begun else [])
