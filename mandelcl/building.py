@@ -1,10 +1,10 @@
 """From a resolved job to a built program: the text for the driver's compiler, and binaries of earlier builds."""
 
 from mandelcl import cache, source
-from mandelcl.device import BuiltProgram, Device, binary_of
 from mandelcl.errors import BuildError
 from mandelcl.fixed import by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.opencl.device import BuiltProgram, Device, binary_of
 from mandelcl.variant import Variant
 
 SMOOTH_LIMIT = 1000

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from mandelcl import selftest
-from mandelcl.device import Device, discover
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.fixed import FixedFormat, by_name, candidates
 from mandelcl.job import Job
 from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.opencl.device import Device, discover
 from mandelcl.variant import Variant, default_variant, suited
 from mandelcl.view import View
 

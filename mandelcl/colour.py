@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field, Rows, RowSource
+from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
 from mandelcl.report import Stopwatch
-from mandelcl.strips import Picture
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 

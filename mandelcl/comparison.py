@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.loading import read_field
+from mandelcl.files.loading import read_field
 
 _FIELD, _PICTURES = ".npz", (".png", ".ppm")
 

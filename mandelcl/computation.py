@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from mandelcl import choose, rate
 from mandelcl.algorithms import automatic, border, escape
-from mandelcl.device import Device
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog, Report
 from mandelcl.schedule import Block, BlockQueue, BlockSource, Pace, block_shape, default_budget

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.device import Device, Event, event_seconds
+from mandelcl.opencl.device import Device, Event, event_seconds
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Device memory for the results of a block and for the orbits that a launch leaves alive."""
 
-from mandelcl.device import Buffer, Device
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.opencl.device import Buffer, Device
 
 NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
 _CPU_LIST_BYTES = 1 << 24

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.building import build, loop_text
-from mandelcl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
 from mandelcl.launch import Launch
 from mandelcl.memory import NOT_WRITTEN, Memory
+from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from mandelcl import choose
 from mandelcl.computation import Computation, Progress, Settings, ShowProgress, fastest
+from mandelcl.crew.crew import Crew
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.field import Field, allocate, smooth_fraction
 from mandelcl.job import Job
 from mandelcl.report import Report
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant
-from mandelcl.workers import Crew
 
 
 def begin(

@@ -6,11 +6,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
-from mandelcl import output
 from mandelcl.errors import FileError
+from mandelcl.files import output
+from mandelcl.files.leftovers import cleared_by
+from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
-from mandelcl.leftovers import cleared_by
-from mandelcl.paths import one_line, target
 from mandelcl.store import Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous

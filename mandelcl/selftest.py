@@ -18,12 +18,12 @@ import numpy as np
 from mandelcl import cache as disk_cache
 from mandelcl import known_answers, source
 from mandelcl.building import build
-from mandelcl.device import Device, Kernel, discover, kernel_of
 from mandelcl.errors import DeviceError, first_error
 from mandelcl.fixed import FP128, NUMBERS, by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.known_answers import Words
 from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.opencl.device import Device, Kernel, discover, kernel_of
 from mandelcl.variant import Variant, default_variant
 
 _SPEED_TARGET_S = 2e-3

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.files.paths import one_line
 from mandelcl.job import Job
-from mandelcl.paths import one_line
 
 MANIFEST = "manifest.json"
 LOCK = "lock"

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.paths import replacing, require_replaceable, target
+from mandelcl.files.paths import replacing, require_replaceable, target
 from mandelcl.schedule import Block
 from mandelcl.view import View
 

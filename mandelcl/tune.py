@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import rate, selftest
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import FixedFormat
 from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
+from mandelcl.opencl.device import Device
 from mandelcl.program import Program
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, forget, remember, suited

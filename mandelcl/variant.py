@@ -6,9 +6,9 @@ from functools import cache as remembered
 from typing import Self
 
 from mandelcl import cache, source
-from mandelcl.device import Device
 from mandelcl.fixed import FixedFormat
 from mandelcl.numbers import NumberFormat
+from mandelcl.opencl.device import Device
 
 _CPU_DIGITS_UNROLLED = 11  # the next width takes a CPU's compiler minutes
 

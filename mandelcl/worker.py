@@ -18,12 +18,12 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import wire
 from mandelcl.choose import Choice
 from mandelcl.computation import Computation, Settings
-from mandelcl.device import Device, discover
+from mandelcl.crew import wire
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device, discover
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-# Before anything imports mandelcl.device, which writes there; child processes inherit it, and so do xdist's workers.
+# Before anything imports mandelcl's devices, which write there; child processes inherit it, and so do xdist's workers.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _CACHE = tempfile.TemporaryDirectory(prefix="mandelcl-tests-", ignore_cleanup_errors=True)
     os.environ["MANDELCL_CACHE"] = _CACHE.name

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from mandelcl.algorithms import escape
 from mandelcl.algorithms.rectangles import MIXED, Rectangles
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
-from mandelcl.device import event_seconds
 from mandelcl.launch import Launch
+from mandelcl.opencl.device import event_seconds
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue, Pace

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.device import Event, event_seconds
 from mandelcl.launch import Launch
 from mandelcl.memory import Memory
+from mandelcl.opencl.device import Event, event_seconds
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockSource, Pace

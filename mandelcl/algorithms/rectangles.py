@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
-from mandelcl.device import Buffer, Event, Kernel
 from mandelcl.memory import Memory
 from mandelcl.numbers import IeeeFormat
+from mandelcl.opencl.device import Buffer, Event, Kernel
 from mandelcl.program import Program
 from mandelcl.schedule import Block
 

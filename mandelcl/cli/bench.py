@@ -16,7 +16,7 @@ from mandelcl import __version__, choose
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.errors import CancelledError, InvalidInputError
-from mandelcl.paths import require_writable
+from mandelcl.files.paths import require_writable
 from mandelcl.studies import STUDIES, compare, document, find_study, plots
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document

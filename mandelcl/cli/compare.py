@@ -5,10 +5,10 @@ import sys
 
 import click
 
-from mandelcl import output
 from mandelcl.comparison import compare
 from mandelcl.errors import MandelclError
-from mandelcl.strips import Picture
+from mandelcl.files import output
+from mandelcl.files.strips import Picture
 
 
 @click.command(

@@ -7,10 +7,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl import absence, selftest
+from mandelcl import selftest
 from mandelcl.cli.options import self_test_option
-from mandelcl.device import RUNTIMES, Device, discover
 from mandelcl.errors import NoDeviceError
+from mandelcl.opencl import absence
+from mandelcl.opencl.device import RUNTIMES, Device, discover
 
 
 @click.command(

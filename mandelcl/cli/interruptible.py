@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from mandelcl.leftovers import end_process
+from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
 _WAKE_S = 0.2

@@ -2,8 +2,8 @@
 
 import click
 
-from mandelcl import loading, output
 from mandelcl.cli import options
+from mandelcl.files import loading, output
 
 
 @click.command(

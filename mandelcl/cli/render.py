@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
-from mandelcl import output
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.computation import Progress, Settings
+from mandelcl.files import output
 from mandelcl.report import Report
 from mandelcl.streaming import render_to
 from mandelcl.tracing_picture import TracingPicture

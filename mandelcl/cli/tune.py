@@ -8,10 +8,10 @@ from rich.console import Console
 
 from mandelcl import choose, tune
 from mandelcl.cli import options
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import by_name
 from mandelcl.numbers import NumberFormat
+from mandelcl.opencl.device import Device
 from mandelcl.variant import Variant, forget
 
 

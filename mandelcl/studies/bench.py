@@ -9,10 +9,10 @@ import numpy as np
 
 from mandelcl import choose
 from mandelcl.computation import Settings
-from mandelcl.device import Device
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.studies.model import Row, Times, Value
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import Sample, Timed, coarse_step, repeated

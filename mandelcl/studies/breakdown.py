@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.device import Device
+from mandelcl.opencl.device import Device
 from mandelcl.studies import child, jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study, Times

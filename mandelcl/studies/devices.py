@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import by_name
 from mandelcl.numbers import IeeeFormat
+from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import FileError
-from mandelcl.paths import one_line, replacing, target
+from mandelcl.files.paths import one_line, replacing, target
 from mandelcl.studies.model import Row, Study, Times
 
 SCHEMA = 1

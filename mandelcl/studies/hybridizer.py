@@ -5,9 +5,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from mandelcl.computation import Settings
-from mandelcl.device import Device
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
+from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study, Value

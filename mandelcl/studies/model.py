@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from mandelcl.device import Device
+from mandelcl.opencl.device import Device
 
 if TYPE_CHECKING:
     from mandelcl.studies.bench import Bench

@@ -16,9 +16,9 @@ import numpy as np
 
 from mandelcl import choose
 from mandelcl.computation import Computation, Settings, fastest
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue
 from mandelcl.studies import pinned

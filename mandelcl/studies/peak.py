@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 from mandelcl import source
-from mandelcl.device import Device, kernel_of
 from mandelcl.numbers import IeeeFormat
+from mandelcl.opencl.device import Device, kernel_of
 from mandelcl.variant import default_variant
 
 _CHAINS = 12

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.paths import replacing
+from mandelcl.files.paths import replacing
 from mandelcl.studies.model import Study
 
 Rows = Sequence[Mapping[str, Any]]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.computation import Settings
-from mandelcl.device import Device
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.child import Task, measured
 from mandelcl.studies.model import Row

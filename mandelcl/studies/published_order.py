@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl import source
-from mandelcl.device import Device, event_seconds, kernel_of
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
 from mandelcl.numbers import IeeeFormat
+from mandelcl.opencl.device import Device, event_seconds, kernel_of
 from mandelcl.studies.timing import Sample
 from mandelcl.variant import default_variant
 

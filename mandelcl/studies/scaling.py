@@ -7,10 +7,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, pinned, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.model import Column, Row, Study, Value

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.computation import Settings
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE
+from mandelcl.opencl.device import Device
 from mandelcl.published import coursework_job
 from mandelcl.studies import child, plots
 from mandelcl.studies.bench import Bench, with_extra

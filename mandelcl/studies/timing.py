@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.computation import Settings, fastest
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue
 

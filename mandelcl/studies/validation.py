@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.device import Device
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.studies import reference
 from mandelcl.studies.reference import Counts
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.computation import Settings
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.model import Column, Row, Study, Value

@@ -101,7 +101,7 @@ def draw(run: Run, request: pytest.FixtureRequest) -> Run:
 def usable() -> None:
     """Skip where there is no device that passes its self-test."""
     from mandelcl import selftest
-    from mandelcl.device import discover
+    from mandelcl.opencl.device import discover
 
     if not any(selftest.summary(device).passed for device in discover()):
         pytest.skip("no usable OpenCL device")
@@ -111,7 +111,7 @@ def usable() -> None:
 def usable_double(request: pytest.FixtureRequest) -> None:
     """Skip where no device has double."""
     request.getfixturevalue("usable")
-    from mandelcl.device import discover
+    from mandelcl.opencl.device import discover
 
     if not any(device.fp64 for device in discover()):
         pytest.skip("no OpenCL device with double")

@@ -209,9 +209,11 @@ def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     start("render", "--size", "8x8").communicate(timeout=60)  # what is built and measured once
     for path in folder.iterdir():
         path.unlink()
-    process = start("render", *long)
-    time.sleep(3)
-    assert process.poll() is None
+    process = start("render", *long, "-o", "a.png")
+    while not (folder / "a.png.part").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     before = time.monotonic()
     out, err = process.communicate(timeout=60)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.job import Job
-from mandelcl.paths import drafted
+from mandelcl.files.paths import drafted
 from mandelcl.resuming import locked
 from mandelcl.store import DRAFT, Manifest, Store
 from mandelcl.view import View

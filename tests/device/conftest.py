@@ -2,7 +2,7 @@
 
 import pytest
 
-from mandelcl.handle import Handle
+from mandelcl.crew.handle import Handle
 
 
 @pytest.fixture
@@ -15,5 +15,5 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
             super().__init__(*arguments)  # type: ignore[arg-type]
             started.append(self)
 
-    monkeypatch.setattr("mandelcl.seat.Handle", Recorded)
+    monkeypatch.setattr("mandelcl.crew.seat.Handle", Recorded)
     return started

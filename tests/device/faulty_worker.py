@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from mandelcl import worker
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
+from mandelcl.opencl.device import Device
 
 SITES = ("build", "upload", "allocate", "fill", "launch", "read", "fetch", "wait")
 ERRORS = {"-5": "OUT_OF_RESOURCES", "-14": "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", "-36": "INVALID_COMMAND_QUEUE"}

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from mandelcl import selftest
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.building import SMOOTH_LIMIT
-from mandelcl.device import Buffer, Device, discover, kernel_of
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
 from mandelcl.variant import Variant, default_variant
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mandelcl import choose, output, streaming
+from mandelcl import choose, streaming
 from mandelcl.colour import PALETTES, Colouring
 from mandelcl.computation import Settings
-from mandelcl.device import Device
+from mandelcl.files import output
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.report import Report
 from mandelcl.store import Store
 from tests.device import views

@@ -13,10 +13,10 @@ from _pytest.mark.structures import ParameterSet
 from mandelcl.algorithms import border, escape
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
-from mandelcl.device import Device, discover
 from mandelcl.fixed import NUMBERS, by_name
 from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
+from mandelcl.opencl.device import Device, discover
 from mandelcl.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue, Pace

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mandelcl import choose
 from mandelcl.algorithms import automatic, border
 from mandelcl.algorithms.subdivision import Plan
-from mandelcl.device import Device
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.report import LaunchLog

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from mandelcl.building import SMOOTH_LIMIT
-from mandelcl.device import Device
 from mandelcl.errors import DeviceError
 from mandelcl.field import smooth_fraction
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.rendering import render
 from mandelcl.selftest import verdict
 from mandelcl.view import View

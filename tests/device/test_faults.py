@@ -15,16 +15,16 @@ import pytest
 
 from mandelcl import choose
 from mandelcl.choose import Choice
-from mandelcl.device import Device, discover
+from mandelcl.crew.crew import Crew
+from mandelcl.crew.handle import Handle
+from mandelcl.crew.seat import Patience
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field
-from mandelcl.handle import Handle
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering import render
 from mandelcl.schedule import Block
-from mandelcl.seat import Patience
 from mandelcl.view import View
-from mandelcl.workers import Crew
 from tests.device.faulty_worker import KINDS, LIES, SITES
 
 JOB = Job(
@@ -123,9 +123,9 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
 
 
 def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.checking._CHECK_ITERATIONS", {"separate": 0})
-    monkeypatch.setattr("mandelcl.crosscheck._MOST_WAITING", 1000)
-    monkeypatch.setattr("mandelcl.workers._GRACE_S", 60)
+    monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.crew.crosscheck._MOST_WAITING", 1000)
+    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60)
     # One that lies; two of a kind with the same lie would confirm each other.
     choices = {choice.device.platform: choice for choice in crew_choices()}
     if len(choices) < 2:
@@ -139,7 +139,7 @@ def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.Monk
 
 def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
-    monkeypatch.setattr("mandelcl.checking._CHECK_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     kept, ends = crew_choices()[-1], crew_choices()[0]
     found: list[tuple[Field, list[str]]] = []
     how = command(ends.device.platform, "fetch", "exit", 1, "always")

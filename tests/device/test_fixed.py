@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl import source
-from mandelcl.device import BuiltProgram, Device
 from mandelcl.fixed import fixed
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
+from mandelcl.opencl.device import BuiltProgram, Device
 from mandelcl.variant import Variant, default_variant
 from tests.device.word_cases import ACCESS, CASES, Words, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import Fixed

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl import choose
-from mandelcl.device import Device, discover
 from mandelcl.errors import InvalidInputError
 from mandelcl.fixed import by_name, fixed
 from mandelcl.job import Job
 from mandelcl.locations import find_location
+from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering import render
 from mandelcl.variant import Variant, default_variant
 from mandelcl.view import View

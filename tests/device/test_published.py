@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import output
 from mandelcl.colour import Colouring, find_palette
-from mandelcl.device import Device
+from mandelcl.files import output
+from mandelcl.opencl.device import Device
 from mandelcl.published import coursework_job
 from mandelcl.rendering import render
 from tests.oracle import compiled, published

@@ -18,10 +18,10 @@ import pytest
 import mandelcl
 from mandelcl import Job, View
 from mandelcl.computation import Progress
-from mandelcl.device import discover
+from mandelcl.crew.handle import Handle
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
-from mandelcl.handle import Handle
 from mandelcl.numbers import FLOAT
+from mandelcl.opencl.device import discover
 from mandelcl.variant import default_variant
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
@@ -45,7 +45,7 @@ def clean() -> str:
     return mandelcl.render(JOB)[0].counts_sha256()
 
 
-def several() -> list[mandelcl.device.Device]:
+def several() -> list[mandelcl.opencl.device.Device]:
     """Return the devices that a crew is made of here: all, but Oclgrind, which takes its time."""
     return [device for device in discover() if "oclgrind" not in device.platform.lower()]
 

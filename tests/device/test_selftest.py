@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from mandelcl import cache, choose, known_answers, selftest, source
-from mandelcl.device import Device, kernel_of
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.job import Job
 from mandelcl.known_answers import Words
 from mandelcl.numbers import FLOAT, NumberFormat
+from mandelcl.opencl.device import Device, kernel_of
 from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.variant import default_variant
@@ -221,7 +221,7 @@ def test_a_cache_that_cannot_be_written(device: Device, tmp_path: Path, monkeypa
 
 _LOAD = """
 import sys
-from mandelcl.device import discover
+from mandelcl.opencl.device import discover
 from mandelcl.errors import BuildError
 device = next(device for device in discover() if device.spec == sys.argv[1])
 try:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.device import Device
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.schedule import Block

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.device import Device, Kernel
 from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.opencl.device import Device, Kernel
 from mandelcl.program import Program
 from mandelcl.rendering import render
 from mandelcl.schedule import Block

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl import archive, output, png
 from mandelcl.bands import MEMORY_BYTES
 from mandelcl.colour import PALETTES, Colouring
 from mandelcl.computation import Progress, Settings
-from mandelcl.device import Device
 from mandelcl.errors import CancelledError, FileError
+from mandelcl.files import archive, output, png
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.rendering import render
 from mandelcl.report import Report
 from mandelcl.store import Store

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.device import Device, Event
 from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.opencl.device import Device, Event
 from mandelcl.studies import STUDIES, find_study, jobs, plots, workgroup
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document

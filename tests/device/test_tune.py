@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mandelcl import cache, choose, tune, variant
-from mandelcl.device import Device
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT
+from mandelcl.opencl.device import Device
 from mandelcl.rendering import render
 from mandelcl.variant import Variant, default_variant, forget, remember, suited
 from tests import oracle

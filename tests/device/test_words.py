@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mandelcl import source
-from mandelcl.device import BuiltProgram, Device
+from mandelcl.opencl.device import BuiltProgram, Device
 from tests.device.word_cases import ACCESS, Words, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE
 

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.device import BuiltProgram, Device, kernel_of
+from mandelcl.opencl.device import BuiltProgram, Device, kernel_of
 
 Words = npt.NDArray[np.uint32]
 Integers = npt.NDArray[np.object_]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mandelcl.device import Device
+from mandelcl.opencl.device import Device
 from mandelcl.rendering import render
 from tests.golden.deep import HEIGHT, WIDTH, Place, load
 

@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from mandelcl.device import Device
 from mandelcl.fixed import by_name
+from mandelcl.opencl.device import Device
 from mandelcl.rendering import render
 from tests import oracle
 from tests.device.targets import oracle_follows

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import runtimes, vendors
-from mandelcl.runtimes import Runtimes, prepare
+from mandelcl.opencl import runtimes, vendors
+from mandelcl.opencl.runtimes import Runtimes, prepare
 
 VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import absence, vendors
-from mandelcl.absence import diagnose, explain_absence, problems
-from mandelcl.runtimes import Runtimes
-from mandelcl.vendors import Vendor
+from mandelcl.opencl import absence, vendors
+from mandelcl.opencl.absence import diagnose, explain_absence, problems
+from mandelcl.opencl.runtimes import Runtimes
+from mandelcl.opencl.vendors import Vendor
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="loads libraries as Linux does")
 

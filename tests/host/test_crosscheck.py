@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mandelcl import pixel
-from mandelcl.checking import Sample
-from mandelcl.crosscheck import CrossChecks, Words
+from mandelcl.crew.checking import Sample
+from mandelcl.crew.crosscheck import CrossChecks, Words
 from mandelcl.job import Job
 from mandelcl.schedule import Block
 from mandelcl.view import View
@@ -68,7 +68,7 @@ def test_the_host_says_who_is_wrong(owner: int, checker: int, liar: str) -> None
 
 
 def test_where_nobody_can_tell_both_are_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.checking._VERDICT_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.crew.checking._VERDICT_ITERATIONS", {"separate": 0})
     checks = checks_with(1)
     run = given(checks)
     verdict = checks.answer("b", run, counts(run))

@@ -19,10 +19,10 @@ from PIL import Image, PngImagePlugin
 from mandelcl.colour import PALETTES, Colouring, colourise
 from mandelcl.errors import FileError
 from mandelcl.field import Field
+from mandelcl.files.loading import read_colouring, read_field, read_job
+from mandelcl.files.output import write
+from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.loading import read_colouring, read_field, read_job
-from mandelcl.output import write
-from mandelcl.strips import Picture
 from tests.host.files import ICE, a_field, assert_same, fields, names, same_folder
 
 
@@ -153,5 +153,7 @@ def in_a_new_python(code: str) -> str:
 def test_writing_and_reading_need_no_pillow(tmp_path: Path) -> None:
     path, field = tmp_path / "a.png", a_field()
     write(path, field, ICE.picture(field))
-    code = f"import sys; from mandelcl.loading import read_job; read_job({str(path)!r}); print('PIL' in sys.modules)"
+    code = (
+        f"import sys; from mandelcl.files.loading import read_job; read_job({str(path)!r}); print('PIL' in sys.modules)"
+    )
     assert in_a_new_python(code).strip() == "False"

@@ -4,7 +4,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ import mandelcl
 
 PACKAGE = Path(mandelcl.__file__).parent
 
-# Top to bottom, in the design's order and with its names; a package stands for all of its modules.
+# Top to bottom, in the design's order and with its names. Some packages have an order inside, too; others stand for all
+# of their modules.
 LAYERS = (
     "__main__",
     "cli",
@@ -24,16 +25,16 @@ LAYERS = (
     "streaming",
     "resuming",
     "rendering",
-    "workers",
-    "seat",
+    "crew.crew",
+    "crew.seat",
     "worker",
-    "handle",
+    "crew.handle",
     "computation",
-    "crosscheck",
-    "checking",
+    "crew.crosscheck",
+    "crew.checking",
     "pixel",
-    "sharing",
-    "wire",
+    "crew.sharing",
+    "crew.wire",
     "tune",
     "algorithms",
     "rate",
@@ -48,24 +49,24 @@ LAYERS = (
     "store",
     "schedule",
     "variant",
-    "device",
-    "quirks",
-    "absence",
-    "runtimes",
-    "vendors",
+    "opencl.device",
+    "opencl.quirks",
+    "opencl.absence",
+    "opencl.runtimes",
+    "opencl.vendors",
     "source",
     "cache",
     "colour",
     "palettes",
-    "loading",
-    "output",
-    "bigtiff",
-    "deepzoom",
-    "png",
-    "archive",
-    "paths",
-    "leftovers",
-    "strips",
+    "files.loading",
+    "files.output",
+    "files.bigtiff",
+    "files.deepzoom",
+    "files.png",
+    "files.archive",
+    "files.paths",
+    "files.leftovers",
+    "files.strips",
     "report",
     "locations",
     "field",
@@ -75,10 +76,17 @@ LAYERS = (
     "view",
     "errors",
 )
+# Packages with an order of their own.
+ORDERED = {layer.partition(".")[0] for layer in LAYERS if "." in layer}
 # These may be built on pyopencl; `absence` and `runtimes` only speak of it.
-OPENCL = {"device"}
+OPENCL = {"opencl.device"}
 # Its public names are looked up in the modules when first asked for.
 ROOT = "__init__"
+
+
+def layer_of(parts: Sequence[str]) -> str:
+    """Return the layer of a module or of a name in it, from the parts of its name below `mandelcl`."""
+    return ".".join(parts[: 2 if parts[0] in ORDERED else 1])
 
 
 def modules() -> dict[str, list[Path]]:
@@ -86,7 +94,8 @@ def modules() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        found.setdefault(parts[0], []).append(path)
+        if parts[0] not in ORDERED or parts[1] != ROOT:
+            found.setdefault(layer_of(parts), []).append(path)
     return found
 
 
@@ -112,7 +121,8 @@ def layers_used(path: Path) -> set[str]:
     for name in imported(path):
         parts = name.split(".")
         if parts[0] == "mandelcl" and len(parts) > 1:
-            used.add(parts[1] if parts[1] in LAYERS else "mandelcl")
+            layer = layer_of(parts[1:])
+            used.add(layer if layer in LAYERS else "mandelcl")
     return used
 
 
@@ -145,10 +155,11 @@ def test_the_test_sees_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "cli").mkdir()
     path = tmp_path / "cli" / "x.py"
     path.write_text(
-        "from mandelcl import view\nfrom mandelcl.device import Device\nimport mandelcl.job\nfrom . import options\n"
-        "from ..cache import read\ndef f():\n  import mandelcl.rate as r\n  importlib.import_module('mandelcl.store')\n"
+        "from mandelcl import view\nfrom mandelcl.opencl.device import Device\nfrom mandelcl.files import paths\n"
+        "import mandelcl.job\nfrom . import options\nfrom ..cache import read\ndef f():\n  import mandelcl.rate as r\n"
+        "  importlib.import_module('mandelcl.store')\n"
     )
-    assert layers_used(path) == {"view", "device", "job", "cli", "cache", "rate", "store"}
+    assert layers_used(path) == {"view", "opencl.device", "files.paths", "job", "cli", "cache", "rate", "store"}
 
 
 def python(code: str) -> str:
@@ -158,7 +169,7 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "module", ["mandelcl", "mandelcl.cli", "mandelcl.view", "mandelcl.output", "mandelcl.runtimes"]
+    "module", ["mandelcl", "mandelcl.cli", "mandelcl.view", "mandelcl.files.output", "mandelcl.opencl.runtimes"]
 )
 def test_importing_loads_no_opencl(module: str) -> None:
     assert python(f"import sys, {module}; print('pyopencl' in sys.modules)") == "False\n"

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.errors import FileError
-from mandelcl.loading import read_colouring, read_field, read_job
-from mandelcl.output import write
+from mandelcl.files.loading import read_colouring, read_field, read_job
+from mandelcl.files.output import write
 from tests.host.files import ICE, a_field
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.errors import FileError
-from mandelcl.loading import read_field
-from mandelcl.output import check_writable, write
+from mandelcl.files.loading import read_field
+from mandelcl.files.output import check_writable, write
 from tests.host.files import ICE, a_field, assert_same, names
 
 # Before the work

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.errors import FileError
-from mandelcl.paths import drafted, replacing, require_writable
+from mandelcl.files.paths import drafted, replacing, require_writable
 from tests.host.files import names
 
 

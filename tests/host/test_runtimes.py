@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import runtimes
-from mandelcl.runtimes import prepare
+from mandelcl.opencl import runtimes
+from mandelcl.opencl.runtimes import prepare
 from tests.host.conftest import VARIABLES, Machine, named
 
 
@@ -164,7 +164,7 @@ def test_other_systems_keep_their_ways(machine: Machine, platform: str) -> None:
 
 
 def run(code: str, **environment: str) -> "subprocess.Popen[str]":
-    root = str(Path(runtimes.__file__).parents[1])
+    root = str(Path(runtimes.__file__).parents[2])
     return subprocess.Popen(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": root, **environment},
@@ -177,7 +177,7 @@ FILES = {f"{i:02}-x.icd": f"lib{i}.so\n".encode() for i in range(20)}
 
 
 def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
-    code = f"from mandelcl.runtimes import _merged_folder as m; print(m({FILES!r}))"
+    code = f"from mandelcl.opencl.runtimes import _merged_folder as m; print(m({FILES!r}))"
     children = [run(code, MANDELCL_CACHE=str(tmp_path / "cache")) for _ in range(4)]
     folders = {child.communicate(timeout=60)[0].strip() for child in children}
     assert [child.returncode for child in children] == [0] * 4
@@ -190,7 +190,7 @@ def test_a_temporary_folder_goes_with_its_process_and_not_with_a_fork(tmp_path: 
     code = f"""
 import os, sys
 from pathlib import Path
-from mandelcl.runtimes import _merged_folder
+from mandelcl.opencl.runtimes import _merged_folder
 folder = _merged_folder({FILES!r})
 if hasattr(os, "fork"):
     child = os.fork()
@@ -207,6 +207,6 @@ print(folder, len(list(folder.iterdir())))
 
 
 def test_preparing_imports_no_opencl(tmp_path: Path) -> None:
-    code = "import sys; from mandelcl.runtimes import prepare; prepare(); print('pyopencl' in sys.modules)"
+    code = "import sys; from mandelcl.opencl.runtimes import prepare; prepare(); print('pyopencl' in sys.modules)"
     child = run(code, MANDELCL_CACHE=str(tmp_path))
     assert child.communicate(timeout=60)[0].strip() == "False"

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from mandelcl import runtimes, vendors
-from mandelcl.runtimes import prepare
+from mandelcl.opencl import runtimes, vendors
+from mandelcl.opencl.runtimes import prepare
 from tests.host.conftest import Machine, named
 
 

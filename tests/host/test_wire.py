@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl import wire
+from mandelcl.crew import wire
 
 heads = st.dictionaries(st.text(max_size=5), st.integers() | st.text() | st.none(), max_size=4)
 

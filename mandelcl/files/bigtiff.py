@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.strips import Picture, in_order
+from mandelcl.files.strips import Picture, in_order
 
 TILE = 256
 _LEVEL = 2

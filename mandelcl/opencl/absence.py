@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.runtimes import Runtimes
-from mandelcl.vendors import Vendor, driver_vendors, is_folder
+from mandelcl.opencl.runtimes import Runtimes
+from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder
 
 OS_RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 ROOT = Path("/")  # tests look at a machine of their own

@@ -4,9 +4,9 @@ import os
 import threading
 from pathlib import Path
 
-from mandelcl import png
 from mandelcl.errors import FileError
-from mandelcl.strips import Picture
+from mandelcl.files import png
+from mandelcl.files.strips import Picture
 
 TILE = 256
 _NAME = "picture"

@@ -9,9 +9,9 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import runtimes
 from mandelcl.errors import BuildError, DeviceError, first_error
-from mandelcl.quirks import quirks_of
+from mandelcl.opencl import runtimes
+from mandelcl.opencl.quirks import quirks_of
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
 

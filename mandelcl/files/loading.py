@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from mandelcl import archive, bigtiff, png
 from mandelcl.errors import FileError
 from mandelcl.field import Field
+from mandelcl.files import archive, bigtiff, png
+from mandelcl.files.output import COLOURING_KEY, JOB_KEY
+from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
-from mandelcl.output import COLOURING_KEY, JOB_KEY
-from mandelcl.paths import one_line, target
 
 
 def read_field(path: str | Path) -> Field:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mandelcl import cache
-from mandelcl.paths import drafted
-from mandelcl.vendors import (
+from mandelcl.files.paths import drafted
+from mandelcl.opencl.vendors import (
     Vendor,
     distinct,
     driver_vendors,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import checking
+from mandelcl.crew import checking
 from mandelcl.job import Job
 from mandelcl.schedule import Block
 

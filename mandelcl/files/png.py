@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.strips import Picture, in_order
+from mandelcl.files.strips import Picture, in_order
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LEVEL = 2

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.leftovers import cleared_by
+from mandelcl.files.leftovers import cleared_by
 
 Check = Callable[[Path], None]
 Move = Callable[[Path, Path], None]

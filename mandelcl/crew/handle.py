@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import mandelcl
-from mandelcl import wire
+from mandelcl.crew import wire
 from mandelcl.schedule import Block
 
 COMMAND = (sys.executable, "-m", "mandelcl.worker")

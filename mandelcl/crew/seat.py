@@ -7,7 +7,7 @@ from typing import Any
 
 from mandelcl.choose import Choice
 from mandelcl.computation import Settings
-from mandelcl.handle import COMMAND, Event, Handle
+from mandelcl.crew.handle import COMMAND, Event, Handle
 from mandelcl.schedule import Block, default_budget
 
 # How long a block takes where nothing escapes: not longer, since it is what a fault costs; where possible not shorter,

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import archive, bigtiff, deepzoom, png
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
-from mandelcl.paths import (
+from mandelcl.files import archive, bigtiff, deepzoom, png
+from mandelcl.files.paths import (
     Check,
     Move,
     move,
@@ -27,8 +27,8 @@ from mandelcl.paths import (
     target,
     unchecked,
 )
+from mandelcl.files.strips import Picture, in_order
 from mandelcl.report import Stopwatch
-from mandelcl.strips import Picture, in_order
 
 JOB_KEY = "mandelcl"
 COLOURING_KEY = "mandelcl-colouring"
