@@ -76,3 +76,11 @@ static int lanes_any(int_lanes mask) {
 /* Before a loop: unroll it whole, so that arrays indexed by it become registers; or keep it small. */
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
+
+/* A kernel whose work-items are vectors already, so that a compiler need not make vectors of work-items: Intel's would
+ * try, take two to eight times as long, and not use it. */
+#if LANES > 1
+#define KERNEL kernel __attribute__((vec_type_hint(LANED(float))))
+#else
+#define KERNEL kernel
+#endif

@@ -32,7 +32,7 @@ static void selftest_put_complex(global uint *out, uint cases, uint place, numbe
 
 /* in, as saved state: z, c, and R² and a pitch as the parts of a third; then whole numbers: column, row and the pitch's
  * rest. out, as saved state: the point c + (column, row)·pitch, z² + c and zero; then |z|² as float and the mask outside(R²). */
-kernel void selftest_number(global const uint *in, global uint *out, uint cases) {
+KERNEL void selftest_number(global const uint *in, global uint *out, uint cases) {
   const number_complex z = selftest_complex(in, cases, 0), c = selftest_complex(in, cases, 1);
   const number_complex view = selftest_complex(in, cases, 2);
   const uint_lanes column = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS);
@@ -48,7 +48,7 @@ kernel void selftest_number(global const uint *in, global uint *out, uint cases)
 }
 
 /* in: a, b, s. out: integer operations on 32 and 64 bits. */
-kernel void selftest_integers(global const uint *in, global uint *out, uint cases) {
+KERNEL void selftest_integers(global const uint *in, global uint *out, uint cases) {
   const uint_lanes a = selftest_word(in, cases, 0), b = selftest_word(in, cases, 1), s = selftest_word(in, cases, 2);
   const ulong_lanes wide = LANED(convert_ulong)(a) * LANED(convert_ulong)(b);
   const ulong_lanes sum = LANED(convert_ulong)(a) + LANED(convert_ulong)(b);
@@ -71,7 +71,7 @@ kernel void selftest_integers(global const uint *in, global uint *out, uint case
 
 /* How fast: SPEED_CHAINS chains a work-item, each of `steps` dependent steps; in[0] and in[1] are a point that stays
  * bounded. The result keeps the compiler from leaving the work out. */
-kernel void selftest_speed(global const uint *in, global uint *out, uint steps) {
+KERNEL void selftest_speed(global const uint *in, global uint *out, uint steps) {
   const number_complex c = {number_load(in), number_load(in + NUMBER_WORDS)};
   number_complex z[SPEED_CHAINS];
   UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = c;

@@ -14,7 +14,7 @@ static void selftest_put_real(global uint *out, uint cases, uint real, number_re
 
 /* in: a, b, c. out: the eight shapes ±(a·b ± c), ±(c ± a·b), none of which may be fused, then fma(a, b, c) and
  * fma(−a, b, c). */
-kernel void selftest_shapes(global const uint *in, global uint *out, uint cases) {
+KERNEL void selftest_shapes(global const uint *in, global uint *out, uint cases) {
   const number_real a = selftest_real(in, cases, 0), b = selftest_real(in, cases, 1), c = selftest_real(in, cases, 2);
   selftest_put_real(out, cases, 0, a * b + c);
   selftest_put_real(out, cases, 1, a * b - c);
@@ -33,7 +33,7 @@ kernel void selftest_shapes(global const uint *in, global uint *out, uint cases)
 #if ROUNDING_FUSED
 /* What fma costs, against a product and a sum: four chains of `steps` dependent ones. in: factor and term. */
 #define SELFTEST_CHAINS(name, expression)                                                                   \
-  kernel void name(global const uint *in, global uint *out, uint steps) {                                   \
+  KERNEL void name(global const uint *in, global uint *out, uint steps) {                                   \
     const number_real factor = number_load(in), term = number_load(in + NUMBER_WORDS);                      \
     number_real x[4] = {term, factor, -term, -factor};                                                      \
     for (uint step = 0; step < steps; step++) {                                                             \

@@ -1,6 +1,6 @@
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from z₀. Reads nothing but the
  * view: a position follows from the work-item's id. */
-kernel void advance_block(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint rows, uint groups,
+KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint rows, uint groups,
                           uint cap, uint cap_reached, uint shortcuts, global uint *results,
                           global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);

@@ -2,7 +2,7 @@
  * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
  * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
  * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
-kernel void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
+KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
                                global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
                                uint slots, uint first, uint total, uint groups, uint cap, uint cap_reached,
                                uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {

@@ -1,5 +1,5 @@
 /* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
-kernel void advance_survivors(global const uint *view_words, int2 offset, uint2 size, uint n, uint groups, uint cap,
+KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, uint n, uint groups, uint cap,
                               uint cap_reached, uint shortcuts, global uint *results, global const uint *saved, uint total,
                               global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);

@@ -136,7 +136,7 @@ def test_source_prints_one_text(draw: Run) -> None:
     text = draw("source", "--orbits", "survivors", "--number", "float", "--rounding", "separate").out
     assert "#define ROUNDING_FUSED 0\n" in text
     assert '#line 1 "compat.cl"\n' in text
-    assert "kernel void advance_survivors" in text
+    assert "KERNEL void advance_survivors" in text
     assert "#include" not in text
 
 

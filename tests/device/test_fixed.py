@@ -22,7 +22,7 @@ from tests.oracle.fixed import Fixed
 SHARES = {2: 1, 3: 1, 4: 1, 5: 1, 8: 1, 16: 2, 32: 5}
 KERNEL = """
 #line 1 "test_fixed"
-kernel void test_number(global const uint *encoded, global const uint *states, global const uint *columns_rows,
+KERNEL void test_number(global const uint *encoded, global const uint *states, global const uint *columns_rows,
                         global uint *points, global uint *steps, global uint *outsides_norms) {
   uint_lanes words[NUMBER_STATE_WORDS];
   number_complex anchor;

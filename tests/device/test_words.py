@@ -33,7 +33,7 @@ BODIES = {
 }
 KERNEL = """
 #line 1 "%(name)s"
-kernel void test_%(name)s(global const uint *zs, global const uint *xs, global const uint *ks, global const uint *ins,
+KERNEL void test_%(name)s(global const uint *zs, global const uint *xs, global const uint *ks, global const uint *ins,
                           global uint *results, global uint *lefts) {
   uint_lanes z[2 * NUMBER_WORDS], x[NUMBER_WORDS], left = (uint_lanes)0u;
   for (uint w = 0; w < NUMBER_WORDS; w++) { z[w] = get(zs, w); x[w] = get(xs, w); }
