@@ -22,6 +22,13 @@ QUIRKS = (
     Quirk("rusticl", "Mesa 22.3.6 aborts the process when given a binary that is not its own", keep_binaries=False),
     Quirk(
         "Portable Computing Language",
+        "asked for a binary, PoCL compiles every kernel once more, for seconds; it has a cache of its own. It prints "
+        "how many warnings its compiler had, such as of vectors that change an ABI that nobody uses",
+        ("-w",),
+        keep_binaries=False,
+    ),
+    Quirk(
+        "Portable Computing Language",
         "PoCL 3.0 from PyPI ends the process when a build fails, and on new CPUs every build fails",
         driver="3.0",
         may_abort=True,
