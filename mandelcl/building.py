@@ -1,4 +1,6 @@
-"""From a resolved job to a built program: the text for the driver's compiler, and binaries of earlier builds."""
+"""From a resolved job to a built program: the text for the driver's compiler, and what earlier builds left."""
+
+import threading
 
 from mandelcl import cache, source
 from mandelcl.errors import BuildError
@@ -8,6 +10,9 @@ from mandelcl.opencl.device import BuiltProgram, Device, binary_of
 from mandelcl.variant import Variant
 
 SMOOTH_LIMIT = 1000
+_MOST_KEPT = 32
+_kept: dict[tuple[Device, str], BuiltProgram] = {}  # of this process, the one used last at the end
+_keeping = threading.Lock()
 
 
 def loop_text(job: Job, variant: Variant, source_name: str) -> str:
@@ -23,7 +28,17 @@ def loop_text(job: Job, variant: Variant, source_name: str) -> str:
 
 
 def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device, from the cached binary of an earlier build where there is one."""
+    """Return a program for the device: one that this process has built before, or from an earlier one's binary."""
+    program = _kept.get((device, text)) or _built(device, text)
+    with _keeping:
+        _kept.pop((device, text), None)
+        _kept[device, text] = program
+        while len(_kept) > _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return program
+
+
+def _built(device: Device, text: str) -> BuiltProgram:
     if not device.keeps_binaries:
         return device.build(text)
     key = source.digest(f"{device.identity}\n{text}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl import cache, choose, known_answers, selftest, source
+from mandelcl import building, cache, choose, known_answers, selftest, source
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.job import Job
 from mandelcl.known_answers import Words
@@ -157,6 +157,7 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
 
 def _render(device: Device) -> None:
     selftest._SEEN.clear()  # as in a new process
+    building._kept.clear()
     job = Job(views.whole(37, 23), 60, number="float", rounding="separate")
     field, _ = render(job, device)
     np.testing.assert_array_equal(field.counts, expected(job))
@@ -234,9 +235,9 @@ except BuildError:
 @pytest.mark.parametrize("stale", ["garbage"])
 def test_a_stale_binary_is_built_again(device: Device, fresh_cache: Path, stale: str) -> None:
     """One with a right checksum, under the right key."""
+    if not device.keeps_binaries:
+        pytest.skip("no binaries are kept for this platform; mandelcl/opencl/quirks.py says why")
     done = subprocess.run([sys.executable, "-c", _LOAD, device.spec, "garbage"], capture_output=True, env=os.environ)
-    if done.returncode < 0:
-        pytest.skip("this driver ends the process when it is given a binary that is not its own")
     assert done.returncode == 0, done.stderr.decode()
     _render(device)
     binaries = list(fresh_cache.glob("binaries/*"))
