@@ -45,17 +45,19 @@ def check(target: Target) -> dict[str, Any]:
     """Return how many launches there were and which variants were wrong; the self-test's verdict too."""
     launches, wrong = 0, []
     for smooth in (False, True):
-        job = target.job(views.whole(19, 11), CAP, smooth=smooth)
+        job = target.job(views.whole(13, 11), CAP, smooth=smooth)
         truth = expected_smooth(job, SMOOTH_LIMIT)
         out = truth.counts < CAP
         for variant in VARIANTS:
-            results, done = planes(job, target.device, variant, (19, 6), SetPace((6, 5), (1, 2)))
+            results, done = planes(job, target.device, variant, (13, 6), SetPace((6, 5), (1, 2)))
             right = np.array_equal(results[0], truth.counts)
             if smooth:
                 right &= np.array_equal(results[1][out], truth.steps[out])
                 right &= np.array_equal(results[2].view(np.float32)[out], truth.norms[out])
             launches += done
             wrong += [] if right else [repr(variant)]
+            if smooth and variant is not VARIANTS[-1]:
+                continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
     found = selftest.verdict(target.device, target.number, target.rounding)
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}

@@ -41,7 +41,8 @@ KINDS = [("float", "fused"), ("float", "separate"), ("double", "fused"), ("doubl
 
 def builds(target: Target) -> list[Variant]:
     """Return a share of the builds: the kinds of arithmetic divide them among themselves."""
-    variants = [Variant(*build, *SHAPES[k % len(SHAPES)]) for k, build in enumerate(BUILDS)]
+    shapes = [SHAPES[(k + k // len(KINDS)) % len(SHAPES)] for k in range(len(BUILDS))]
+    variants = [Variant(*build, *shape) for build, shape in zip(BUILDS, shapes, strict=True)]
     if default_variant(target.device, target.number).lanes == 1:  # such compilers take minutes for wide vectors
         return [variant for variant in variants if variant.orbits == 1]
     return variants[KINDS.index((target.number.name, target.rounding)) :: len(KINDS)]
@@ -97,8 +98,6 @@ def test_any_split(
 ) -> None:
     job = target.job(view, cap)
     variant = data.draw(st.sampled_from(builds(target)), "variant")
-    shape = data.draw(st.sampled_from(SHAPES), "work-group")  # some drivers compile for each
-    variant = replace(variant, local_columns=shape[0], local_rows=shape[1])
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
     counts, _ = planes(job, target.device, variant, block, SetPace(rows, groups))
     check(job, counts[0])
