@@ -20,7 +20,7 @@ from mandelcl.files.paths import require_writable
 from mandelcl.studies import STUDIES, compare, document, find_study, plots
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document
-from mandelcl.studies.model import Row
+from mandelcl.studies.row import Row
 from mandelcl.view import parse_number
 
 

@@ -1,6 +1,6 @@
 """The published experiments and a table of devices, one module a study, on the package's own interface.
 
-A module's `STUDY` is a `model.Study`. To add one: the module, and a line in `STUDIES`.
+A module's `STUDY` is a `study.Study`. To add one: the module, and a line in `STUDIES`.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mandelcl.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from mandelcl.studies.model import Study
+    from mandelcl.studies.study import Study
 
 STUDIES: Mapping[str, str] = MappingProxyType(
     {

@@ -13,8 +13,8 @@ from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.fixed import by_name
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.studies.model import Row, Times, Value
 from mandelcl.studies.reference import Counts
+from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.timing import Sample, Timed, coarse_step, repeated
 from mandelcl.studies.validation import Validator, Verdict, fingerprint
 from mandelcl.view import View

@@ -5,7 +5,8 @@ from typing import Any
 
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.model import Column, Row, Study
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Column, Study
 
 SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150)
 CAPS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)

@@ -8,8 +8,9 @@ from typing import Any
 from mandelcl.opencl.device import Device
 from mandelcl.studies import child, jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study, Times
 from mandelcl.studies.processes import whole_process
+from mandelcl.studies.row import Row, Times
+from mandelcl.studies.study import Column, Study
 
 RESOLUTIONS = (500, 1000, 1500, 2000)
 

@@ -10,7 +10,8 @@ from mandelcl.numbers import IeeeFormat
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Column, Study
 
 CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from mandelcl.errors import FileError
 from mandelcl.files.paths import one_line, replacing, target
-from mandelcl.studies.model import Row, Study, Times
+from mandelcl.studies.row import Row, Times
+from mandelcl.studies.study import Study
 
 SCHEMA = 1
 _TIMES = ("min", "median", "max", "mean")

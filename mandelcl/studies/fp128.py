@@ -7,7 +7,8 @@ from mandelcl.computation import Settings
 from mandelcl.fixed import by_name
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Column, Study
 
 SIZE = 2048
 NUMBERS = ("float", "double", "fp128")

@@ -10,7 +10,8 @@ from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study, Value
+from mandelcl.studies.row import Row, Value
+from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
 from mandelcl.variant import Variant, default_variant
 

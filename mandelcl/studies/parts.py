@@ -23,8 +23,8 @@ from mandelcl.report import LaunchLog
 from mandelcl.schedule import Block, BlockQueue
 from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
-from mandelcl.studies.model import Row
 from mandelcl.studies.reference import Counts
+from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, plain, repeated
 from mandelcl.studies.validation import Verdict, digest
 from mandelcl.variant import Variant

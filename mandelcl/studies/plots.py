@@ -6,7 +6,7 @@ from typing import Any
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import replacing
-from mandelcl.studies.model import Study
+from mandelcl.studies.study import Study
 
 Rows = Sequence[Mapping[str, Any]]
 SUFFIXES = (".png", ".svg", ".pdf")

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study, Value
 from mandelcl.studies.published_order import ORDER, PublishedOrder
 from mandelcl.studies.reference import Counts
+from mandelcl.studies.row import Row, Value
+from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
 
 RESOLUTIONS = (500, 1000, 1500, 2000)

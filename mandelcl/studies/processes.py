@@ -10,7 +10,7 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.child import Task, measured
-from mandelcl.studies.model import Row
+from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, Timed
 from mandelcl.studies.validation import digest
 from mandelcl.variant import Variant

@@ -13,8 +13,9 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, pinned, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study, Value
 from mandelcl.studies.reference import Counts
+from mandelcl.studies.row import Row, Value
+from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
 from mandelcl.studies.validation import Verdict, digest
 from mandelcl.variant import Variant, default_variant

@@ -14,8 +14,9 @@ from mandelcl.opencl.device import Device
 from mandelcl.published import coursework_job
 from mandelcl.studies import child, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.model import Column, Row, Study
 from mandelcl.studies.processes import whole_process
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
 from mandelcl.variant import Variant, default_variant
 

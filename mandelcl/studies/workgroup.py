@@ -11,7 +11,8 @@ from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.model import Column, Row, Study, Value
+from mandelcl.studies.row import Row, Value
+from mandelcl.studies.study import Column, Study
 from mandelcl.variant import default_variant
 
 RESOLUTIONS = (500, 2000)

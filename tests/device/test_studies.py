@@ -15,7 +15,7 @@ from mandelcl.opencl.device import Device, Event
 from mandelcl.studies import STUDIES, find_study, jobs, plots, workgroup
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
-from mandelcl.studies.model import Row
+from mandelcl.studies.row import Row
 from tests.device.targets import devices as found_devices
 
 _SCALE, _CAP = Fraction(1, 2048), 30

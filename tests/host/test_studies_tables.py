@@ -14,7 +14,8 @@ import pytest
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.studies import compare, document
 from mandelcl.studies.document import Document
-from mandelcl.studies.model import Column, Row, Study, Times
+from mandelcl.studies.row import Row, Times
+from mandelcl.studies.study import Column, Study
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mandelcl.computation import Settings
-from mandelcl.studies.model import Times
+from mandelcl.studies.row import Times
 from mandelcl.studies.timing import Sample, coarse_step, plain, repeated, steady
 
 

@@ -1,14 +1,11 @@
-"""What a study is, and a row of its table."""
+"""A row of a study's table, and the times in it."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 from mandelcl.opencl.device import Device
-
-if TYPE_CHECKING:
-    from mandelcl.studies.bench import Bench
 
 Value = str | int | float | bool | None
 
@@ -75,29 +72,3 @@ class Row:
     def label(self) -> str:
         """The device as legends name it."""
         return f"{self.device}, {self.platform}"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A study's own column: its key in `Row.extra`, its heading, and the format of a number (as `format` has it)."""
-
-    key: str
-    heading: str
-    form: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """A study: what it measures and how it is drawn.
-
-    `run` yields rows as they are measured. `draw` fills a matplotlib figure from rows as JSON has them. `published`
-    is lines of published figures for the page, `notes` what a reader must know.
-    """
-
-    name: str
-    title: str
-    run: Callable[["Bench"], Iterator[Row]]
-    draw: Callable[[Any, Sequence[Mapping[str, Any]]], None]
-    columns: tuple[Column, ...] = ()
-    published: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()

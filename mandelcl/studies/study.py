@@ -1,0 +1,34 @@
+"""What a study is: what it measures, and how that is told and drawn."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.row import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A study's own column: its key in `Row.extra`, its heading, and the format of a number (as `format` has it)."""
+
+    key: str
+    heading: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study: what it measures and how it is drawn.
+
+    `run` yields rows as they are measured. `draw` fills a matplotlib figure from rows as JSON has them. `published`
+    is lines of published figures for the page, `notes` what a reader must know.
+    """
+
+    name: str
+    title: str
+    run: Callable[[Bench], Iterator[Row]]
+    draw: Callable[[Any, Sequence[Mapping[str, Any]]], None]
+    columns: tuple[Column, ...] = ()
+    published: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
