@@ -11,7 +11,6 @@ from mandelcl.variant import Variant
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32
-_kept: dict[tuple[Device, str], BuiltProgram] = {}  # of this process, the one used last at the end
 _keeping = threading.Lock()
 
 
@@ -28,13 +27,14 @@ def loop_text(job: Job, variant: Variant, source_name: str) -> str:
 
 
 def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device: one that this process has built before, or from an earlier one's binary."""
-    program = _kept.get((device, text)) or _built(device, text)
+    """Return a program for the device: one that was built for it before, or from an earlier process's binary."""
+    kept = device.programs
+    program = kept.get(text) or _built(device, text)
     with _keeping:
-        _kept.pop((device, text), None)
-        _kept[device, text] = program
-        while len(_kept) > _MOST_KEPT:
-            del _kept[next(iter(_kept))]
+        kept.pop(text, None)
+        kept[text] = program
+        while len(kept) > _MOST_KEPT:
+            del kept[next(iter(kept))]
     return program
 
 

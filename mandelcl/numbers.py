@@ -142,7 +142,7 @@ class IeeeFormat(NumberFormat):
         """Return the kernel files that implement it."""
         return (f"number_{self.name}.cl", "number_ieee.cl")
 
-    def defines(self, rounding: str, double_digits: bool) -> dict[str, int]:  # noqa: ARG002
+    def defines(self, rounding: str, double_digits: bool) -> dict[str, int]:  # noqa: ARG002 - no digits
         """Return the build options that its kernel files expect."""
         return {"USE_FP64": int(self.needs_fp64), "ROUNDING_FUSED": int(rounding == "fused")}
 

@@ -5,7 +5,6 @@ summary names each implementation with the tests that ran on it; `--implementati
 """
 
 import os
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -75,8 +74,6 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of an empty cache, in use for this test alone."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("MANDELCL_CACHE", str(folder))
-    if "mandelcl.building" in sys.modules:  # host tests do without
-        monkeypatch.setattr("mandelcl.building._kept", {})
     return folder
 
 

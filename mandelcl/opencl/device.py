@@ -45,6 +45,7 @@ class Device:
         self.max_group_size: int = handle.max_work_group_size
         self.timer_resolution_ns: int = handle.profiling_timer_resolution
         self.extensions = frozenset(handle.extensions.split())
+        self.programs: dict[str, BuiltProgram] = {}  # by text, the one used last at the end; they go with the device
         self._quirks = quirks_of(self.platform, self.driver)
 
     def __repr__(self) -> str:

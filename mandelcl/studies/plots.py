@@ -18,7 +18,7 @@ def require(path: str | Path) -> None:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InvalidInputError(f"cannot draw {path}: the suffix must be one of {', '.join(SUFFIXES)}")
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib  # noqa: F401 - only whether it is there
     except ImportError:
         raise InvalidInputError("--plot needs matplotlib; pip install 'mandelcl[plot]'") from None
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl import building, cache, choose, known_answers, selftest, source
+from mandelcl import cache, choose, known_answers, selftest, source
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.job import Job
 from mandelcl.known_answers import Words
@@ -125,6 +125,7 @@ def test_a_failed_build_is_a_failure_for_now(
     with monkeypatch.context() as patch:
         patch.setattr(Device, "build", build)
         selftest._SEEN.clear()
+        device.programs.clear()
         found = selftest.verdict(device, FLOAT, "separate")
         assert (found.passed, found.speed) == (False, 0.0)
         assert "unknown target CPU 'generic'" in found.reason
@@ -157,7 +158,7 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
 
 def _render(device: Device) -> None:
     selftest._SEEN.clear()  # as in a new process
-    building._kept.clear()
+    device.programs.clear()
     job = Job(views.whole(37, 23), 60, number="float", rounding="separate")
     field, _ = render(job, device)
     np.testing.assert_array_equal(field.counts, expected(job))
