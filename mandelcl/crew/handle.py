@@ -86,12 +86,12 @@ class Handle:
 
     def _send(self, head: dict[str, Any]) -> None:
         with suppress(OSError):  # that it has ended is said by the listener
-            wire.send(self._process.stdin, head)  # type: ignore[arg-type]
+            wire.send(self._process.stdin, head)  # type: ignore[arg-type]  # a pipe: it was asked for
 
     def _listen(self) -> None:
         head: dict[str, Any] | None = None
         try:
-            while (message := wire.receive(self._process.stdout)) is not None:  # type: ignore[arg-type]
+            while (message := wire.receive(self._process.stdout)) is not None:  # type: ignore[arg-type]  # as above
                 self._events.put(Event(self, *message))
         except (OSError, wire.WireError) as error:
             head = {"say": "failed", "why": str(error)}

@@ -157,7 +157,7 @@ def test_auto_needs_more_for_larger_pictures(device: Device) -> None:
         auto(View.centred(*SPIRAL, Fraction(10**400), 64, 64), device)
 
 
-@pytest.mark.parametrize("number", ["fp128", "fixed:2"])
+@pytest.mark.parametrize("number", ["fp128", "fixed:2", pytest.param("fixed:8", marks=pytest.mark.long)])
 def test_smooth(device: Device, number: str) -> None:
     """The fractions are finite, and those of float and double wherever the counts are."""
     job = Job(views.whole(61, 37), 200, number=number, rounding="fixed", smooth=True)

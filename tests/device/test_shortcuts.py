@@ -107,7 +107,7 @@ def test_smooth_is_the_same(target: Target) -> None:
     np.testing.assert_array_equal(fields[0].smooth, fields[1].smooth)
 
 
-@pytest.mark.parametrize("number", ["fp128", "fixed:2", "fixed:5"])
+@pytest.mark.parametrize("number", ["fp128", "fixed:2", "fixed:5", pytest.param("fixed:6", marks=pytest.mark.long)])
 def test_fixed(device: Device, number: str) -> None:
     variants = [
         default_variant(device, by_name(number), digits) for digits in ({True, False} if device.fp64 else {False})
