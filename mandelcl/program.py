@@ -40,12 +40,9 @@ class Program:
         self._view = self._upload(self._encoded_view())
 
     def sibling(self, job: Job) -> "Program":
-        """Return a program for a job that differs in its view or algorithm alone; it takes over what is built."""
+        """Return a program for a job that differs in its view or algorithm alone, and so has the same kernels."""
         sibling = Program(self.device, job, self.variant, self.loop_limit, self.shortcuts)
         sibling.first_iterations = self.first_iterations
-        for built in ("_block_kernel", "_survivors_kernel"):
-            if built in self.__dict__:
-                sibling.__dict__[built] = self.__dict__[built]
         sibling.build_seconds = self.build_seconds
         return sibling
 
