@@ -19,7 +19,8 @@ def measured(program: Program) -> float:
     """
     text = program.text("block")
     device = program.device
-    key = source.digest(f"{device.identity}\n{device.compute_units}\n{program.variant}\nbest of {_REPEATS}\n{text}")
+    how = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
+    key = source.digest(f"{device.identity}\n{device.compute_units}\n{how}\n{text}")
     payload = cache.read("rates", key)
     if payload is not None:
         try:
@@ -35,8 +36,11 @@ def measured(program: Program) -> float:
 
 def _measure(program: Program) -> float:
     """Time launches of four times as many groups each until one is long enough for the clock, and that one again."""
-    columns_each, rows = program.variant.tile
-    columns = columns_each * max(1, program.saturation // program.variant.orbits)
+    variant = program.variant
+    unit, rows = (
+        of * local for of, local in zip(variant.tile, (variant.local_columns, variant.local_rows), strict=True)
+    )
+    columns = unit * -(-program.saturation // (unit * rows))  # whole work-groups: none has work-items without an orbit
     memory = program.allocate(columns * rows, columns)
 
     def timed(groups: int) -> float:

@@ -14,7 +14,7 @@ class Probed:
     """A program whose launches take as long as they should, times the next of `delays`."""
 
     def __init__(self, delays: list[float]) -> None:
-        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, group=16)
+        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, group=16, local_columns=2, local_rows=4)
         self.saturation, self.loop_limit, self.most_groups = 64, 0, 1 << 30
         self.device = None
         self._delays = iter(delays)
@@ -23,6 +23,7 @@ class Probed:
         return None
 
     def launch_probe(self, _memory: None, columns: int, rows: int, groups: int) -> Any:
+        assert (columns % 8, rows % 4) == (0, 0), "work-items without an orbit would count as if they had one"
         seconds = columns * rows * groups * 16 / RATE * next(self._delays, 1.0)
         return SimpleNamespace(wait=lambda _device: None, seconds=lambda _ready: seconds)
 
