@@ -8,10 +8,12 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,9 +29,13 @@ from mandelcl.opencl.device import Device, Kernel, discover, kernel_of
 from mandelcl.variant import Variant, default_variant
 
 _SPEED_TARGET_S = 2e-3
-_SLOW_FMA = 3.0
+_SOFTWARE_FMA = 6.0
+_TRIALS = 3
 _REHEARSAL_S = 10
 _LOOP_TRIED = 1 << 17
+
+# Launches a kernel for so many steps, and returns the seconds that it took.
+Launcher: TypeAlias = Callable[[int], float]
 
 _SEEN: dict[str, "Verdict"] = {}  # by the cache's key, for this process
 
@@ -179,13 +185,10 @@ def _run(
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
             return Verdict(False, reason, denormals, 0.0, False, 0)
-    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes, _chains(number))
-    slow_fma = False
-    if rounding == "fused":
-        fma, sums = (
-            _speed(device, kernel_of(program, f"selftest_{kind}_chains"), number, lanes, 4) for kind in ("fma", "sum")
-        )
-        slow_fma = fma * _SLOW_FMA < sums
+    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes)
+    slow_fma = rounding == "fused" and _is_software(
+        *(_launcher(device, kernel_of(program, f"selftest_{kind}_chains"), number, lanes) for kind in ("fma", "sum"))
+    )
     return Verdict(True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop")))
 
 
@@ -206,23 +209,51 @@ def _call(device: Device, kernel: Kernel, inputs: Words, planes: int, lanes: int
     return out[:, :cases]
 
 
-def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int, chains: int) -> float:
-    """Return the steps a second of all lanes of a kernel with so many chains, from a launch that the clock can time."""
-    items, local = (device.compute_units * 4, (1,)) if lanes > 1 else (device.compute_units * 512, None)
+def _launcher(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> Launcher:
+    """Return what launches a kernel that fills the device, for so many steps, and tells how many seconds it took."""
+    local = (1,) if lanes > 1 else None
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
-    given, taken = device.upload(point), device.allocate(4 * items)
+    given, taken = device.upload(point), device.allocate(4 * _items(device, lanes))
 
     def launch(steps: int) -> float:
         started = time.perf_counter()
-        device.wait(device.launch(kernel, (items,), local, given, taken, np.uint32(steps)))
+        device.wait(device.launch(kernel, (_items(device, lanes),), local, given, taken, np.uint32(steps)))
         return time.perf_counter() - started
 
+    return launch
+
+
+def _items(device: Device, lanes: int) -> int:
+    """Return with how many work-items a device is full."""
+    return device.compute_units * (4 if lanes > 1 else 512)
+
+
+def _long_enough(launch: Launcher) -> tuple[int, float]:
+    """Return a number of steps that takes long enough for the clock, and the seconds that it takes at best."""
     launch(1)  # some drivers compile on the first launch
     steps, seconds = 1, 0.0
     while seconds < _SPEED_TARGET_S and steps < 1 << 24:
         steps *= 4
-        seconds = min(launch(steps), launch(steps))
-    return items * lanes * chains * steps / seconds
+        seconds = min(launch(steps) for _ in range(_TRIALS))
+    return steps, seconds
+
+
+def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> float:
+    """Return the steps a second of all lanes of a kernel."""
+    steps, seconds = _long_enough(_launcher(device, kernel, number, lanes))
+    return _items(device, lanes) * lanes * _chains(number) * steps / seconds
+
+
+def _is_software(fma: Launcher, sums: Launcher) -> bool:
+    """Return whether fma takes so much longer than a product and a sum that it must be software.
+
+    In hardware it takes 0.5 to 1.4 times as long, in software 25 to 200 times. The answer decides how `auto` rounds, so
+    it must not depend on who else is busy with the device: one launch that is quick enough is proof.
+    """
+    steps = max(1, _long_enough(sums)[0] // 4)  # fewer will do: where it is software, they take longer
+    quickest = min(sums(steps) for _ in range(_TRIALS))
+    fma(1)
+    return all(fma(steps) > _SOFTWARE_FMA * quickest for _ in range(_TRIALS))
 
 
 def _loop_limit(device: Device, kernel: Kernel) -> int:
