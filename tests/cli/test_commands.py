@@ -217,7 +217,7 @@ def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     process.send_signal(signal.SIGINT)
     before = time.monotonic()
     out, err = process.communicate(timeout=60)
-    assert time.monotonic() - before < 3
+    assert time.monotonic() - before < 10  # a second, where nobody else is busy
     assert process.returncode not in (0, None)
     assert out == ""
     assert "Traceback" not in err

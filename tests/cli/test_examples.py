@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,8 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:
         return  # the example is for another machine; that its options parse is shown
+    if result.code and ".dzi needs pyvips" in result.err and find_spec("pyvips") is None:
+        return  # the extra is not installed here
     refused = "1.9" in arguments
     different = arguments[0] == "compare" and result.code == 1 and not result.err
     assert result.code == int(refused) or different, (arguments, result.err)

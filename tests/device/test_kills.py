@@ -28,14 +28,16 @@ def spec() -> str:
 
 
 class Undisturbed:
-    """What a run without a kill leaves, and how long it takes from `ready` on."""
+    """What a run without a kill leaves, and how long it takes, from `ready` and from the beginning of its store on."""
 
     def __init__(self, folder: Path, spec: str) -> None:
         for _ in range(2):  # the first builds and measures
             child = start(folder, spec)
-            before = time.monotonic()
+            ready = time.monotonic()
+            wait_for_store(child, folder)
+            stored = time.monotonic()
             assert child.wait(LIMIT_S) == 0
-            self.seconds = time.monotonic() - before
+            self.seconds, self.seconds_stored = time.monotonic() - ready, time.monotonic() - stored
         self.files = contents(folder)
 
 
@@ -55,6 +57,16 @@ def start(folder: Path, spec: str, *deadly: str, env: dict[str, str] | None = No
     return child
 
 
+def wait_for_store(child: "subprocess.Popen[str]", folder: Path) -> None:
+    """Return when the render keeps what it finishes, or has ended."""
+    while child.poll() is None and not store(folder).exists():
+        time.sleep(0.001)
+
+
+def store(folder: Path) -> Path:
+    return folder / "picture.png.part" / "manifest.json"
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -64,7 +76,7 @@ def phase(folder: Path) -> str:
     part = folder / "picture.png.part"
     if not part.exists() and len(list(folder.iterdir())) == 2:
         return "done, and ending"
-    if not (part / "manifest.json").exists():
+    if not store(folder).exists():
         return "before the store"
     if len(list(part.glob("band-*"))) < render_child.SIDE // render_child.BLOCK_ROWS - 3:  # the first are not kept
         return "computing"
@@ -85,8 +97,13 @@ def kill_often(folder: Path, kills: int, spec: str, undisturbed: Undisturbed) ->
         attempt += 1
         assert attempt < 4 * kills + 20, f"too few kills hit: {hits}"
         cold = {"MANDELCL_CACHE": str(folder.parent / f"cache{attempt}")} if attempt % 6 == 0 else None
+        fresh = not store(folder).exists()
         child = start(folder, spec, env=cold)
-        time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds))
+        if fresh and attempt % 2:  # a fast device has a store only for moments
+            wait_for_store(child, folder)
+            time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds_stored))
+        else:
+            time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds))
         child.send_signal(signal.SIGKILL)
         ended = child.wait(LIMIT_S)
         assert ended in (0, -signal.SIGKILL)

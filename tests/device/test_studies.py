@@ -20,7 +20,7 @@ from tests.device.targets import devices as found_devices
 
 _SCALE, _CAP = Fraction(1, 2048), 30
 # What a device may lack; anything else is a failure of the test.
-_LACKS = ("no double", "partition", "groups have at most")
+_LACKS = ("no double", "partition", "groups have at most", "only a CPU device can be kept to one core")
 
 
 class WrongDevice(Device):
