@@ -40,7 +40,8 @@ class ShareOut:
     They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
     as large as a worker's share, by its speed, of what is left, divided by four, or more for a slow worker: the last
     blocks end together. Each worker cuts its own: the small ones of a slow worker would keep a fast one waiting. When
-    nothing is left, those that still run elsewhere are handed out once more: the first result counts.
+    nothing is left, or there is no room for more, those that still run elsewhere are handed out once more: the first
+    result counts.
     """
 
     def __init__(self, bands: Iterable[Block], pixels: int, room: Callable[[bool], bool]) -> None:
@@ -148,8 +149,11 @@ class ShareOut:
         return piece
 
     def _late(self, member: _Member) -> Block | None:
-        """Return the block that has been under way elsewhere for longest, if it is not yet done twice."""
-        if not self._dry:
+        """Return the block that has been under way elsewhere for longest, if it is not yet done twice.
+
+        Where there are more, but no room for them, it is what the room waits for; who has something to do leaves it.
+        """
+        if not self._dry and member.blocks:
             return None
         for block in self._waiting:
             if not member.has(block) and block.pixels <= member.most and len(self._owners(block)) == 1:

@@ -1,7 +1,7 @@
 """Who computes which block: every pixel once, whoever fails, is slow, or comes late. No device, no process."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
@@ -70,11 +70,36 @@ def test_the_faster_gets_the_larger_block() -> None:
 LATENCY_S = 0.01  # of any block, however small
 
 
-def seconds(rates: dict[str, float], cost: Callable[[Block], float], side: int = 4096) -> float:
+class Shelf:
+    """The bands of a picture, of which so many fit; one is gone when it and all above it are finished."""
+
+    def __init__(self, side: int, rows: int, fitting: int) -> None:
+        self.every = bands(side, side, rows)
+        self._rows, self._fitting = rows, fitting
+        self._missing = [band.pixels for band in self.every]
+        self._taken = self._gone = 0
+
+    def __iter__(self) -> Iterator[Block]:
+        for band in self.every:
+            self._taken += 1
+            yield band
+
+    def room(self, _wait: bool) -> bool:
+        return self._taken - self._gone < self._fitting
+
+    def finish(self, block: Block) -> None:
+        self._missing[block.y // self._rows] -= block.pixels
+        while self._gone < self._taken and not self._missing[self._gone]:
+            self._gone += 1
+
+
+def seconds(rates: dict[str, float], cost: Callable[[Block], float], fitting: int = 999, side: int = 4096) -> float:
     """Return when a picture is finished by workers of these speeds, each with a block at a time, by the clock."""
-    share = ShareOut(bands(side, side, 256), side * side, lambda _wait: True)
+    shelf = Shelf(side, 128, fitting)
+    share = ShareOut(shelf, side * side, shelf.room)
     for name, rate in rates.items():
-        share.join(name, rate, max(1, int(2 * rate * LATENCY_S)), side * side)  # twice what saturates it
+        saturation = int(rate * LATENCY_S)
+        share.join(name, rate, max(1, 2 * saturation), max(int(rate), 12 * saturation))
     held: dict[str, list[Block]] = {name: [] for name in rates}
     ends: dict[str, float] = {}
     now = 0.0
@@ -86,7 +111,9 @@ def seconds(rates: dict[str, float], cost: Callable[[Block], float], side: int =
                 ends[name] = now + max(LATENCY_S, cost(blocks[0]) / rates[name])
         first = min(ends, key=lambda name: ends[name])
         now = ends.pop(first)
-        share.finish(first, held[first].pop(0))
+        block = held[first].pop(0)
+        if share.finish(first, block):
+            shelf.finish(block)
         if share.complete:
             return now
 
@@ -94,8 +121,12 @@ def seconds(rates: dict[str, float], cost: Callable[[Block], float], side: int =
 @pytest.mark.parametrize("dense", [0.0, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("slower", [3, 30, 300])
 @pytest.mark.parametrize("first", ["slow", "fast"])
-def test_a_slow_worker_never_delays_a_fast_one(dense: float, slower: int, first: str) -> None:
-    """All that costs anything lies in a tenth of the rows, where a slow worker may be caught with it."""
+@pytest.mark.parametrize("fitting", [4, 16, 999])
+def test_a_slow_worker_never_delays_a_fast_one(dense: float, slower: int, first: str, fitting: int) -> None:
+    """All that costs anything lies in a tenth of the rows, where a slow worker may be caught with it.
+
+    Memory for few bands must not make a fast one wait, either, until a slow one has done its part of the first.
+    """
 
     def cost(block: Block) -> float:
         top, bottom = int(dense * 4096), int((dense + 0.1) * 4096)
@@ -103,7 +134,7 @@ def test_a_slow_worker_never_delays_a_fast_one(dense: float, slower: int, first:
         return rows * block.width + 0.01 * block.pixels
 
     rates = {"fast": 1e6, "slow": 1e6 / slower}
-    together = seconds({name: rates[name] for name in sorted(rates, key=lambda name: name != first)}, cost)
+    together = seconds({name: rates[name] for name in sorted(rates, key=lambda name: name != first)}, cost, fitting)
     assert together <= 1.02 * seconds({"fast": 1e6}, cost) + 5 * LATENCY_S
 
 
