@@ -25,6 +25,7 @@ class Choice:
     """A device, the job with its number and rounding settled for it, and what the user should know of it.
 
     `loop_limit` is the self-test's: after how many iterations the driver stops a work-item's loops, 0 for never.
+    `speed` is, too: about how many iterations a second the device makes; 0 where it has not been tested.
     """
 
     device: Device
@@ -32,6 +33,7 @@ class Choice:
     variant: Variant
     loop_limit: int = 0
     warnings: tuple[str, ...] = ()
+    speed: float = 0.0
 
 
 def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> list[Device]:
@@ -98,7 +100,7 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
                 reasons.append(f"{device.label}: {reason}")
                 continue
             settled = job.resolved(number.name, rounding)
-            found.append((verdict.speed, Choice(device, settled, variant, verdict.loop_limit, warnings)))
+            found.append((verdict.speed, Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed)))
         if found:
             choice = max(found, key=lambda candidate: candidate[0])[1]
             note = suited(choice.device, number, choice.variant.double_digits).note
@@ -131,7 +133,7 @@ def several(
         reason = refusal(job.view, number, verdict)
         if reason is None:
             settled = job.resolved(number.name, rounding)
-            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings))
+            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
         else:
             reasons[device.spec] = f"{device.label}: {reason}"
     if not choices:

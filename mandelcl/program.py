@@ -1,9 +1,10 @@
 """The loop on one device: build it for a job, give it memory, launch it."""
 
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from mandelcl.memory import NOT_WRITTEN, Memory
 from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
 from mandelcl.schedule import Block
 from mandelcl.variant import Variant, default_variant, fit_local
+
+HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], npt.NDArray[np.uint32]]
 
 _SURVIVORS_LOCAL = 64
 _FIRST_ITERATIONS = 512
@@ -36,6 +39,7 @@ class Program:
         self.variant = variant or default_variant(device, self.number)
         self.build_seconds = 0.0
         self.guarded = False  # fill results with NOT_WRITTEN before they are computed
+        self.host_memory: HostMemory = lambda _block, shape: np.empty(shape, np.uint32)  # where results are copied to
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._view = self._upload(self._encoded_view())
 
@@ -74,7 +78,7 @@ class Program:
     @property
     def saturation(self) -> int:
         """Orbits below which a launch takes as long as with that many."""
-        return self.device.compute_units * self.variant.orbits * (1 if self.variant.lanes > 1 else 1024)
+        return self.variant.saturation(self.device.compute_units)
 
     def allocate(self, pixels: int, width: int) -> Memory:
         """Return memory for a block of at most `pixels` pixels whose lists take `width` orbits at the least."""
@@ -192,8 +196,9 @@ class Program:
 
         The block's last launch has been waited for.
         """
-        shape = (self.job.planes, block.height, block.width)
-        results = np.full(shape, NOT_WRITTEN, np.uint32) if self.guarded else np.empty(shape, np.uint32)
+        results = self.host_memory(block, (self.job.planes, block.height, block.width))
+        if self.guarded:
+            results.fill(NOT_WRITTEN)
         return results, self.device.fetch(memory.results, results)
 
     def prepare(self) -> None:

@@ -43,6 +43,10 @@ class Variant:
         """Columns and rows of pixels that a work-item takes of a block."""
         return self.lane_columns, self.lanes // self.lane_columns * self.vectors
 
+    def saturation(self, compute_units: int) -> int:
+        """Return with how many orbits in flight a device of so many compute units is busy; fewer take as long."""
+        return compute_units * self.orbits * (1 if self.lanes > 1 else 1024)
+
     def defines(self) -> dict[str, int]:
         """Return the build options that the kernels expect."""
         return {

@@ -1,8 +1,9 @@
 """One device in a process of its own, `python -m mandelcl.worker`: blocks come in by a pipe, results go out by another.
 
-Messages in: one `job`, then any number of `block`, some of them urgent. Messages out: one `ready`, then `done` for each
-block, `alive` in between so that silence means trouble, or `failed` at the end. It ignores Ctrl-C, which is for its
-parent, and ends when the pipe from its parent does, whatever a driver is doing just then.
+Messages in: one `job`, then any number of `block`, some of them urgent, others with the number of the buffer in shared
+memory where the results are to be left. Messages out: one `ready`, then `done` for each block, `alive` in between so
+that silence means trouble, or `failed` at the end. It ignores Ctrl-C, which is for its parent, and ends when the pipe
+from its parent does, whatever a driver is doing just then.
 """
 
 import itertools
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,6 +23,7 @@ import numpy.typing as npt
 from mandelcl.choose import Choice
 from mandelcl.computation import Computation, Settings
 from mandelcl.crew import wire
+from mandelcl.crew.buffers import SharedBuffers, Words
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
@@ -31,9 +34,13 @@ _ALIVE_S = 0.5
 
 
 class _Inbox:
-    """Blocks as they come in by the pipe, urgent ones first; what `escape.run` takes them from."""
+    """Blocks as they come in by the pipe, urgent ones first; what `escape.run` takes them from.
+
+    `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it.
+    """
 
     def __init__(self, pipe: BinaryIO) -> None:
+        self.buffer_of: dict[Block, int] = {}
         self._pipe = pipe
         self._blocks: queue.PriorityQueue[tuple[bool, int, Block]] = queue.PriorityQueue()
         threading.Thread(target=self._listen, name="mandelcl inbox", daemon=True).start()
@@ -56,7 +63,10 @@ class _Inbox:
                 message = wire.receive(self._pipe)
                 if message is None:
                     return
-                self._blocks.put((not message[0]["urgent"], number, Block(*message[0]["block"])))
+                head, block = message[0], Block(*message[0]["block"])
+                if head["buffer"] is not None:
+                    self.buffer_of[block] = head["buffer"]
+                self._blocks.put((not head["urgent"], number, block))
         finally:
             os._exit(0)  # the parent is gone, or done with us
 
@@ -107,9 +117,9 @@ def _serve(pipe: BinaryIO, outbox: _Outbox) -> None:
     if message is None:
         return
     order = message[0]
+    if order["device"]["type"] == "cpu" and hasattr(os, "nice"):
+        os.nice(10)  # those who feed a GPU, colour and pack come first; it holds for threads that begin from here on
     device = _find(order["device"])
-    if device.type == "cpu" and hasattr(os, "nice"):
-        os.nice(10)  # those who feed a GPU, colour and pack come first
     settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
     variant = Variant(**order["variant"])
     work = Computation(Choice(device, Job.from_json(order["job"]), variant, order["loop_limit"]), settings)
@@ -117,24 +127,36 @@ def _serve(pipe: BinaryIO, outbox: _Outbox) -> None:
     head = {
         "say": "ready",
         "rate": work.rate,
-        "saturation": work.program.saturation,
         "block_pixels": work.block_width * work.block_height,
         "build_s": work.program.build_seconds,
     }
     outbox.send(head)
     told = 0
     copied = 0.0
+    inbox, buffers = _Inbox(pipe), SharedBuffers.inherited(order["buffers"]) if order["buffers"] else None
+    if buffers:
+        work.program.host_memory = partial(_host_memory, inbox, buffers)
     work.log.check = outbox.alive
-    for block, results in work.run_blocks(_Inbox(pipe)):
+    for block, results in work.run_blocks(inbox):
         launches, told = work.log.seconds[told:], len(work.log.seconds)
         head = {"say": "done", "block": _corners(block), "launches": launches, "copy_s": work.log.copy_seconds - copied}
         copied = work.log.copy_seconds
-        outbox.send(head, _contiguous(results))
+        buffer = inbox.buffer_of.pop(block, None)
+        if buffer is None:
+            outbox.send(head, _contiguous(results))
+        else:
+            outbox.send(head | {"buffer": buffer, "size": results.nbytes})
+
+
+def _host_memory(inbox: _Inbox, buffers: SharedBuffers, block: Block, shape: tuple[int, ...]) -> Words:
+    """Return memory for a block's results: the buffer that the parent has named for them, or some of our own."""
+    buffer = inbox.buffer_of.get(block)
+    return np.empty(shape, np.uint32) if buffer is None else buffers.words(buffer, shape)
 
 
 def _find(wanted: dict[str, str]) -> Device:
     """Return the device that the parent means; numbers may have changed since, names have not."""
-    found = [d for d in discover() if {"name": d.name, "platform": d.platform}.items() <= wanted.items()]
+    found = [d for d in discover() if (d.name, d.platform) == (wanted["name"], wanted["platform"])]
     same_number = [device for device in found if device.spec == wanted["spec"]]
     if not found:
         raise DeviceError(f"{wanted['name']} ({wanted['platform']}) is not there any more")

@@ -17,7 +17,7 @@ from mandelcl.computation import Results, Settings, report_of
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import CrossChecks
 from mandelcl.crew.handle import COMMAND, Event
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.errors import DeviceError
 from mandelcl.report import LaunchLog, Report
@@ -57,18 +57,18 @@ class Crew:
         self._events: queue.Queue[Event] = queue.Queue()
         seats = [Seat(choice, settings or Settings(), patience or Patience()) for choice in choices]
         self._seats = {seat.name: seat for seat in seats}
+        self._band_pixels = band_pixels(seats, settings.block_pixels if settings else None)
+        view = self.job.view
+        self.block_width, self.block_height = block_shape(view.width, view.height, self._band_pixels)
         self._share: ShareOut | None = None
         self._checks = CrossChecks(self.job)
         self._chance = random.Random(0)
         try:
             for seat in seats:
-                seat.start(self._events, command)
+                seat.start(self._events, self._band_pixels, command)
             while not any(seat.ready for seat in seats):
                 self._turn()
-            able = [seat for seat in seats if seat.rate]
-            self.rate = sum(seat.rate for seat in able)
-            view, most = self.job.view, max(seat.most_pixels for seat in able)
-            self.block_width, self.block_height = block_shape(view.width, view.height, most)
+            self.rate = sum(seat.rate for seat in seats)
         except BaseException:
             self.close()
             raise
@@ -137,7 +137,7 @@ class Crew:
         self.faults.append(line)
         self._notice(line)
         if again:
-            seat.start(self._events, self._command)
+            seat.start(self._events, self._band_pixels, self._command)
         elif all(other.retired for other in self._seats.values()):
             raise DeviceError(f"no device is left: {line}")
 

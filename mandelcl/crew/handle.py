@@ -14,6 +14,8 @@ from typing import Any
 
 import mandelcl
 from mandelcl.crew import wire
+from mandelcl.crew.buffers import SharedBuffers
+from mandelcl.crew.sharing import DEPTH
 from mandelcl.schedule import Block
 
 COMMAND = (sys.executable, "-m", "mandelcl.worker")
@@ -26,16 +28,28 @@ class Event:
 
     worker: "Handle"
     head: dict[str, Any] | None
-    payload: bytearray
+    payload: bytearray | memoryview
 
 
 class Handle:
-    """A worker process. What it says comes as events into a queue; `heard` is when it last said something."""
+    """A worker process. What it says comes as events into a queue; `heard` is when it last said something.
 
-    def __init__(self, order: dict[str, Any], events: "queue.Queue[Event]", command: tuple[str, ...] = COMMAND) -> None:
+    Results of blocks that are not urgent, of at most `result_bytes`, at most DEPTH of them at once, come by shared
+    memory where the system has it, by the pipe elsewhere.
+    """
+
+    def __init__(
+        self,
+        order: dict[str, Any],
+        events: "queue.Queue[Event]",
+        command: tuple[str, ...] = COMMAND,
+        result_bytes: int = 0,
+    ) -> None:
         self.heard = time.monotonic()
         self.ready = False
         self._events = events
+        self._buffers = SharedBuffers.make(result_bytes, DEPTH) if result_bytes else None
+        self._free = list(self._buffers.numbers) if self._buffers else []
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         self._process = subprocess.Popen(
             command,
@@ -45,16 +59,18 @@ class Handle:
             bufsize=0,
             env=_environment(),
             start_new_session=os.name != "nt",  # Ctrl-C at the terminal is not for it
+            pass_fds=[self._buffers.descriptor] if self._buffers else [],
         )
         self._listener = threading.Thread(target=self._listen, name="mandelcl listener", daemon=True)
         self._listener.start()
-        self._send(order)
+        self._send(order | {"buffers": self._buffers.order if self._buffers else None})
 
     def give(self, block: Block, urgent: bool = False) -> None:
         """Send it a block to compute; an urgent one before those that it has not yet begun."""
         if not self.ready:
             raise RuntimeError("a worker gets blocks once it is ready")
-        self._send({"block": [block.x, block.y, block.width, block.height], "urgent": urgent})
+        buffer = self._free.pop() if self._free and not urgent else None
+        self._send({"block": [block.x, block.y, block.width, block.height], "urgent": urgent, "buffer": buffer})
 
     def end(self) -> None:
         """Kill it, and let go of everything that belonged to it."""
@@ -66,6 +82,9 @@ class Handle:
             if pipe:
                 with suppress(OSError):
                     pipe.close()
+        if self._buffers:
+            self._buffers.close()
+            self._buffers = None
         self._errors.close()
 
     def last_words(self) -> str:
@@ -92,12 +111,21 @@ class Handle:
         head: dict[str, Any] | None = None
         try:
             while (message := wire.receive(self._process.stdout)) is not None:  # type: ignore[arg-type]  # as above
-                self._events.put(Event(self, *message))
-        except (OSError, wire.WireError) as error:
+                self._events.put(Event(self, message[0], self._results(*message)))
+        except (OSError, ValueError, wire.WireError) as error:
             head = {"say": "failed", "why": str(error)}
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._events.put(Event(self, head, bytearray()))
+
+    def _results(self, head: dict[str, Any], payload: bytearray) -> bytearray | memoryview:
+        """Return the bytes that belong to a message, wherever they came."""
+        buffer = head.get("buffer")
+        if buffer is None or self._buffers is None:
+            return payload
+        taken = self._buffers.taken(buffer, head["size"])
+        self._free.append(buffer)
+        return taken
 
 
 def _environment() -> dict[str, str]:

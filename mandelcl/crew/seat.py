@@ -2,6 +2,7 @@
 
 import queue
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,10 +11,15 @@ from mandelcl.computation import Settings
 from mandelcl.crew.handle import COMMAND, Event, Handle
 from mandelcl.schedule import Block, default_budget
 
-# How long a block takes where nothing escapes: not longer, since it is what a fault costs; where possible not shorter,
-# since handing it out and receiving it takes the host a millisecond.
-_BLOCK_S = 10.0
+# How long a block takes where nothing escapes: not longer, since others wait for it; where possible not shorter, since
+# handing it out and receiving it takes the host a millisecond. One that fills the device so many times over may take
+# longer: halves of it take as long, each, once few orbits are left.
+_BLOCK_S = 1.0
 _LEAST_BLOCK_S = 0.02
+_FILLED, _LEAST_FILLED = 32, 2
+# A band is what all blocks are cut from, what the store keeps, and so what an interrupt loses of each device.
+_BAND_S = 10.0
+_BAND_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Seat:
         self.name = choice.device.label
         self.worker: Handle | None = None
         self.rate = 0.0
-        self.least_pixels = self.most_pixels = 1
+        self.least_pixels = self.most_pixels = self._band_pixels = 1
         self.build_s = 0.0
         self._settings = settings
         self._patience = patience
@@ -56,29 +62,34 @@ class Seat:
         """The worker, where it is ready for blocks."""
         return self.worker if self.worker is not None and self.worker.ready else None
 
-    def start(self, events: "queue.Queue[Event]", command: tuple[str, ...] = COMMAND) -> None:
-        """Start a worker, whose messages come to `events`."""
+    @property
+    def saturation(self) -> int:
+        """Orbits below which a launch takes as long as with that many."""
+        return self.choice.variant.saturation(self.choice.device.compute_units)
+
+    def start(self, events: "queue.Queue[Event]", band_pixels: int, command: tuple[str, ...] = COMMAND) -> None:
+        """Start a worker, whose messages come to `events`, for blocks of bands of so many pixels at most."""
         choice, device = self.choice, self.choice.device
         order = {
             "job": choice.job.to_json(),
-            "device": {"spec": device.spec, "name": device.name, "platform": device.platform},
+            "device": {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.type},
             "variant": asdict(choice.variant),
             "loop_limit": choice.loop_limit,
             "budget": self._settings.budget or default_budget(device.watchdog),
             "shortcuts": self._settings.shortcuts,
         }
-        self.worker = Handle(order, events, command)
+        self._band_pixels = band_pixels
+        self.worker = Handle(order, events, command, 4 * choice.job.planes * band_pixels)
 
     def make_ready(self, head: dict[str, Any]) -> None:
         """Take note of what the worker says when it is ready."""
         assert self.worker is not None
         self.worker.ready = True
         self.rate, self.build_s = float(head["rate"]), float(head["build_s"])
-        saturation = int(head["saturation"])
         a_second = self.rate / self.choice.job.iterations
-        most = min(int(head["block_pixels"]), max(int(a_second * _BLOCK_S), saturation))
-        self.most_pixels = max(1, min(most, self._settings.block_pixels or most))
-        self.least_pixels = max(2 * saturation, int(a_second * _LEAST_BLOCK_S))
+        most = max(int(a_second * _BLOCK_S), _FILLED * self.saturation)
+        self.most_pixels = max(1, min(most, int(head["block_pixels"]), self._band_pixels))
+        self.least_pixels = max(int(a_second * _LEAST_BLOCK_S), _LEAST_FILLED * self.saturation)
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
         """Give the worker a block; it was `idle` where it had none, and so no reason to speak."""
@@ -115,3 +126,17 @@ class Seat:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
+
+
+def band_pixels(seats: Sequence[Seat], most: int | None) -> int:
+    """Return how many pixels a band has that some devices are to share; at most `most`.
+
+    It goes by the self-test's speeds, not by those of whoever is ready first: bands that suit a slow device would cut a
+    fast one's blocks to pieces.
+    """
+    job = seats[0].choice.job
+    speeds = [seat.choice.speed for seat in seats]
+    by_time = int(sum(speeds) * _BAND_S / job.iterations) if all(speeds) else job.view.pixels
+    filled = _FILLED * max(seat.saturation for seat in seats)
+    pixels = min(max(by_time, filled), _BAND_BYTES // (4 * job.planes))
+    return min(pixels, most or pixels)

@@ -34,6 +34,7 @@ LAYERS = (
     "crew.checking",
     "pixel",
     "crew.sharing",
+    "crew.buffers",
     "crew.wire",
     "tune",
     "algorithms",

@@ -1,0 +1,79 @@
+"""Memory that a worker writes its results to and its parent reads them from: a pipe would copy them twice, slowly."""
+
+import mmap
+import os
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint32]
+
+
+class SharedBuffers:
+    """`count` buffers of `size` bytes each, that two processes see; it takes memory only once it is written to.
+
+    It belongs to nobody but these two: when they end, in whatever way, it is gone.
+    """
+
+    def __init__(self, descriptor: int, size: int, count: int) -> None:
+        self._descriptor = descriptor
+        self._size, self._count = size, count
+        self._memory = mmap.mmap(descriptor, size * count)
+
+    @classmethod
+    def make(cls, size: int, count: int) -> "SharedBuffers | None":
+        """Return new buffers of at least `size` bytes; None on systems where a process cannot inherit memory."""
+        if not hasattr(os, "memfd_create"):  # other than Linux
+            return None
+        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        with suppress(OSError):
+            descriptor = os.memfd_create("mandelcl results")
+            try:
+                os.truncate(descriptor, size * count)
+                return cls(descriptor, size, count)
+            except BaseException:
+                os.close(descriptor)
+                raise
+        return None
+
+    @classmethod
+    def inherited(cls, order: dict[str, int]) -> "SharedBuffers":
+        """Return the buffers that the parent process has described."""
+        return cls(order["descriptor"], order["size"], order["count"])
+
+    @property
+    def order(self) -> dict[str, int]:
+        """What a process that inherits the descriptor has to know."""
+        return {"descriptor": self._descriptor, "size": self._size, "count": self._count}
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the buffers."""
+        return range(self._count)
+
+    @property
+    def descriptor(self) -> int:
+        """The file descriptor that the other process is to inherit."""
+        return self._descriptor
+
+    def words(self, number: int, shape: tuple[int, ...]) -> Words:
+        """Return the beginning of a buffer as an array of this shape; raises ValueError where it does not fit."""
+        size = 4 * int(np.prod(shape))
+        return np.frombuffer(self._memory, np.uint32, size // 4, self._offset(number, size)).reshape(shape)
+
+    def taken(self, number: int, size: int) -> memoryview:
+        """Return a copy of a buffer's first bytes, so that it may be written to again; raises ValueError as `words`."""
+        data: Any = np.frombuffer(self._memory, np.uint8, size, self._offset(number, size)).copy()
+        return memoryview(data)
+
+    def _offset(self, number: int, size: int) -> int:
+        if number not in self.numbers or not 0 <= size <= self._size:
+            raise ValueError(f"there is no buffer {number} of {size} bytes")
+        return number * self._size
+
+    def close(self) -> None:
+        """Let go of it; arrays that lie in it must be gone."""
+        self._memory.close()
+        os.close(self._descriptor)

@@ -1,0 +1,74 @@
+"""Memory that two processes share: what one writes the other reads, and nothing beside it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mandelcl.crew.buffers import SharedBuffers
+
+if not hasattr(os, "memfd_create"):
+    pytest.skip("only on Linux can a process inherit memory", allow_module_level=True)
+
+CHILD = """
+import json, sys
+from mandelcl.crew.buffers import SharedBuffers
+buffers = SharedBuffers.inherited(json.loads(sys.argv[1]))
+buffers.words(1, (2, 3))[:] = [[1, 2, 3], [4, 5, 0xffffffff]]
+"""
+
+
+def made(size: int, count: int) -> SharedBuffers:
+    buffers = SharedBuffers.make(size, count)
+    assert buffers is not None
+    return buffers
+
+
+def test_another_process_writes_to_it() -> None:
+    buffers = made(24, 3)
+    for number in buffers.numbers:
+        buffers.words(number, (6,))[:] = 7
+    child = [sys.executable, "-c", CHILD, json.dumps(buffers.order)]
+    subprocess.run(child, check=True, pass_fds=[buffers.descriptor], timeout=60)
+    taken = [np.frombuffer(buffers.taken(number, 24), np.uint32).tolist() for number in buffers.numbers]
+    assert taken == [[7] * 6, [1, 2, 3, 4, 5, 2**32 - 1], [7] * 6]
+    buffers.close()
+
+
+def test_what_is_taken_is_a_copy() -> None:
+    buffers = made(8, 1)
+    words = buffers.words(0, (2,))
+    words[:] = 1
+    taken = buffers.taken(0, 8)
+    words[:] = 2
+    del words
+    assert np.frombuffer(taken, np.uint32).tolist() == [1, 1]
+    buffers.close()
+
+
+@pytest.mark.parametrize(("number", "size"), [(0, 1 << 20), (2, 4), (-1, 4), (0, -4)])
+def test_there_is_nothing_beyond_it(number: int, size: int) -> None:
+    buffers = made(100, 2)
+    with pytest.raises(ValueError, match="there is no buffer"):
+        buffers.taken(number, size)
+    with pytest.raises(ValueError, match="there is no buffer"):
+        buffers.words(2, (1,))
+    with pytest.raises(ValueError, match="there is no buffer"):
+        buffers.words(0, (1 << 20,))
+    buffers.close()
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_closed_one_leaves_no_file_open() -> None:
+    before = open_files()
+    buffers = made(1 << 20, 3)
+    assert open_files() > before
+    buffers.close()
+    assert open_files() == before
