@@ -17,8 +17,10 @@ from mandelcl.schedule import Block, default_budget
 _BLOCK_S = 1.0
 _LEAST_BLOCK_S = 0.02
 _FILLED, _LEAST_FILLED = 32, 2
-# A band is what all blocks are cut from, what the store keeps, and so what an interrupt loses of each device.
+# A band is what blocks are cut from and what the store keeps: an interrupt loses those that are not finished. So it is
+# what all devices do in some seconds, unless that would not even fill them.
 _BAND_S = 10.0
+_BAND_FILLED = 4
 _BAND_BYTES = 16 << 20
 
 
@@ -137,6 +139,6 @@ def band_pixels(seats: Sequence[Seat], most: int | None) -> int:
     job = seats[0].choice.job
     speeds = [seat.choice.speed for seat in seats]
     by_time = int(sum(speeds) * _BAND_S / job.iterations) if all(speeds) else job.view.pixels
-    filled = _FILLED * max(seat.saturation for seat in seats)
+    filled = _BAND_FILLED * max(seat.saturation for seat in seats)
     pixels = min(max(by_time, filled), _BAND_BYTES // (4 * job.planes))
     return min(pixels, most or pixels)
