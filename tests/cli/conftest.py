@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,15 @@ def refused(run: Run, folder: Path, *arguments: str, code: int = 1) -> str:
     assert result.line.startswith(("Error: ", "mandelcl: ") if code == 2 else "mandelcl: ")
     assert len(result.line) < 600
     return result.line
+
+
+def wait_for(path: Path, process: "subprocess.Popen[str]", seconds: float = 120) -> None:
+    """Return once a process has made a file; it is a failure where the process ends before, or takes too long."""
+    limit = time.monotonic() + seconds
+    while not path.exists():
+        assert process.poll() is None, f"it was over before there was {path.name}: {process.communicate()}"
+        assert time.monotonic() < limit, f"no {path.name} within {seconds:g} s"
+        time.sleep(0.02)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,14 +5,13 @@ import io
 import json
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mandelcl.studies import STUDIES
-from tests.cli.conftest import Run, start
+from tests.cli.conftest import Run, start, wait_for
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -116,9 +115,7 @@ def test_a_missing_matplotlib_is_one_line(run: Run, monkeypatch: pytest.MonkeyPa
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
     process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
-    deadline = time.monotonic() + 60
-    while not (folder / "t.md").exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_for(folder / "t.md", process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1, err

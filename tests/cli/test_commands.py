@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mandelcl.locations import LOCATIONS
-from tests.cli.conftest import Run, start
+from tests.cli.conftest import Run, start, wait_for
 
 
 def pixels(path: Path) -> bytes:
@@ -210,9 +210,7 @@ def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
     process = start("render", *long, "-o", "a.png")
-    while not (folder / "a.png.part").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_for(folder / "a.png.part", process)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     before = time.monotonic()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, wait_for
 
 _PATHS = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(_PATHS)}
@@ -56,11 +56,7 @@ def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) 
     render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
     command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *render]
     process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
-    begun, limit = folder / "a.png.part" / "manifest.json", time.monotonic() + 120
-    while not begun.exists():
-        assert process.poll() is None, "it was over before it kept anything; raise the cap"
-        assert time.monotonic() < limit
-        time.sleep(0.05)
+    wait_for(folder / "a.png.part" / "manifest.json", process)
     process.send_signal(signal.SIGINT)
     before = time.monotonic()
     _, err = process.communicate(timeout=60)
