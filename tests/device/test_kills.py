@@ -125,7 +125,7 @@ def in_use(tmp_path: Path) -> Path:
 
 
 def test_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
-    hits = kill_often(in_use(tmp_path), 20, spec, undisturbed)
+    hits = kill_often(in_use(tmp_path), 12, spec, undisturbed)
     print(dict(hits))
     assert hits["before the store"] >= 2
     assert hits["computing"] + hits["writing"] + hits["putting in place"] >= 2
