@@ -91,15 +91,20 @@ def finish(folder: Path, spec: str, undisturbed: Undisturbed) -> None:
 
 
 def kill_often(folder: Path, kills: int, spec: str, undisturbed: Undisturbed) -> Counter[str]:
-    """Kill renders at random moments until it was done so often; each goes on with what the one before has left."""
+    """Kill renders at random moments until it was done so often, and twice before there was a store and after.
+
+    Each goes on with what the one before has left.
+    """
     chance, hits, attempt = random.Random(SEED), Counter[str](), 0
-    while hits.total() < kills:
+    while hits.total() < kills or not 2 <= hits["before the store"] <= hits.total() - 2:
         attempt += 1
         assert attempt < 4 * kills + 20, f"too few kills hit: {hits}"
         cold = {"MANDELCL_CACHE": str(folder.parent / f"cache{attempt}")} if attempt % 6 == 0 else None
         fresh = not store(folder).exists()
         child = start(folder, spec, env=cold)
-        if fresh and attempt % 2:  # a fast device has a store only for moments
+        if fresh and (hits["before the store"] < 2 or chance.random() < 0.5):
+            time.sleep(chance.uniform(0, 0.8 * (undisturbed.seconds - undisturbed.seconds_stored)))
+        elif fresh:  # a fast device has a store only for moments
             wait_for_store(child, folder)
             time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds_stored))
         else:
@@ -125,10 +130,7 @@ def in_use(tmp_path: Path) -> Path:
 
 
 def test_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
-    hits = kill_often(in_use(tmp_path), 12, spec, undisturbed)
-    print(dict(hits))
-    assert hits["before the store"] >= 2
-    assert hits["computing"] + hits["writing"] + hits["putting in place"] >= 2
+    print(dict(kill_often(in_use(tmp_path), 12, spec, undisturbed)))
 
 
 @pytest.mark.long
