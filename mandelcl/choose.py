@@ -92,7 +92,7 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
         return Choice(devices[0], settled, default_variant(devices[0], number), warnings=warnings)
     reasons: list[str] = []
     for tier in _tiers(devices, number):
-        found: list[tuple[float, Choice]] = []
+        found: list[Choice] = []
         for device in tier:
             rounding, variant, verdict = settle_rounding(job, number, device)
             reason = refusal(job.view, number, verdict)
@@ -100,9 +100,9 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
                 reasons.append(f"{device.label}: {reason}")
                 continue
             settled = job.resolved(number.name, rounding)
-            found.append((verdict.speed, Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed)))
+            found.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
         if found:
-            choice = max(found, key=lambda candidate: candidate[0])[1]
+            choice = max(found, key=lambda candidate: candidate.speed)
             note = suited(choice.device, number, choice.variant.double_digits).note
             return replace(choice, warnings=(*choice.warnings, note)) if note else choice
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")

@@ -37,9 +37,8 @@ def measured(program: Program) -> float:
 def _measure(program: Program) -> float:
     """Time launches of four times as many groups each until one is long enough for the clock, and that one again."""
     variant = program.variant
-    unit, rows = (
-        of * local for of, local in zip(variant.tile, (variant.local_columns, variant.local_rows), strict=True)
-    )
+    columns_each, rows_each = variant.tile
+    unit, rows = columns_each * variant.local_columns, rows_each * variant.local_rows
     columns = unit * -(-program.saturation // (unit * rows))  # whole work-groups: none has work-items without an orbit
     memory = program.allocate(columns * rows, columns)
 

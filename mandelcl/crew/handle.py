@@ -42,13 +42,13 @@ class Handle:
         self,
         order: dict[str, Any],
         events: "queue.Queue[Event]",
+        result_bytes: int,
         command: tuple[str, ...] = COMMAND,
-        result_bytes: int = 0,
     ) -> None:
         self.heard = time.monotonic()
         self.ready = False
         self._events = events
-        self._buffers = SharedBuffers.make(result_bytes, DEPTH) if result_bytes else None
+        self._buffers = SharedBuffers.make(result_bytes, DEPTH)
         self._free = list(self._buffers.numbers) if self._buffers else []
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
         self._process = subprocess.Popen(

@@ -81,7 +81,7 @@ class Seat:
             "shortcuts": self._settings.shortcuts,
         }
         self._band_pixels = band_pixels
-        self.worker = Handle(order, events, command, 4 * choice.job.planes * band_pixels)
+        self.worker = Handle(order, events, 4 * choice.job.planes * band_pixels, command)
 
     def make_ready(self, head: dict[str, Any]) -> None:
         """Take note of what the worker says when it is ready."""
