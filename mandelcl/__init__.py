@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from mandelcl.errors import MandelclError as MandelclError
     from mandelcl.field import Field as Field
     from mandelcl.job import Job as Job
-    from mandelcl.rendering import render as render
+    from mandelcl.rendering.render import render as render
+    from mandelcl.rendering.streaming import render_to as render_to
     from mandelcl.report import Report as Report
-    from mandelcl.streaming import render_to as render_to
     from mandelcl.view import View as View
 
 _HOMES = {
@@ -30,8 +30,8 @@ _HOMES = {
     "MandelclError": "errors",
     "Report": "report",
     "View": "view",
-    "render": "rendering",
-    "render_to": "streaming",
+    "render": "rendering.render",
+    "render_to": "rendering.streaming",
 }
 __all__ = ["Field", "Job", "MandelclError", "Report", "View", "__version__", "render", "render_to"]
 

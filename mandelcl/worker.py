@@ -20,15 +20,15 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.choose import Choice
-from mandelcl.computation import Computation, Settings
+from mandelcl.block import Block
+from mandelcl.computing.computation import Computation, Settings
 from mandelcl.crew import wire
 from mandelcl.crew.buffers import SharedBuffers, Words
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant
 
 _ALIVE_S = 0.5
 

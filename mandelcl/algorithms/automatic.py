@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.algorithms import escape
+from mandelcl.algorithms.schedule import BUDGET_S, BlockQueue, Pace
+from mandelcl.block import Block
+from mandelcl.engine.program import Program
 from mandelcl.job import TRACEABLE, Job
-from mandelcl.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import BUDGET_S, Block, BlockQueue, Pace
 from mandelcl.view import View
 
 CELLS = 64  # along the longer side, about as many as border tracing begins with

@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from mandelcl.algorithms import escape
 from mandelcl.algorithms.rectangles import MIXED, Rectangles
+from mandelcl.algorithms.schedule import BlockQueue, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
-from mandelcl.launch import Launch
+from mandelcl.block import Block
+from mandelcl.engine.launch import Launch
+from mandelcl.engine.program import Program
 from mandelcl.opencl.device import event_seconds
-from mandelcl.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockQueue, Pace
 
 Words = npt.NDArray[np.uint32]
 

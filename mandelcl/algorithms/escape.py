@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.launch import Launch
-from mandelcl.memory import Memory
+from mandelcl.algorithms.schedule import BlockSource, Pace
+from mandelcl.block import Block
+from mandelcl.engine.launch import Launch
+from mandelcl.engine.memory import Memory
+from mandelcl.engine.program import Program
 from mandelcl.opencl.device import Event, event_seconds
-from mandelcl.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockSource, Pace
 
 _IN_FLIGHT = 2
 

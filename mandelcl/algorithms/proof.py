@@ -9,9 +9,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.fixed import FixedFormat, by_name
 from mandelcl.job import Job
-from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.numbers import FixedFormat, IeeeFormat, NumberFormat, by_name
 
 _LEAST = Fraction(1, 10**30)  # far above what a float's underflow can take away
 _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² and in its bounds

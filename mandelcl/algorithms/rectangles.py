@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
-from mandelcl.memory import Memory
+from mandelcl.block import Block
+from mandelcl.engine.memory import Memory
+from mandelcl.engine.program import Program
 from mandelcl.numbers import IeeeFormat
 from mandelcl.opencl.device import Buffer, Event, Kernel
-from mandelcl.program import Program
-from mandelcl.schedule import Block
 
 Words = npt.NDArray[np.uint32]
 

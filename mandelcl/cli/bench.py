@@ -12,9 +12,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl import __version__, choose
+from mandelcl import __version__
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
+from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.files.paths import require_writable
 from mandelcl.studies import STUDIES, compare, document, find_study, plots

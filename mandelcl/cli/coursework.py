@@ -4,9 +4,9 @@ import click
 
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
-from mandelcl.colour import Colouring, find_palette
 from mandelcl.published import coursework_job
-from mandelcl.streaming import render_to
+from mandelcl.rendering.streaming import render_to
+from mandelcl.shading.colour import Colouring, find_palette
 
 
 @click.command(

@@ -7,8 +7,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl import selftest
 from mandelcl.cli.options import self_test_option
+from mandelcl.engine import selftest
 from mandelcl.errors import NoDeviceError
 from mandelcl.opencl import absence
 from mandelcl.opencl.device import RUNTIMES, Device, discover

@@ -11,11 +11,11 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.computation import Progress, Settings
+from mandelcl.computing.computation import Progress, Settings
 from mandelcl.files import output
+from mandelcl.rendering.streaming import render_to
 from mandelcl.report import Report
-from mandelcl.streaming import render_to
-from mandelcl.tracing_picture import TracingPicture
+from mandelcl.shading.tracing_picture import TracingPicture
 from mandelcl.view import parse_size
 
 DEFAULT_OUTPUT = "mandelbrot.png"

@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from mandelcl import choose, source
-from mandelcl.building import loop_text
 from mandelcl.cli import options
+from mandelcl.engine import choose, source
+from mandelcl.engine.building import loop_text
 
 
 @click.command(

@@ -6,13 +6,12 @@ from typing import Any
 import click
 from rich.console import Console
 
-from mandelcl import choose, tune
 from mandelcl.cli import options
+from mandelcl.engine import choose, tune
+from mandelcl.engine.variant import Variant, forget
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import by_name
-from mandelcl.numbers import NumberFormat
+from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
-from mandelcl.variant import Variant, forget
 
 
 @click.command(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import pixel
+from mandelcl.block import Block
+from mandelcl.engine.memory import NOT_WRITTEN
 from mandelcl.job import Job
-from mandelcl.memory import NOT_WRITTEN
-from mandelcl.schedule import Block
+from mandelcl.methods import direct as pixel
 
 # How many iterations of one pixel the host does for a check, which should be a few milliseconds, and for a verdict.
 _CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}

@@ -12,16 +12,17 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.choose import Choice
-from mandelcl.computation import Results, Settings, report_of
+from mandelcl.algorithms.schedule import block_shape
+from mandelcl.block import Block
+from mandelcl.computing.computation import Results, Settings, report_of
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import CrossChecks
 from mandelcl.crew.handle import COMMAND, Event
 from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.crew.sharing import ShareOut
+from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError
 from mandelcl.report import LaunchLog, Report
-from mandelcl.schedule import Block, block_shape
 
 _TICK_S = 0.05
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.block import Block
 from mandelcl.crew import checking
 from mandelcl.job import Job
-from mandelcl.schedule import Block
 
 _MOST_WAITING = 4
 

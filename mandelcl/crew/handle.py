@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import mandelcl
+from mandelcl.block import Block
 from mandelcl.crew import wire
 from mandelcl.crew.buffers import SharedBuffers
 from mandelcl.crew.sharing import DEPTH
-from mandelcl.schedule import Block
 
 COMMAND = (sys.executable, "-m", "mandelcl.worker")
 _SHOWN = 300

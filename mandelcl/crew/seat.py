@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mandelcl.choose import Choice
-from mandelcl.computation import Settings
+from mandelcl.algorithms.schedule import default_budget
+from mandelcl.block import Block
+from mandelcl.computing.computation import Settings
 from mandelcl.crew.handle import COMMAND, Event, Handle
-from mandelcl.schedule import Block, default_budget
+from mandelcl.engine.choose import Choice
 
 # How long a block takes where nothing escapes: not longer, since others wait for it; where possible not shorter, since
 # handing it out and receiving it takes the host a millisecond. One that fills the device so many times over may take

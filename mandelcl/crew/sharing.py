@@ -6,7 +6,7 @@ No OpenCL and no processes here: it is tested with workers that exist only in th
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from mandelcl.schedule import Block
+from mandelcl.block import Block
 
 # A worker has so many blocks at once: two in flight and one on its way back.
 DEPTH = 3

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl import choose
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
-from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Times, Value

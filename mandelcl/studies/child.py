@@ -67,14 +67,14 @@ def main() -> None:
     values = json.loads(sys.argv[1])
     started = float(values.pop("started"))
     task = Task(**values)
-    from mandelcl import choose
-    from mandelcl.colour import Colouring, find_palette
-    from mandelcl.computation import Settings
+    from mandelcl.computing.computation import Settings
+    from mandelcl.engine import choose
+    from mandelcl.engine.variant import Variant
     from mandelcl.job import Job
-    from mandelcl.streaming import render_to
+    from mandelcl.rendering.streaming import render_to
+    from mandelcl.shading.colour import Colouring, find_palette
     from mandelcl.studies import pinned
     from mandelcl.studies.timing import plain
-    from mandelcl.variant import Variant
 
     if task.cores:
         pinned.keep_to(task.cores)  # before the driver starts its threads

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import by_name
-from mandelcl.numbers import IeeeFormat
+from mandelcl.numbers import IeeeFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mandelcl.computation import Settings
-from mandelcl.fixed import by_name
+from mandelcl.computing.computation import Settings
+from mandelcl.numbers import by_name
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import Device
@@ -13,7 +14,6 @@ from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
-from mandelcl.variant import Variant, default_variant
 
 SIZE = 2048
 _GROUP = 128  # work-items in the post's groups

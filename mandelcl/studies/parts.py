@@ -14,20 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import choose
-from mandelcl.computation import Computation, Settings, fastest
+from mandelcl.algorithms.schedule import BlockQueue
+from mandelcl.block import Block
+from mandelcl.computing.computation import Computation, Settings, fastest
+from mandelcl.engine import choose
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockQueue
 from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, plain, repeated
 from mandelcl.studies.validation import Verdict, digest
-from mandelcl.variant import Variant
 
 SCHEDULES = ("pinned", "driver", "static", "dynamic")
 _WAKE_S = 0.2

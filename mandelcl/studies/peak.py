@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 
-from mandelcl import source
+from mandelcl.engine import source
+from mandelcl.engine.variant import default_variant
 from mandelcl.numbers import IeeeFormat
 from mandelcl.opencl.device import Device, kernel_of
-from mandelcl.variant import default_variant
 
 _CHAINS = 12
 _LAUNCHES = 12

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from mandelcl.block import Block, grid
 from mandelcl.errors import DeviceError, MandelclError
-from mandelcl.schedule import Block, grid
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import Sample, plain
 
@@ -147,12 +147,12 @@ def main() -> None:
     try:
         values = json.loads(sys.stdin.readline())
         os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
-        from mandelcl import choose
-        from mandelcl.computation import Settings, fastest
+        from mandelcl.algorithms.schedule import BlockQueue
+        from mandelcl.computing.computation import Settings, fastest
+        from mandelcl.engine import choose
+        from mandelcl.engine.variant import Variant
         from mandelcl.job import Job
         from mandelcl.report import LaunchLog
-        from mandelcl.schedule import BlockQueue
-        from mandelcl.variant import Variant
 
         settings = plain(Settings(variant=Variant(**values["variant"])))
         work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)

@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
@@ -13,7 +14,6 @@ from mandelcl.studies.child import Task, measured
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, Timed
 from mandelcl.studies.validation import digest
-from mandelcl.variant import Variant
 
 
 def whole_process(

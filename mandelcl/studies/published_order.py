@@ -6,14 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import source
+from mandelcl.engine import source
+from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import by_name
 from mandelcl.job import Job
-from mandelcl.numbers import IeeeFormat
+from mandelcl.numbers import IeeeFormat, by_name
 from mandelcl.opencl.device import Device, event_seconds, kernel_of
 from mandelcl.studies.timing import Sample
-from mandelcl.variant import default_variant
 
 ORDER = "published"
 _BAND_PIXELS = 1 << 18  # a launch on anything slow

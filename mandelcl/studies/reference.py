@@ -10,10 +10,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import pixel
-from mandelcl.fixed import by_name
 from mandelcl.job import Job
-from mandelcl.numbers import FLOAT, IeeeFormat
+from mandelcl.methods import direct as pixel
+from mandelcl.numbers import FLOAT, IeeeFormat, by_name
 
 Counts = npt.NDArray[np.uint32]
 Reals = npt.NDArray[np.floating]

@@ -7,9 +7,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, pinned, plots
 from mandelcl.studies.bench import Bench, with_extra
@@ -18,7 +19,6 @@ from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
 from mandelcl.studies.validation import Verdict, digest
-from mandelcl.variant import Variant, default_variant
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE
@@ -18,7 +19,6 @@ from mandelcl.studies.processes import whole_process
 from mandelcl.studies.row import Row
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
-from mandelcl.variant import Variant, default_variant
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 SEQUENTIAL = "sequential"

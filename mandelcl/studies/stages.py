@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import choose
-from mandelcl.colour import Colouring
+from mandelcl.block import Block
+from mandelcl.engine import choose
+from mandelcl.engine.program import Program
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.files import output
 from mandelcl.files.strips import Picture, in_order
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.program import Program
-from mandelcl.schedule import Block
+from mandelcl.shading.colour import Colouring
 from mandelcl.studies.timing import plain
 
 _STRIP_ROWS = 64

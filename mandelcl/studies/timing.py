@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.computation import Settings, fastest
+from mandelcl.algorithms.schedule import BlockQueue
+from mandelcl.block import Block
+from mandelcl.computing.computation import Settings, fastest
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockQueue
 
 _STEADY = 0.02  # the middle is known to this share
 _GROWTH = 5  # the repeats grow to so many times those asked for

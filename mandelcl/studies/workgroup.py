@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.opencl.device import Device
@@ -13,7 +14,6 @@ from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
-from mandelcl.variant import default_variant
 
 RESOLUTIONS = (500, 2000)
 SIDES = (1, 2, 4, 8, 16)

@@ -110,7 +110,7 @@ def draw(run: Run, request: pytest.FixtureRequest) -> Run:
 @pytest.fixture(scope="session")
 def usable() -> None:
     """Skip where there is no device that passes its self-test."""
-    from mandelcl import selftest
+    from mandelcl.engine import selftest
     from mandelcl.opencl.device import discover
 
     if not any(selftest.summary(device).passed for device in discover()):

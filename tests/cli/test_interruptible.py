@@ -15,8 +15,8 @@ from pathlib import Path
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.job import Job
 from mandelcl.files.paths import drafted
-from mandelcl.resuming import locked
-from mandelcl.store import DRAFT, Manifest, Store
+from mandelcl.rendering.resuming import locked
+from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.view import View
 
 def work(cancel):

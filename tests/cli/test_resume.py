@@ -19,7 +19,8 @@ CAP = "1000000"
 CHILD = """
 import sys
 {prepare}
-from mandelcl import streaming, cli
+from mandelcl.rendering import streaming
+from mandelcl import cli
 streaming.render_to.__kwdefaults__["store_after"] = 0
 sys.argv = ["mandelcl", *sys.argv[1:]]
 cli.main()
@@ -114,7 +115,7 @@ ls -A > "$OUT/left"; rm ballast
 cp a.ppm "$OUT/a.ppm"; ls -A > "$OUT/last"
 exit $first
 """
-NO_FORESIGHT = "import mandelcl.streaming as s; s.require_space = lambda *_: None"
+NO_FORESIGHT = "import mandelcl.rendering.streaming as s; s.require_space = lambda *_: None"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import selftest
 from mandelcl.algorithms.subdivision import Plan
-from mandelcl.building import SMOOTH_LIMIT
-from mandelcl.fixed import by_name
+from mandelcl.engine import selftest
+from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
-from mandelcl.variant import Variant, default_variant
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.oracle.fixed import counts as fixed_counts

@@ -13,14 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mandelcl import choose, streaming
-from mandelcl.colour import PALETTES, Colouring
-from mandelcl.computation import Settings
+from mandelcl.computing.computation import Settings
+from mandelcl.engine import choose
 from mandelcl.files import output
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.rendering import streaming
+from mandelcl.rendering.store import Store
 from mandelcl.report import Report
-from mandelcl.store import Store
+from mandelcl.shading.colour import PALETTES, Colouring
 from tests.device import views
 
 SIDE, CAP, BLOCK_ROWS = 320, 100_000, 16

@@ -11,18 +11,18 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.algorithms import border, escape
+from mandelcl.algorithms.schedule import BlockQueue, Pace
+from mandelcl.algorithms.schedule import Launch as Plan
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
-from mandelcl.fixed import NUMBERS, by_name
+from mandelcl.block import Block
+from mandelcl.engine.program import Program
+from mandelcl.engine.selftest import verdict
+from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
-from mandelcl.numbers import NumberFormat
+from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
-from mandelcl.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block, BlockQueue, Pace
-from mandelcl.schedule import Launch as Plan
-from mandelcl.selftest import verdict
-from mandelcl.variant import Variant
 from tests import oracle
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl import choose
 from mandelcl.algorithms import automatic, border
 from mandelcl.algorithms.subdivision import Plan
+from mandelcl.block import Block
+from mandelcl.engine import choose
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import default_variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.program import Program
-from mandelcl.rendering import render
+from mandelcl.rendering.render import render
 from mandelcl.report import LaunchLog
-from mandelcl.schedule import Block
-from mandelcl.variant import default_variant
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl import building
+from mandelcl.engine import building
 from mandelcl.opencl.device import BuiltProgram, Device, discover
-from mandelcl.rendering import render
+from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.targets import Target
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.building import SMOOTH_LIMIT
+from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.selftest import verdict
 from mandelcl.errors import DeviceError
 from mandelcl.field import smooth_fraction
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.rendering import render
-from mandelcl.selftest import verdict
+from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import Target, expected, expected_smooth, planes

@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import choose
-from mandelcl.choose import Choice
+from mandelcl.block import Block
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.handle import Handle
 from mandelcl.crew.seat import Patience
+from mandelcl.engine import choose
+from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
-from mandelcl.rendering import render
-from mandelcl.schedule import Block
+from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device.faulty_worker import KINDS, LIES, SITES
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl import source
-from mandelcl.fixed import fixed
+from mandelcl.engine import source
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
+from mandelcl.numbers import fixed
 from mandelcl.opencl.device import BuiltProgram, Device
-from mandelcl.variant import Variant, default_variant
 from tests.device.word_cases import ACCESS, CASES, Words, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import Fixed
 

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl import choose
+from mandelcl.engine import choose
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import InvalidInputError
-from mandelcl.fixed import by_name, fixed
 from mandelcl.job import Job
 from mandelcl.locations import find_location
+from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device, discover
-from mandelcl.rendering import render
-from mandelcl.variant import Variant, default_variant
+from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import SetPace, planes

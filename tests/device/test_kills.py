@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import choose
+from mandelcl.engine import choose
 from tests.device import render_child
 
 if not hasattr(signal, "SIGKILL"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.fixed import NUMBERS
+from mandelcl.numbers import NUMBERS
 from tests.device.targets import oracle_follows
 
 _LIBRARY = "liboclgrind-rt-icd.so"

@@ -2,8 +2,8 @@
 
 import random
 
-from mandelcl import pixel
-from mandelcl.rendering import render
+from mandelcl.methods import direct as pixel
+from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.targets import Target
 

@@ -17,12 +17,12 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, View
-from mandelcl.computation import Progress
+from mandelcl.computing.computation import Progress
 from mandelcl.crew.handle import Handle
+from mandelcl.engine.variant import default_variant
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import discover
-from mandelcl.variant import default_variant
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
 SCRIPT = """

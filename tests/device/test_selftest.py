@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl import cache, choose, known_answers, selftest, source
+from mandelcl import cache
+from mandelcl.engine import choose, known_answers, selftest, source
+from mandelcl.engine.known_answers import Words
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.job import Job
-from mandelcl.known_answers import Words
 from mandelcl.numbers import FLOAT, NumberFormat
 from mandelcl.opencl.device import Device, kernel_of
-from mandelcl.program import Program
-from mandelcl.rendering import render
-from mandelcl.variant import default_variant
+from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.targets import Target, devices, expected
 

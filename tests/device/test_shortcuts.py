@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.fixed import by_name
+from mandelcl.block import Block
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.program import Program
-from mandelcl.rendering import render
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant, default_variant
+from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mandelcl.block import Block
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.device import Device, Kernel
-from mandelcl.program import Program
-from mandelcl.rendering import render
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant, default_variant
+from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes

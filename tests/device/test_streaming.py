@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.bands import MEMORY_BYTES
-from mandelcl.colour import PALETTES, Colouring
-from mandelcl.computation import Progress, Settings
+from mandelcl.computing.computation import Progress, Settings
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.rendering import render
+from mandelcl.rendering.bands import MEMORY_BYTES
+from mandelcl.rendering.render import render
+from mandelcl.rendering.store import Store
+from mandelcl.rendering.streaming import render_to
 from mandelcl.report import Report
-from mandelcl.store import Store
-from mandelcl.streaming import render_to
+from mandelcl.shading.colour import PALETTES, Colouring
 from tests.device import views
 from tests.device.targets import Target, devices
 

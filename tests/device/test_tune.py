@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import cache, choose, tune, variant
-from mandelcl.fixed import by_name
+from mandelcl import cache
+from mandelcl.engine import choose, tune, variant
+from mandelcl.engine.variant import Variant, default_variant, forget, remember, suited
 from mandelcl.job import Job
-from mandelcl.numbers import DOUBLE, FLOAT
+from mandelcl.numbers import DOUBLE, FLOAT, by_name
 from mandelcl.opencl.device import Device
-from mandelcl.rendering import render
-from mandelcl.variant import Variant, default_variant, forget, remember, suited
+from mandelcl.rendering.render import render
 from tests import oracle
 from tests.device import views
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from mandelcl import source
+from mandelcl.engine import source
 from mandelcl.opencl.device import BuiltProgram, Device
 from tests.device.word_cases import ACCESS, Words, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import choose
-from mandelcl.computation import Settings
+from mandelcl.block import Block
+from mandelcl.computing.computation import Settings
 from mandelcl.crew import seat as seats
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.handle import Event, Handle
 from mandelcl.crew.seat import Patience, Seat, band_pixels
+from mandelcl.engine import choose
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
-from mandelcl.rendering import render
-from mandelcl.schedule import Block
+from mandelcl.rendering.render import render
 from tests.device import views
 
 JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mandelcl.opencl.device import Device
-from mandelcl.rendering import render
+from mandelcl.rendering.render import render
 from tests.golden.deep import HEIGHT, WIDTH, Place, load
 
 PLACES = load()

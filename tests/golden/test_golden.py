@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from mandelcl.fixed import by_name
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.rendering import render
+from mandelcl.rendering.render import render
 from tests import oracle
 from tests.device.targets import oracle_follows
 from tests.golden import Golden, load

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from mandelcl.colour import PALETTES, Colouring
 from mandelcl.field import Field
 from mandelcl.job import Job
+from mandelcl.shading.colour import PALETTES, Colouring
 from mandelcl.view import View
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.bands import BandReader, Bands, Results
+from mandelcl.algorithms.schedule import BlockQueue
+from mandelcl.block import Block
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.job import Job
-from mandelcl.schedule import Block, BlockQueue
+from mandelcl.rendering.bands import BandReader, Bands, Results
 from mandelcl.view import View
 
 LIMIT_S = 30

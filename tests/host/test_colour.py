@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.colour import DEFAULT_PALETTE, PALETTES, Colouring, Palette, colourise, find_palette
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.palettes import TABLE_SIZE
+from mandelcl.shading.colour import DEFAULT_PALETTE, PALETTES, Colouring, Palette, colourise, find_palette
+from mandelcl.shading.palettes import TABLE_SIZE
 from mandelcl.view import View
 
 # seeds/003, `mapping`.

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl import pixel
+from mandelcl.block import Block
 from mandelcl.crew.checking import Sample
 from mandelcl.crew.crosscheck import CrossChecks, Words
 from mandelcl.job import Job
-from mandelcl.schedule import Block
+from mandelcl.methods import direct as pixel
 from mandelcl.view import View
 
 CAP = 200

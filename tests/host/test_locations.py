@@ -8,7 +8,7 @@ import pytest
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.locations import LOCATIONS, Location, find_location
-from mandelcl.palettes import PALETTES
+from mandelcl.shading.palettes import PALETTES
 
 every_place = pytest.mark.parametrize("place", LOCATIONS.values(), ids=LOCATIONS.keys())
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.fixed import NUMBERS, by_name
-from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat, guard_bits
+from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, IeeeFormat, by_name
+from mandelcl.numbers.format import guard_bits
 from mandelcl.view import View
 from tests import oracle
 

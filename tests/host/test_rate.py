@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.rate import _measure
+from mandelcl.engine.rate import _measure
 
 RATE = 1e9
 

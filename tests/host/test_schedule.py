@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.schedule import Block, BlockQueue, Pace, block_shape, default_budget, grid
+from mandelcl.algorithms.schedule import BlockQueue, Pace, block_shape, default_budget
+from mandelcl.block import Block, grid
 
 sides = st.integers(1, 5000)
 

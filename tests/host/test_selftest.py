@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from mandelcl.selftest import Launcher, _is_software
+from mandelcl.engine.selftest import Launcher, _is_software
 
 STEP_S = 1e-7
 OVERHEAD_S = 2e-5

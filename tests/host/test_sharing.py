@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mandelcl.block import Block
 from mandelcl.crew.sharing import DEPTH, ShareOut
-from mandelcl.schedule import Block
 
 
 def bands(width: int, height: int, rows: int) -> list[Block]:

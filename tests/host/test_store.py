@@ -16,8 +16,8 @@ from hypothesis.extra import numpy as arrays
 
 from mandelcl.errors import FileError
 from mandelcl.job import Job
-from mandelcl.resuming import adopt, left_behind
-from mandelcl.store import Manifest, Store
+from mandelcl.rendering.resuming import adopt, left_behind
+from mandelcl.rendering.store import Manifest, Store
 from mandelcl.view import View
 
 Words = npt.NDArray[np.uint32]
@@ -160,7 +160,7 @@ def test_nonsense_is_no_manifest(text: str) -> None:
 
 
 def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.store._VERSION", 99)
+    monkeypatch.setattr("mandelcl.rendering.store._VERSION", 99)
     text = a_manifest().text()
     monkeypatch.undo()
     with pytest.raises(ValueError, match="version 99"):
@@ -191,7 +191,9 @@ def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
         store.remove()
 
 
-HOLD = "import sys, pathlib; from mandelcl.store import Store; s = Store(pathlib.Path(sys.argv[1])); s.lock()\n"
+HOLD = (
+    "import sys, pathlib; from mandelcl.rendering.store import Store\ns = Store(pathlib.Path(sys.argv[1])); s.lock()\n"
+)
 
 
 def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

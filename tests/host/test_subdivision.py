@@ -13,8 +13,8 @@ from mandelcl.algorithms import proof
 from mandelcl.algorithms.automatic import share_of_one_count
 from mandelcl.algorithms.subdivision import Level, Plan, levels, line
 from mandelcl.errors import InvalidInputError
-from mandelcl.fixed import FP128, by_name
 from mandelcl.job import Job
+from mandelcl.numbers import FP128, by_name
 from mandelcl.view import View
 
 plans = st.builds(Plan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))

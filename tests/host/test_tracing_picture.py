@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from mandelcl.block import Block
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.schedule import Block
-from mandelcl.tracing_picture import TracingPicture
+from mandelcl.shading.tracing_picture import TracingPicture
 from mandelcl.view import View
 
 CAP = 9

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.fixed import Digits, FixedFormat
-from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.numbers import FixedFormat, IeeeFormat, NumberFormat
+from mandelcl.numbers.fixed import Digits
 
 Words = npt.NDArray[np.uint32]
 Real = np.float32 | np.float64

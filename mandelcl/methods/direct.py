@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mandelcl.fixed import FixedFormat, by_name
 from mandelcl.job import Job
-from mandelcl.numbers import IeeeFormat
+from mandelcl.numbers import FixedFormat, IeeeFormat, by_name
 
 Point: TypeAlias = tuple[Any, Any]
 # z₀, from z to the next z, and whether a z is outside.

@@ -2,12 +2,13 @@
 
 import threading
 
-from mandelcl import cache, source
+from mandelcl import cache
+from mandelcl.engine import source
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import BuildError
-from mandelcl.fixed import by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import BuiltProgram, Device, binary_of
-from mandelcl.variant import Variant
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32

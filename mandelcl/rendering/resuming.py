@@ -11,7 +11,7 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
-from mandelcl.store import Manifest, Store
+from mandelcl.rendering.store import Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
 _SETTLED = ("number", "rounding", "algorithm")

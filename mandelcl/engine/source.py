@@ -16,7 +16,7 @@ _NEEDS = {  # parts that a source of orbits is built on
 @cache
 def folder() -> Path:
     """Return the folder of the kernel sources: inside the package in a wheel, beside it in a checkout."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for candidate in (package / "cl", package.parent / "cl"):
         if (candidate / "compat.cl").is_file():
             return candidate

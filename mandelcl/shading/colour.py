@@ -17,8 +17,8 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
 from mandelcl.report import Stopwatch
+from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 

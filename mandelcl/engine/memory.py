@@ -1,7 +1,7 @@
 """Device memory for the results of a block and for the orbits that a launch leaves alive."""
 
-from mandelcl.fixed import by_name
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device
 
 NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less

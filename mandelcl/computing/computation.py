@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import choose, rate
 from mandelcl.algorithms import automatic, border, escape
+from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace, block_shape, default_budget
+from mandelcl.block import Block
+from mandelcl.engine import choose, rate
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.program import Program
 from mandelcl.report import LaunchLog, Report
-from mandelcl.schedule import Block, BlockQueue, BlockSource, Pace, block_shape, default_budget
-from mandelcl.variant import Variant
 
 _NO_BUDGET = 1e9
 _CPU_CORE_PIXELS = 1 << 17

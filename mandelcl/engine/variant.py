@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache as remembered
 from typing import Self
 
-from mandelcl import cache, source
-from mandelcl.fixed import FixedFormat
-from mandelcl.numbers import NumberFormat
+from mandelcl import cache
+from mandelcl.engine import source
+from mandelcl.numbers import FixedFormat, NumberFormat
 from mandelcl.opencl.device import Device
 
 _CPU_DIGITS_UNROLLED = 11  # the next width takes a CPU's compiler minutes

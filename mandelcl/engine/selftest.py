@@ -18,15 +18,14 @@ from typing import TypeAlias
 import numpy as np
 
 from mandelcl import cache as disk_cache
-from mandelcl import known_answers, source
-from mandelcl.building import build
+from mandelcl.engine import known_answers, source
+from mandelcl.engine.building import build
+from mandelcl.engine.known_answers import Words
+from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError, first_error
-from mandelcl.fixed import FP128, NUMBERS, by_name
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
-from mandelcl.known_answers import Words
-from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.numbers import FP128, NUMBERS, IeeeFormat, NumberFormat, by_name
 from mandelcl.opencl.device import Device, Kernel, discover, kernel_of
-from mandelcl.variant import Variant, default_variant
 
 _SPEED_TARGET_S = 2e-3
 _SOFTWARE_FMA = 6.0
@@ -157,8 +156,9 @@ def _text(number: NumberFormat, rounding: str, variant: Variant) -> str:
 @cache
 def _own_text() -> str:
     """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
-    modules = ("selftest.py", "known_answers.py", "fixed.py", "numbers.py")
-    return "".join(Path(__file__).with_name(module).read_text(encoding="utf-8") for module in modules)
+    own = Path(__file__)
+    modules = [own, own.with_name("known_answers.py"), *sorted((own.parents[1] / "numbers").glob("*.py"))]
+    return "".join(module.read_text(encoding="utf-8") for module in modules)
 
 
 def _recall(key: str) -> Verdict | None:

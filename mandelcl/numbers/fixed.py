@@ -1,4 +1,4 @@
-"""Fixed point of 2 to 32 words of 32 bits, and the list of all number formats.
+"""Fixed point of 2 to 32 words of 32 bits.
 
 A value is encoded as the multiprecision article has it: two's complement in units of 2^(−32 (words − 1)), the last word
 integral. The kernels compute with digits (cl/number_fixed.cl); `step` and `outside` say on Python integers what they
@@ -6,14 +6,13 @@ give, to the last bit.
 """
 
 import math
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, Words
+from mandelcl.numbers.format import NumberFormat, Words
 from mandelcl.view import View
 
 LEAST_WORDS, MOST_WORDS = 2, 32
@@ -188,32 +187,3 @@ def _round_ties_even(value: int, bits: int) -> int:
 
 
 FP128 = FixedFormat("fp128", 4)
-NUMBERS: dict[str, NumberFormat] = {number.name: number for number in (FLOAT, DOUBLE, FP128)}
-
-
-def fixed(words: int) -> FixedFormat:
-    """Return the fixed-point format of so many words."""
-    return FP128 if words == FP128.words else FixedFormat(f"fixed:{words}", words)
-
-
-def by_name(name: str) -> NumberFormat:
-    """Return the format of that name; raises InvalidInputError for an unknown one."""
-    if name in NUMBERS:
-        return NUMBERS[name]
-    match = re.fullmatch(r"fixed:(\d{1,2})", name, re.ASCII)
-    if match and LEAST_WORDS <= int(match.group(1)) <= MOST_WORDS:
-        return fixed(int(match.group(1)))
-    known = ", ".join(NUMBERS)
-    raise InvalidInputError(
-        f"unknown number {name!r}; there is auto, {known}, and fixed:{LEAST_WORDS} to fixed:{MOST_WORDS}"
-    )
-
-
-def candidates(fp64: bool) -> list[NumberFormat]:
-    """Return the formats in the order in which `auto` tries them, for devices with double or without.
-
-    Without double, fixed point begins with the fewest words.
-    """
-    if fp64:
-        return [FLOAT, DOUBLE, *(fixed(words) for words in range(FP128.words, MOST_WORDS + 1))]
-    return [FLOAT, *(fixed(words) for words in range(LEAST_WORDS, MOST_WORDS + 1))]

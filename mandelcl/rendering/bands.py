@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.block import Block
 from mandelcl.errors import CancelledError
 from mandelcl.field import Rows, smooth_fraction
 from mandelcl.job import Job
-from mandelcl.schedule import Block
 
 Results = npt.NDArray[np.uint32]
 MEMORY_BYTES = 256 << 20

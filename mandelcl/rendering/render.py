@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from mandelcl import choose
-from mandelcl.computation import Computation, Progress, Settings, ShowProgress, fastest
+from mandelcl.block import Block
+from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress, fastest
 from mandelcl.crew.crew import Crew
+from mandelcl.engine import choose
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.field import Field, allocate, smooth_fraction
 from mandelcl.job import Job
 from mandelcl.report import Report
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant
 
 
 def begin(

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from mandelcl.block import Block, grid
+
 # A launch over fewer iterations than this many groups costs more in saving and restoring than in iterating.
 _LEAST_GROUPS = 8
 _GROWTH = 4.0
@@ -24,21 +26,6 @@ def default_budget(watchdog: bool | None) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A rectangle of pixels: columns x … x + width − 1, rows y … y + height − 1."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-
-    @property
-    def pixels(self) -> int:
-        """Number of pixels."""
-        return self.width * self.height
-
-
-@dataclass(frozen=True, slots=True)
 class Launch:
     """What a launch takes: rows of a block (where it starts from z₀) and groups of iterations."""
 
@@ -53,13 +40,6 @@ def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
         bands = -(-height // rows)
         return width, -(-height // bands)
     return pixels, 1
-
-
-def grid(whole: Block, width: int, height: int) -> Iterator[Block]:
-    """Yield the blocks that a rectangle is cut into, row by row from the top left; the last may be smaller."""
-    for y in range(whole.y, whole.y + whole.height, height):
-        for x in range(whole.x, whole.x + whole.width, width):
-            yield Block(x, y, min(width, whole.x + whole.width - x), min(height, whole.y + whole.height - y))
 
 
 class BlockSource(Protocol):

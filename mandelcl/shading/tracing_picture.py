@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import replacing, require_replaceable, target
-from mandelcl.schedule import Block
 from mandelcl.view import View
 
 _MOST_PIXELS = 1 << 28

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import rate, selftest
+from mandelcl.block import Block
+from mandelcl.engine import rate, selftest
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.errors import DeviceError
-from mandelcl.fixed import FixedFormat
 from mandelcl.job import Job
-from mandelcl.numbers import NumberFormat
+from mandelcl.numbers import FixedFormat, NumberFormat
 from mandelcl.opencl.device import Device
-from mandelcl.program import Program
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant, forget, remember, suited
 from mandelcl.view import View
 
 SECONDS = 25.0  # for a device and number

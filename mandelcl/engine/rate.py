@@ -4,8 +4,9 @@ import json
 import math
 import time
 
-from mandelcl import cache, source
-from mandelcl.program import Program
+from mandelcl import cache
+from mandelcl.engine import source
+from mandelcl.engine.program import Program
 
 _TARGET_S = 2e-3
 _MOST_GROUPS = 1 << 24

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.building import build, loop_text
-from mandelcl.fixed import by_name
+from mandelcl.block import Block
+from mandelcl.engine.building import build, loop_text
+from mandelcl.engine.launch import Launch
+from mandelcl.engine.memory import NOT_WRITTEN, Memory
+from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.job import Job
-from mandelcl.launch import Launch
-from mandelcl.memory import NOT_WRITTEN, Memory
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Event, Kernel, kernel_of
-from mandelcl.schedule import Block
-from mandelcl.variant import Variant, default_variant, fit_local
 
 HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], npt.NDArray[np.uint32]]
 

@@ -15,20 +15,20 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl.bands import MEMORY_BYTES, BandReader, Bands, Results
-from mandelcl.choose import Wanted
-from mandelcl.colour import Colouring
-from mandelcl.computation import Computation, Progress, Settings, ShowProgress
+from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.crew.crew import Crew
+from mandelcl.engine.choose import Wanted
 from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.rendering import begin
+from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.rendering.render import begin
+from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
+from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
-from mandelcl.resuming import adopt, left_behind, locked, require_space
-from mandelcl.store import DRAFT, Manifest, Store
+from mandelcl.shading.colour import Colouring
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2

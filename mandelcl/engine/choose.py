@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from mandelcl import selftest
+from mandelcl.engine import selftest
+from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
-from mandelcl.fixed import FixedFormat, by_name, candidates
 from mandelcl.job import Job
-from mandelcl.numbers import IeeeFormat, NumberFormat
+from mandelcl.numbers import FixedFormat, IeeeFormat, NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
-from mandelcl.variant import Variant, default_variant, suited
 from mandelcl.view import View
 
 # Devices, or SPECs as on the command line; none for the fastest.

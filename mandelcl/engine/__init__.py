@@ -1,0 +1,1 @@
+"""Kernels on a device: assembled, built, shaped, launched, tested."""

@@ -1,0 +1,1 @@
+"""How an orbit is computed, a module a method."""

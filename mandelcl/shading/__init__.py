@@ -1,0 +1,1 @@
+"""From planes to colours."""
