@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.view import View, parse_number
+from mandelcl.exact import parse_number
+from mandelcl.view import View
 
 
 @dataclass(frozen=True, slots=True)

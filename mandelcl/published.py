@@ -19,13 +19,13 @@ def coursework_job(width: int, height: int) -> Job:
     """
     if width < 4:
         raise InvalidInputError(f"the published program has no finite scale for a width of {width}; give at least 4")
-    view = View(
-        anchor_re=Fraction(-6, 10),
-        anchor_im=Fraction(0),
+    view = View.upright(
+        re=Fraction(-6, 10),
+        im=Fraction(0),
         pitch=Fraction(1, width // 4),
         width=width,
         height=height,
-        anchor_column=width // 2,
-        anchor_row=height - 1 - height // 2,
+        column=width // 2,
+        row=height - 1 - height // 2,
     )
     return Job(view, 255, JUST_BELOW_4, number="double", rounding="separate")

@@ -1,87 +1,67 @@
-"""Which points of the plane a picture shows, exactly: fractions in, fractions kept."""
+"""What a picture shows: a lattice, and which of its pixels."""
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Self
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import Exact, exact
+from mandelcl.lattice import Lattice
 
-_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE]([+-]?\d{1,9}))?", re.ASCII)
-_RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
-_MAX_EXPONENT = 4_000
-_MAX_DIGITS = 4_000
 _MAX_SIDE = 1 << 31
-
-
-def parse_number(text: str, what: str = "number") -> Fraction:
-    """Return the exact value of a decimal (`-0.75`, `1.5e-30`) or a ratio (`1/3`); never through a float.
-
-    Raises InvalidInputError, naming `what`, for anything else (NaN and infinities included).
-    """
-    text = text.strip()
-    shown = _shown(text)
-    if len(text) > 2 * _MAX_DIGITS:
-        raise InvalidInputError(f"{what} {shown} has more than {2 * _MAX_DIGITS} characters")
-    decimal = _DECIMAL.fullmatch(text)
-    if decimal:
-        if abs(int(decimal.group(4) or 0)) > _MAX_EXPONENT or len(decimal.group(1)) > _MAX_DIGITS:
-            raise InvalidInputError(f"{what} {shown} has more than {_MAX_DIGITS} digits or an exponent beyond it")
-        return Fraction(text)
-    if _RATIO.fullmatch(text):
-        numerator, denominator = text.split("/")
-        if max(len(numerator), len(denominator)) > _MAX_DIGITS:
-            raise InvalidInputError(f"{what} {shown} has more than {_MAX_DIGITS} digits")
-        if int(denominator) == 0:
-            raise InvalidInputError(f"{what} {shown} divides by zero")
-        return Fraction(int(numerator), int(denominator))
-    raise InvalidInputError(f"{what} {shown} is not a number; write it like -0.75, 1.5e-30 or 1/3")
-
-
-def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write it like 1920x1080") -> tuple[int, int]:
-    """Return (width, height) from `1920x1080`; an error names `what` and the `form` expected."""
-    match = re.fullmatch(r"(\d{1,10})[xX×](\d{1,10})", text.strip(), re.ASCII)
-    if not match:
-        raise InvalidInputError(f"{what} {_shown(text)} is not {form}")
-    return int(match.group(1)), int(match.group(2))
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A grid of sample points: pixel (i, j) is at anchor + ((i − a)·pitch, −(j − b)·pitch).
+    """The pixels (0, 0) to (width − 1, height − 1) of a lattice; row 0 is the top.
 
-    Row 0 is the top and the imaginary axis points up. `anchor_column` and `anchor_row` are a and b: the
-    pixel, possibly outside the picture, that lies exactly on the anchor.
+    Raises InvalidInputError for a size without pixels or beyond what a picture may have.
     """
 
-    anchor_re: Fraction
-    anchor_im: Fraction
-    pitch: Fraction
+    lattice: Lattice
     width: int
     height: int
-    anchor_column: int = 0
-    anchor_row: int = 0
 
     def __post_init__(self) -> None:
         _require_pixels(self.width, self.height)
         if self.largest_offset >= _MAX_SIDE:
             raise InvalidInputError(f"the anchor pixel is beyond {_MAX_SIDE - 1} pixels from the picture")
-        if self.pitch <= 0:
-            raise InvalidInputError("the distance between pixels must be positive; is the zoom or region empty?")
 
     @classmethod
-    def centred(cls, re: Fraction, im: Fraction, zoom: Fraction, width: int, height: int) -> "View":
-        """Return the view whose middle is re + im·i and whose height is 4/zoom."""
+    def upright(
+        cls, re: Exact, im: Exact, pitch: Exact, width: int, height: int, column: int = 0, row: int = 0
+    ) -> Self:
+        """Return the upright view in which pixel (column, row) is re + im·i, and pixels are `pitch` apart."""
+        return cls(Lattice.upright(re, im, pitch, column, row), width, height)
+
+    @classmethod
+    def centred(cls, re: Exact, im: Exact, zoom: Exact, width: int, height: int, rotation: Exact = 0) -> Self:
+        """Return the view whose middle is re + im·i and whose height is 4/zoom.
+
+        It shows the plane turned counter-clockwise by `rotation` degrees. Numbers may be Fractions, ints, decimal
+        texts or floats; a float counts as the binary fraction that it is.
+        """
         _require_pixels(width, height)
+        zoom = exact(zoom, "zoom")
         if zoom <= 0:
             raise InvalidInputError("the zoom must be positive; the picture is 4/zoom high")
-        pitch = Fraction(4) / zoom / height
-        return cls(re - pitch * (width - 1) / 2, im + pitch * (height - 1) / 2, pitch, width, height)
+        middle = Lattice.upright(exact(re, "center"), exact(im, "center"), Fraction(4) / zoom / height)
+        degrees = exact(rotation, "rotation")
+        if degrees:
+            middle = middle.rotated(degrees)
+        return cls(middle.shifted(Fraction(1 - width, 2), Fraction(1 - height, 2)), width, height)
 
     @classmethod
-    def region(cls, xmin: Fraction, xmax: Fraction, ymin: Fraction, ymax: Fraction, width: int, height: int) -> "View":
-        """Return the view whose outer edges are the given ones; its shape must be the picture's."""
+    def region(
+        cls, xmin: Exact, xmax: Exact, ymin: Exact, ymax: Exact, width: int, height: int, rotation: Exact = 0
+    ) -> Self:
+        """Return the view whose outer edges, before it is turned, are the given ones; its shape must be the picture's.
+
+        Numbers and `rotation` are as for `centred`.
+        """
         _require_pixels(width, height)
+        xmin, xmax, ymin, ymax = (exact(edge, "region edge") for edge in (xmin, xmax, ymin, ymax))
         if xmax <= xmin or ymax <= ymin:
             raise InvalidInputError("the region is empty; give XMIN XMAX YMIN YMAX, each minimum below its maximum")
         wide, high = xmax - xmin, ymax - ymin
@@ -90,33 +70,60 @@ class View:
                 f"a region of shape {_rounded(wide / high)} (width/height) does not fill {width}x{height}; "
                 + _fitting_size(wide / high, width)
             )
-        return cls.centred((xmin + xmax) / 2, (ymin + ymax) / 2, 4 / high, width, height)
+        return cls.centred((xmin + xmax) / 2, (ymin + ymax) / 2, 4 / high, width, height, rotation)
 
     @property
     def pixels(self) -> int:
         """Number of pixels."""
         return self.width * self.height
 
+    @property
+    def pitch(self) -> Fraction:
+        """The least distance between two pixels."""
+        return self.lattice.pitch
+
     def point(self, column: int, row: int) -> tuple[Fraction, Fraction]:
         """Return the exact (re, im) of a pixel."""
-        return (
-            self.anchor_re + (column - self.anchor_column) * self.pitch,
-            self.anchor_im - (row - self.anchor_row) * self.pitch,
-        )
+        return self.lattice.point(column, row)
+
+    def part(self, x: int, y: int, width: int, height: int) -> Self:
+        """Return the view of some of the lattice's pixels, from column x and row y on, outside it, too."""
+        return type(self)(self.lattice.moved(x, y), width, height)
+
+    def finer(self, factor: int = 2) -> Self:
+        """Return the same part of the plane with `factor` times as many columns and rows."""
+        return type(self)(self.lattice.finer(factor), self.width * factor, self.height * factor)
+
+    def coarser(self, factor: int = 2) -> Self:
+        """Return every `factor`th column and row, from the first on."""
+        size = (max(1, -(-side // factor)) for side in (self.width, self.height))
+        return type(self)(self.lattice.coarser(factor), *size)
+
+    def tile(self, column: int, row: int, side: int) -> Self:
+        """Return a tile of the lattice: `side` pixels square, numbered from pixel (0, 0) to the right and down."""
+        return self.part(column * side, row * side, side, side)
+
+    def shifted(self, columns: Exact, rows: Exact) -> Self:
+        """Return the view with each pixel's sample moved by exact parts of a pixel."""
+        return type(self)(self.lattice.shifted(columns, rows), self.width, self.height)
 
     @property
     def largest_offset(self) -> int:
         """Largest number of columns or rows between the anchor pixel and a pixel of the picture."""
-        columns = max(abs(self.anchor_column), abs(self.width - 1 - self.anchor_column))
-        return max(columns, abs(self.anchor_row), abs(self.height - 1 - self.anchor_row))
+        columns = max(abs(self.lattice.column), abs(self.width - 1 - self.lattice.column))
+        return max(columns, abs(self.lattice.row), abs(self.height - 1 - self.lattice.row))
 
     def largest_coordinate(self) -> Fraction:
         """Return the largest |re| or |im| of any pixel."""
-        corners = (self.point(0, 0), self.point(self.width - 1, self.height - 1))
+        right, bottom = self.width - 1, self.height - 1
+        corners = (self.point(0, 0), self.point(right, 0), self.point(0, bottom), self.point(right, bottom))
         return max(abs(part) for corner in corners for part in corner)
 
 
 def _require_pixels(width: int, height: int) -> None:
+    for side in (width, height):
+        if isinstance(side, bool) or not isinstance(side, int):
+            raise InvalidInputError(f"width and height must be whole numbers, not {side!r}")
     if width < 1 or height < 1:
         raise InvalidInputError(f"size {width}x{height} has no pixels; give at least 1x1")
     if max(width, height) >= _MAX_SIDE:
@@ -136,7 +143,3 @@ def _fitting_size(shape: Fraction, width: int) -> str:
 def _rounded(value: Fraction) -> str:
     """Return six digits of a number that may be far outside the range of a float."""
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")

@@ -9,7 +9,7 @@ from mandelcl.algorithms import escape
 from mandelcl.algorithms.schedule import BUDGET_S, BlockQueue, Pace
 from mandelcl.block import Block
 from mandelcl.engine.program import Program
-from mandelcl.job import TRACEABLE, Job
+from mandelcl.job import Job
 from mandelcl.report import LaunchLog
 from mandelcl.view import View
 
@@ -28,7 +28,7 @@ def settled(program: Program, rate: float) -> Program:
     cell = max(job.view.width, job.view.height) // CELLS
     most_seconds = job.view.pixels * job.iterations / rate
     pays = False
-    if job.formula in TRACEABLE and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
+    if job.formula.traceable and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
         program = program.sibling(_copy(job, cell))
         counts, seconds = _sampled(program, rate)
         seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)
@@ -53,8 +53,9 @@ def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
 def _copy(job: Job, cell: int) -> Job:
     """Return the job of every `cell`th pixel of every `cell`th row, from the picture's first on, by escape time."""
     re, im = job.view.point(0, 0)
+    first = replace(job.view.lattice, re=re, im=im, column=0, row=0)
     width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
-    return replace(job, view=View(re, im, job.view.pitch * cell, width, height), algorithm="escape", strict=False)
+    return replace(job, view=View(first.coarser(cell), width, height), algorithm="escape", strict=False)
 
 
 def _sampled(program: Program, rate: float) -> tuple[npt.NDArray[np.uint32], float]:

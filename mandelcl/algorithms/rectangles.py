@@ -1,5 +1,6 @@
 """The rectangles of border tracing as the device has them: their buffers, and the kernels that work on them."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class Rectangles:
             self._answers.buffer,
             self._memory.results,
             self._size,
-            np.uint32(self._program.job.planes),
+            np.uint32(self._program.job.words),
             self._cap,
         )
 
@@ -193,8 +194,8 @@ class _Words:
 def _origin(program: Program, block: Block) -> Words:
     """Return the pixel at or above and left of c = 0, or one that no rectangle holds where it is outside the block."""
     view = program.job.view
-    column = (view.anchor_column - view.anchor_re / view.pitch) - block.x
-    row = (view.anchor_row + view.anchor_im / view.pitch) - block.y
+    column, row = view.lattice.pixel_at(Fraction(0), Fraction(0))
+    column, row = column - block.x, row - block.y
     if not (-1 < column < block.width and -1 < row < block.height):
         return np.full(2, MIXED, np.uint32)
     return np.array([max(0, int(column // 1)), max(0, int(row // 1))], np.uint32)

@@ -17,12 +17,12 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.exact import parse_number
 from mandelcl.files.paths import require_writable
 from mandelcl.studies import STUDIES, compare, document, find_study, plots
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row
-from mandelcl.view import parse_number
 
 
 @click.command(

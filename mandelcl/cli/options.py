@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 import click
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_number, parse_size
 from mandelcl.files.loading import read_colouring, read_job
 from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
 from mandelcl.numbers import NUMBERS
 from mandelcl.shading.colour import DEFAULT_PALETTE, Colouring, find_palette
-from mandelcl.view import View, parse_number, parse_size
+from mandelcl.view import View
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -12,11 +12,11 @@ from rich.progress import Progress as ProgressBar
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.computing.computation import Progress, Settings
+from mandelcl.exact import parse_size
 from mandelcl.files import output
 from mandelcl.rendering.streaming import render_to
 from mandelcl.report import Report
 from mandelcl.shading.tracing_picture import TracingPicture
-from mandelcl.view import parse_size
 
 DEFAULT_OUTPUT = "mandelbrot.png"
 

@@ -144,7 +144,7 @@ class Computation:
         cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
         least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
         wanted = max(least, pixels // _MOST_BLOCKS)
-        results = 4 * self.job.planes
+        results = 4 * self.job.words
         by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
         by_time = max(program.saturation, int(self.rate * _BLOCK_SECONDS / self.job.iterations))
         by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves

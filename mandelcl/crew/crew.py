@@ -186,7 +186,7 @@ class Crew:
         assert event.head is not None
         assert self._share is not None
         block = Block(*event.head["block"])
-        shape = (self.job.planes, block.height, block.width)
+        shape = (self.job.words, block.height, block.width)
         if len(event.payload) != 4 * int(np.prod(shape)):
             self._fault(seat, "returned a block of another size")
             return None

@@ -82,7 +82,7 @@ class Seat:
             "shortcuts": self._settings.shortcuts,
         }
         self._band_pixels = band_pixels
-        self.worker = Handle(order, events, 4 * choice.job.planes * band_pixels, command)
+        self.worker = Handle(order, events, 4 * choice.job.words * band_pixels, command)
 
     def make_ready(self, head: dict[str, Any]) -> None:
         """Take note of what the worker says when it is ready."""
@@ -141,5 +141,5 @@ def band_pixels(seats: Sequence[Seat], most: int | None) -> int:
     speeds = [seat.choice.speed for seat in seats]
     by_time = int(sum(speeds) * _BAND_S / job.iterations) if all(speeds) else job.view.pixels
     filled = _BAND_FILLED * max(seat.saturation for seat in seats)
-    pixels = min(max(by_time, filled), _BAND_BYTES // (4 * job.planes))
+    pixels = min(max(by_time, filled), _BAND_BYTES // (4 * job.words))
     return min(pixels, most or pixels)

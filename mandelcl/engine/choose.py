@@ -227,8 +227,8 @@ def reaches_denormals(view: View, number: IeeeFormat) -> bool:
     if view.pitch < bound:
         return True
     axes = (
-        (view.anchor_re, -view.anchor_column, view.width),
-        (-view.anchor_im, -view.anchor_row, view.height),
+        (view.lattice.re, -view.lattice.column, view.width),
+        (-view.lattice.im, -view.lattice.row, view.height),
     )
     for anchor, first, size in axes:
         nearest = round(-anchor / view.pitch)

@@ -20,7 +20,7 @@ class Memory:
         self.pixels = pixels
         self._device = device
         self._orbit_bytes = 4 * by_name(job.number).state_words
-        self._results_bytes = 4 * job.planes * pixels
+        self._results_bytes = 4 * job.words * pixels
         self.capacity = max(width, min(pixels, _list_capacity(device, self._orbit_bytes)))
         self.results = device.allocate(self._results_bytes)
         self.survivor_total = device.allocate(4)

@@ -160,7 +160,7 @@ class Program:
     def where(self, block: Block) -> tuple[Any, ...]:
         """Return a block's offset from the anchor and its size, as kernels take them."""
         view = self.job.view
-        offset = np.array([block.x - view.anchor_column, view.anchor_row - block.y], np.int32)
+        offset = np.array([block.x - view.lattice.column, view.lattice.row - block.y], np.int32)
         return offset, np.array([block.width, block.height], np.uint32)
 
     def _how_far(self, groups: int, finishes: bool) -> tuple[Any, ...]:
@@ -196,7 +196,7 @@ class Program:
 
         The block's last launch has been waited for.
         """
-        results = self.host_memory(block, (self.job.planes, block.height, block.width))
+        results = self.host_memory(block, (self.job.words, block.height, block.width))
         if self.guarded:
             results.fill(NOT_WRITTEN)
         return results, self.device.fetch(memory.results, results)
@@ -226,8 +226,8 @@ class Program:
     def _encoded_view(self) -> npt.NDArray[np.uint32]:
         view = self.job.view
         values = (
-            (view.anchor_re, "the left of the picture"),
-            (view.anchor_im, "the top of the picture"),
+            (view.lattice.re, "the left of the picture"),
+            (view.lattice.im, "the top of the picture"),
             (self.job.radius_squared, "the escape radius squared"),
         )
         words = [self.number.encode(value, what) for value, what in values]

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from mandelcl.errors import MandelclError
+from mandelcl.formulas import Formula
 
 SOURCES = ("block", "survivors", "rectangles")
 _NEEDS = {  # parts that a source of orbits is built on
@@ -34,9 +35,9 @@ def assemble(parts: Iterable[str], defines: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def loop(number_parts: Iterable[str], formula: str, source: str, defines: Mapping[str, int]) -> str:
+def loop(number_parts: Iterable[str], formula: Formula, source: str, defines: Mapping[str, int]) -> str:
     """Return the text of the loop for a number, a formula and a source of orbits (one of SOURCES)."""
-    loop_parts = (f"formula_{formula}.cl", "advance.cl", "results.cl", "source.cl", *_NEEDS.get(source, ()))
+    loop_parts = (formula.kernel, "advance.cl", "results.cl", "source.cl", *_NEEDS.get(source, ()))
     parts = (*number_parts, *loop_parts, f"source_{source}.cl")
     return assemble(parts, defines)
 

@@ -1,4 +1,4 @@
-"""The `.npz` file of a field: `counts` (uint32), `smooth` (float32, where the job asked for it) and `job` (JSON).
+"""The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32) and `job` (JSON).
 
 `numpy.load` reads it. The same field gives the same bytes: no time, no platform's byte order.
 """
@@ -10,6 +10,8 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TypeVar
 
@@ -19,6 +21,7 @@ import numpy.typing as npt
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field, RowSource
 from mandelcl.job import Job
+from mandelcl.planes import PLANES
 from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
@@ -33,27 +36,30 @@ _SPOOL_BYTES = 1 << 26
 
 def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch) -> None:
     """Write the field that the rows make up, each row read once, from top to bottom."""
-    view, smooth = source.job.view, source.job.smooth
+    view = source.job.view
+    first, *others = source.job.planes
     shape = (view.height, view.width)
     rows = max(1, _STRIP_PIXELS // view.width)
-    # A zip file holds one member after the other, so the second waits in a file of its own.
-    with zipfile.ZipFile(file, "w") as archive, tempfile.SpooledTemporaryFile(_SPOOL_BYTES, dir=_folder(file)) as later:
+    with zipfile.ZipFile(file, "w") as archive, ExitStack() as stack:
+        # A zip file holds one member after the other, so all but the first wait in files of their own.
+        spool = partial(tempfile.SpooledTemporaryFile, _SPOOL_BYTES, dir=_folder(file))
+        later = {name: stack.enter_context(spool()) for name in others}
         with _member(archive, "job") as member:
             text = np.array(source.job.to_json(), dtype="<U")
             np.lib.format.write_array(member, text, version=(1, 0), allow_pickle=False)
-        with _member(archive, "counts") as member:
-            _write_header(member, "<u4", shape)
+        with _member(archive, first) as member:
+            _write_header(member, PLANES[first].dtype, shape)
             for top in range(0, view.height, rows):
-                counts, fractions = source.rows(top, min(top + rows, view.height))
+                planes = source.rows(top, min(top + rows, view.height))
                 with watch.of("encode"):
-                    member.write(np.ascontiguousarray(counts, dtype="<u4").data.cast("B"))
-                    if fractions is not None:
-                        later.write(np.ascontiguousarray(fractions, dtype="<f4").data.cast("B"))
-        if smooth:
-            later.seek(0)
-            with _member(archive, "smooth") as member, watch.of("encode"):
-                _write_header(member, "<f4", shape)
-                shutil.copyfileobj(later, member, _BLOCK_BYTES)
+                    for name in source.job.planes:
+                        values = np.ascontiguousarray(planes[name], dtype=PLANES[name].dtype)
+                        (member if name == first else later[name]).write(values.data.cast("B"))
+        for name, waiting in later.items():
+            waiting.seek(0)
+            with _member(archive, name) as member, watch.of("encode"):
+                _write_header(member, PLANES[name].dtype, shape)
+                shutil.copyfileobj(waiting, member, _BLOCK_BYTES)
 
 
 def is_archive(file: BinaryIO) -> bool:
@@ -102,15 +108,18 @@ def _job(archive: zipfile.ZipFile) -> Job:
 
 def _field(archive: zipfile.ZipFile) -> Field:
     job = _job(archive)
-    if ("smooth.npy" in archive.namelist()) != job.smooth:
-        raise FileError("the field and its job disagree about the smooth fraction")
-    counts = _read_array(archive, "counts", "<u4", job)
-    if counts.min() < 1 or counts.max() > job.iterations:
-        raise FileError(f"the field has counts outside 1 to {job.iterations}, its job's cap")
-    smooth = _read_array(archive, "smooth", "<f4", job) if job.smooth else None
-    if smooth is not None and not (np.isfinite(smooth.min()) and np.isfinite(smooth.max())):
-        raise FileError("the field has smooth fractions that are not finite")
-    return Field(job, counts, smooth)
+    held = [name for name in PLANES if f"{name}.npy" in archive.namelist()]
+    if tuple(held) != job.planes:
+        raise FileError(f"the field holds {', '.join(held) or 'no plane'}; its job says {', '.join(job.planes)}")
+    planes = {name: _read_array(archive, name, PLANES[name].dtype, job) for name in job.planes}
+    for name, values in planes.items():
+        if values.dtype.kind == "f" and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+            raise FileError(f"the field's {name} has values that are not finite")
+    field = Field(job, planes)
+    least = 1 if job.formula.begins_inside else 0
+    if field.counts.min() < least or field.counts.max() > job.iterations:
+        raise FileError(f"the field has counts outside {least} to {job.iterations}, its job's cap")
+    return field
 
 
 def _folder(file: BinaryIO) -> str | None:

@@ -21,7 +21,7 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     whole numbers for fixed point. An orbit that comes back to a z that it had, to the last bit, never escapes; z is
     kept for that after 1, 2, 4, 8 … iterations (Brent, BIT 20, 1980).
     """
-    z, step, outside = _arithmetic(job, (column - job.view.anchor_column, job.view.anchor_row - row))
+    z, step, outside = _arithmetic(job, (column - job.view.lattice.column, job.view.lattice.row - row))
     kept: Point | None = None
     keep_at = 1
     with np.errstate(all="ignore"):
@@ -47,7 +47,7 @@ def _arithmetic(job: Job, offset: tuple[int, int]) -> Arithmetic:
 def _encoded(job: Job, number: IeeeFormat) -> list[Fraction]:
     """Return anchor, pitch and R² as the number has them."""
     view = job.view
-    return [number.round(x) for x in (view.anchor_re, view.anchor_im, view.pitch, job.radius_squared)]
+    return [number.round(x) for x in (view.lattice.re, view.lattice.im, view.pitch, job.radius_squared)]
 
 
 def _separate(job: Job, number: IeeeFormat, offset: tuple[int, int]) -> Arithmetic:
@@ -97,7 +97,7 @@ def _fused(job: Job, number: IeeeFormat, offset: tuple[int, int]) -> Arithmetic:
 def _fixed(job: Job, number: FixedFormat, offset: tuple[int, int]) -> Arithmetic:
     view = job.view
     pitch, rest = number.load(view.pitch), number.rest(view.pitch)
-    anchor = (number.load(view.anchor_re), number.load(view.anchor_im))
+    anchor = (number.load(view.lattice.re), number.load(view.lattice.im))
     cx, cy = (number.point(k, part, pitch, rest) for k, part in zip(offset, anchor, strict=True))
     zero, radius = number.load(Fraction(0)), number.load(job.radius_squared)
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.errors import CancelledError
-from mandelcl.field import Rows, smooth_fraction
+from mandelcl.field import Rows
 from mandelcl.job import Job
+from mandelcl.planes import values_of
 
 Results = npt.NDArray[np.uint32]
 MEMORY_BYTES = 256 << 20
@@ -102,7 +103,7 @@ class Bands:
         if block != whole:
             with self._changed:
                 if band not in self._bands:
-                    empty = np.empty((self.job.planes, whole.height, whole.width), np.uint32)
+                    empty = np.empty((self.job.words, whole.height, whole.width), np.uint32)
                     self._bands[band] = _Band(empty, whole.pixels)
                 into = self._bands[band]
             top = block.y - whole.y
@@ -176,7 +177,7 @@ class Bands:
         return min((reader.low for reader in self._readers), default=0) // self.band_rows
 
     def _bytes(self, block: Block) -> int:
-        return 4 * self.job.planes * block.pixels
+        return 4 * self.job.words * block.pixels
 
     def _read(self, band: int, progress: _Progress, top: int, bottom: int) -> Results:
         """Return rows top … bottom − 1, which lie in a band, once they are there."""
@@ -236,9 +237,8 @@ class BandReader:
         return self._bands.job
 
     def rows(self, top: int, bottom: int) -> Rows:
-        """Return the counts and smooth fractions of rows top … bottom − 1, once they are computed."""
-        results = self._results(top, bottom)
-        return results[0], smooth_fraction(results, self.job.iterations) if self.job.smooth else None
+        """Return the planes of rows top … bottom − 1, by name, once they are computed."""
+        return values_of(self.job.planes, self._results(top, bottom), self.job.facts)
 
     def counts(self, top: int, bottom: int) -> npt.NDArray[np.uint32]:
         """Return the counts alone, for a reader that wants nothing else."""

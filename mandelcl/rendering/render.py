@@ -13,8 +13,9 @@ from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, InvalidInputError
-from mandelcl.field import Field, allocate, smooth_fraction
+from mandelcl.field import Field, allocate
 from mandelcl.job import Job
+from mandelcl.planes import values_of
 from mandelcl.report import Report
 
 
@@ -83,16 +84,15 @@ def render(
 
     work.log.check = check
     with closing(work):
-        counts, smooth = allocate(job)
+        planes = allocate(job)
         done = iterations = 0
         for block, results in work.run([Block(0, 0, view.width, view.height)]):
             place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-            counts[place] = results[0]
-            if smooth is not None:
-                smooth[place] = smooth_fraction(results, job.iterations)
+            for name, values in values_of(job.planes, results, job.facts).items():
+                planes[name][place] = values
             done += block.pixels
             iterations += int(results[0].sum(dtype=np.uint64))
             if progress:
                 progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
-    field = Field(job, counts, smooth)
+    field = Field(job, planes)
     return field, work.report(iterations, field.counts_sha256(), {})

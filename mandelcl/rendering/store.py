@@ -12,7 +12,7 @@ import os
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files.paths import one_line
 from mandelcl.job import Job
+from mandelcl.planes import Word, words_of
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -37,7 +38,7 @@ _VERSION = 1
 _MAGIC = b"mandelcl band 1\n"
 _DIGEST_BYTES = 16
 _LEVEL = 1
-_HEADER = struct.Struct("<III")  # planes, rows, columns
+_HEADER = struct.Struct("<III")  # words a pixel, rows, columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ class Manifest:
         return -(-self.job.view.height // self.band_rows)
 
     def shape(self, band: int) -> tuple[int, int, int]:
-        """Return planes, rows and columns of a band."""
+        """Return words a pixel, rows and columns of a band."""
         view = self.job.view
-        return self.job.planes, min(self.band_rows, view.height - band * self.band_rows), view.width
+        return self.job.words, min(self.band_rows, view.height - band * self.band_rows), view.width
 
     def text(self) -> str:
         """Return the manifest as JSON."""
@@ -133,9 +134,9 @@ class Store:
         return sum(map(_is_band, self.folder.iterdir()))
 
     def write(self, band: int, results: npt.NDArray[np.uint32]) -> None:
-        """Put a band's results (planes × rows × width) into the store."""
+        """Put a band's results (words × rows × width) into the store."""
         head = _HEADER.pack(*results.shape)
-        parts = [head, *_pack(results)]
+        parts = [head, *_pack(results, words_of(self._known().job.planes))]
         self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
 
     def read(self, band: int) -> npt.NDArray[np.uint32]:
@@ -147,7 +148,7 @@ class Store:
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
         if not intact or _HEADER.unpack_from(data, start) != shape:
             raise FileError(f"{self._path(band)} is damaged")
-        return _unpack(data[start + _HEADER.size :], shape)
+        return _unpack(data[start + _HEADER.size :], shape, words_of(self._known().job.planes))
 
     def remove(self) -> None:
         """Remove the store's files, nothing else, and the folder where that leaves it empty; the lock ends."""
@@ -232,13 +233,13 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _pack(results: npt.NDArray[np.uint32]) -> Iterator[bytes]:
-    """Yield each plane: bytes a word and packed length (uint32 each), then the words' bytes, like by like, packed.
+def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[bytes]:
+    """Yield, for each word of a pixel, bytes a word and packed length, then the words' bytes, like by like, packed.
 
-    Smooth steps follow the counts closely, so their difference is what is packed; no word has more bytes than needed.
+    Of words that follow the counts closely the difference is packed; no word has more bytes than needed.
     """
-    for plane in range(len(results)):
-        words = results[1] - results[0] if plane == 1 else results[plane]
+    for kind, plane in zip(kinds, results, strict=True):
+        words = plane - results[0] if kind.near_counts else plane
         largest = int(words.max())
         size = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
         planar = np.ascontiguousarray(words.astype(f"<u{size}").reshape(-1).view(np.uint8).reshape(-1, size).T)
@@ -247,16 +248,16 @@ def _pack(results: npt.NDArray[np.uint32]) -> Iterator[bytes]:
         yield packed
 
 
-def _unpack(data: memoryview, shape: tuple[int, int, int]) -> npt.NDArray[np.uint32]:
+def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> npt.NDArray[np.uint32]:
     results = np.empty(shape, np.uint32)
     start = 0
-    for plane in range(shape[0]):
+    for plane, kind in enumerate(kinds):
         size, length = struct.unpack_from("<IQ", data, start)
         start += 12
         planar = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(size, -1)
         words = np.ascontiguousarray(planar.T).reshape(-1).view(f"<u{size}").reshape(shape[1:])
         results[plane] = words
-        if plane == 1:
-            results[1] += results[0]
+        if kind.near_counts:
+            results[plane] += results[0]
         start += length
     return results

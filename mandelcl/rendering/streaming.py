@@ -87,7 +87,7 @@ def _part(path: str | Path) -> Path:
 def _require_memory(work: Computation | Crew) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
-    row = 4 * work.job.planes * width
+    row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
             f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "

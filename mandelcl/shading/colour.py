@@ -17,6 +17,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
+from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
 from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
 
@@ -95,7 +96,7 @@ def colourise(
 def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
     """Return the colours of rows, or their places in the table where it has at most 256 colours."""
     table = colouring.palette.table()
-    counts, smooth = rows
+    counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name)
     indexed = len(table) <= 256
     pixels = np.empty(counts.shape if indexed else (*counts.shape, 3), np.uint8)
     step = max(1, _CHUNK_PIXELS // max(1, counts.shape[1]))

@@ -13,13 +13,13 @@ ARTICLE_PLACES = {
 
 def hybridizer_job(size: int, cap: int = 256) -> Job:
     """Return the Hybridizer post's picture, [−2, 2)², sampled at corners; its counts are min(n + 1, cap)."""
-    view = View(Fraction(-2), Fraction(-2), Fraction(4, size), size, size, 0, size - 1)
+    view = View.upright(Fraction(-2), Fraction(-2), Fraction(4, size), size, size, 0, size - 1)
     return Job(view, cap, number="float", rounding="separate")
 
 
 def report_job(size: int, cap: int = 256, algorithm: str = "escape") -> Job:
     """Return the dynamic-parallelism report's picture; z from c and |z|² < 4 there, so its counts are n − 1."""
-    view = View(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
+    view = View.upright(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
     return Job(view, cap + 1, LEAST_RADIUS_SQUARED, number="float", rounding="separate", algorithm=algorithm)
 
 
@@ -34,7 +34,7 @@ def article_job(place: str, size: int, number: str, cap: int | None = None) -> J
 def hpc_job(resolution: int, number: str, rounding: str = "fused", cap: int = 1000) -> Job:
     """Return the HPC report's grid, 3R × 2R; a step `cap` that is outside is written there, so ours is one higher."""
     height = 2 * resolution
-    view = View(Fraction(-2), Fraction(-1), Fraction(1, resolution), 3 * resolution, height, 0, height - 1)
+    view = View.upright(Fraction(-2), Fraction(-1), Fraction(1, resolution), 3 * resolution, height, 0, height - 1)
     return Job(view, cap + 1, number=number, rounding=rounding)
 
 

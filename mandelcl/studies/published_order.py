@@ -38,7 +38,7 @@ class PublishedOrder:
         self._kernel = kernel_of(program, "study_published_order")
         self.build_s = time.perf_counter() - started
         view = job.view
-        values = (view.anchor_re, view.anchor_im, view.pitch)
+        values = (view.lattice.re, view.lattice.im, view.pitch)
         self._view = device.upload(np.concatenate([number.encode(value) for value in values]))
         self._results = device.allocate(4 * view.pixels)
         self.counts: npt.NDArray[np.uint32] = np.zeros((view.height, view.width), np.uint32)
@@ -65,7 +65,7 @@ class PublishedOrder:
 
     def _launch(self, top: int, rows: int) -> float:
         view = self.job.view
-        offset = np.array([-view.anchor_column, view.anchor_row], np.int32)
+        offset = np.array([-view.lattice.column, view.lattice.row], np.int32)
         size = np.array([view.width, view.height], np.uint32)
         arguments = (self._view, offset, size, np.uint32(top), np.uint32(self.job.iterations), self._results)
         started = time.perf_counter()

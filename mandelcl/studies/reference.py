@@ -54,8 +54,8 @@ def _ieee_counts(job: Job, number: IeeeFormat, pixels: npt.NDArray[np.int64], or
         return np.full(1, float(number.round(value)), dtype)
 
     rows, columns = np.divmod(pixels, view.width)
-    cx = multiply_add((columns - view.anchor_column).astype(dtype), real(view.pitch), real(view.anchor_re))
-    cy = multiply_add((view.anchor_row - rows).astype(dtype), real(view.pitch), real(view.anchor_im))
+    cx = multiply_add((columns - view.lattice.column).astype(dtype), real(view.pitch), real(view.lattice.re))
+    cy = multiply_add((view.lattice.row - rows).astype(dtype), real(view.pitch), real(view.lattice.im))
     limit = real(job.radius_squared)
     found = np.full(pixels.shape, job.iterations, np.uint32)
     place: npt.NDArray[np.int64] = np.arange(len(pixels))

@@ -15,6 +15,7 @@ from mandelcl.files import output
 from mandelcl.files.strips import Picture, in_order
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.planes import values_of
 from mandelcl.shading.colour import Colouring
 from mandelcl.studies.timing import plain
 
@@ -56,7 +57,7 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
     results, event = program.read_results(memory, whole)
     device.wait(event)
     stage("copy")
-    field = Field(choice.job, results[0])
+    field = Field(choice.job, values_of(choice.job.planes, results, choice.job.facts))
     picture = colouring.picture(field)
 
     def paint(top: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

@@ -34,7 +34,9 @@ class Verdict:
 def key_of(job: Job, order: str = "") -> str:
     """Return what names a job's counts, however they are found."""
     view = job.view
-    grid = (view.anchor_re, view.anchor_im, view.pitch, view.width, view.height, view.anchor_column, view.anchor_row)
+    lattice = view.lattice
+    step = (view.pitch,) if lattice.is_upright else lattice.matrix
+    grid = (lattice.re, lattice.im, *step, view.width, view.height, lattice.column, lattice.row)
     what = (job.iterations, job.radius_squared, job.formula, job.number, order or job.rounding)
     return hashlib.sha256(" ".join(map(str, (*grid, *what))).encode()).hexdigest()[:24]
 

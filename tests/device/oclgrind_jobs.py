@@ -45,7 +45,7 @@ def check(target: Target) -> dict[str, Any]:
     """Return how many launches there were and which variants were wrong; the self-test's verdict too."""
     launches, wrong = 0, []
     for smooth in (False, True):
-        job = target.job(views.whole(13, 11), CAP, smooth=smooth)
+        job = target.job(views.whole(13, 11), CAP, planes=("counts", "smooth")[: 1 + smooth])
         truth = expected_smooth(job, SMOOTH_LIMIT)
         out = truth.counts < CAP
         for variant in VARIANTS:
@@ -75,7 +75,7 @@ def check_fixed(target: Target) -> dict[str, Any]:
     launches, wrong, verdicts = 0, [], []
     for double_digits in (False, True):
         for variant, smooth in ((VARIANTS[0], True), (VARIANTS[2], False)):
-            job = target.job(views.whole(6, 4), FIXED_CAP, smooth=smooth)
+            job = target.job(views.whole(6, 4), FIXED_CAP, planes=("counts", "smooth")[: 1 + smooth])
             shape = replace(variant, double_digits=double_digits)
             results, done = planes(job, target.device, shape, (6, 3), SetPace((2, 1), (1, 2)))
             launches += done

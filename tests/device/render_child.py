@@ -39,7 +39,7 @@ PLACES: dict[str, tuple[Any, str]] = {
 
 
 def job() -> Job:
-    return Job(views.whole(SIDE, SIDE), CAP, number="float", smooth=True)
+    return Job(views.whole(SIDE, SIDE), CAP, number="float", planes=("counts", "smooth"))
 
 
 def outputs(folder: Path) -> list[Path]:

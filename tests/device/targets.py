@@ -137,7 +137,7 @@ def planes(
     """Return the raw results (planes, height, width) of a job in blocks of a shape, and the number of launches."""
     limit = verdict(device, by_name(job.number), job.rounding).loop_limit
     program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
-    results = np.full((job.planes, view.height, view.width), 0xDEADBEEF, np.uint32)
+    results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     blocks = BlockQueue([Block(0, 0, view.width, view.height)], *(block or (view.width, view.height)))
     for done, words in escape.run(program, blocks, pace, log):
         results[place(done)] = words
@@ -165,14 +165,14 @@ def traced(
     limit = verdict(device, by_name(job.number), job.rounding).loop_limit
     program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
     width, height = block or (view.width, view.height)
-    results = np.full((job.planes, view.height, view.width), 0xDEADBEEF, np.uint32)
+    results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     tracer = border.Tracer(program, width * height, pace, log, plan)
     for part in BlockQueue([Block(0, 0, view.width, view.height)], width, height):
         if min(part.width, part.height) < LEAST_SIDE:
             ((_, words),) = border.run(program, [part], pace, log, plan)
         else:
             if clear:
-                device.clear(tracer.memory.results, 4 * job.planes * width * height)
+                device.clear(tracer.memory.results, 4 * job.words * width * height)
             filled = tracer.trace(part)
             assert 0 <= filled <= part.pixels
             words, copied = program.read_results(tracer.memory, part)

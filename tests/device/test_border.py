@@ -17,6 +17,7 @@ from mandelcl.engine import choose
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.job import Job
+from mandelcl.lattice import Lattice
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.report import LaunchLog
@@ -110,7 +111,7 @@ def test_in_many_launches(target: Target) -> None:
 
 def test_smooth(target: Target) -> None:
     """Insides are filled in all planes; what escapes is computed, for each pixel has its own fraction."""
-    job = target.job(views.whole(97, 61), 300, smooth=True)
+    job = target.job(views.whole(97, 61), 300, planes=("counts", "smooth"))
     counts, found, _ = traced(job, target.device, Plan(first=8, smallest=3))
     np.testing.assert_array_equal(counts, planes(job, target.device)[0])
     inside = int((counts[0] == 300).sum())
@@ -140,7 +141,7 @@ def test_the_whole_set_in_one_rectangle(target: Target) -> None:
 def test_filaments(device: Device) -> None:
     """A border alone is deceived here; what is trusted by default is not, and what is proved cannot be."""
     pitch = Fraction(4398046511104, 8461482822085935)
-    view = View(Fraction(0.003023278907738505), Fraction(0.6847988642820052), pitch, 256, 256)
+    view = View.upright(Fraction(0.003023278907738505), Fraction(0.6847988642820052), pitch, 256, 256)
     job = Job(view, 541, number="float", rounding="separate")
     alone = Plan(first=32, smallest=4, steps=0, trust="all")
     assert differing(job, device, alone) > 0
@@ -153,7 +154,9 @@ def test_at_the_end_of_a_number(target: Target) -> None:
     for name in views.DEEP:
         for beyond in (1, 8):
             view = views.deepest(target.number, name, 64, 48, 400)
-            job = target.job(replace(view, pitch=view.pitch / beyond), 400)
+            job = target.job(
+                replace(view, lattice=Lattice.upright(view.lattice.re, view.lattice.im, view.pitch / beyond)), 400
+            )
             for trust in ("nothing", "outside"):
                 check(job, traced(job, target.device, Plan(first=8, smallest=3, trust=trust))[0][0])
 
@@ -195,7 +198,14 @@ def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(automatic, "_LEAST_SECONDS", 0.0)
 
     def settled(sized: Callable[[int, int], View], cap: int, rate: float, smooth: bool = False) -> str:
-        job = Job(sized(1024, 1024), cap, number="float", rounding="separate", algorithm="auto", smooth=smooth)
+        job = Job(
+            sized(1024, 1024),
+            cap,
+            number="float",
+            rounding="separate",
+            algorithm="auto",
+            planes=("counts", "smooth")[: 1 + smooth],
+        )
         return automatic.settled(Program(device, job), rate).job.algorithm
 
     assert settled(views.whole, 5000, 1e9) == "border"

@@ -9,9 +9,9 @@ import pytest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.selftest import verdict
 from mandelcl.errors import DeviceError
-from mandelcl.field import smooth_fraction
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.planes import Facts, smooth_fraction, values_of
 from mandelcl.rendering.render import render
 from mandelcl.view import View
 from tests.device import views
@@ -53,7 +53,7 @@ def test_sizes(target: Target, size: tuple[int, int]) -> None:
 def test_deepest(target: Target, place: str) -> None:
     view = views.deepest(target.number, place, 331, 199, 1000)
     check(target.job(view, 1000), target.device)
-    beyond = View(view.anchor_re, view.anchor_im, view.pitch / 512, view.width, view.height)
+    beyond = View.upright(view.lattice.re, view.lattice.im, view.pitch / 512, view.width, view.height)
     assert target.number.unresolved(beyond, 1000)
     check(target.job(beyond, 1000), target.device)
 
@@ -71,7 +71,7 @@ def test_tiny(target: Target, name: str) -> None:
 @pytest.mark.parametrize("imaginary", ["1e-40", "1e-30", "1e-310"])
 def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
     """1e-30 is no denormal in float, but its square is; 1e-310 is one in double."""
-    view = View(Fraction("-1.9"), Fraction(imaginary), Fraction(imaginary), 3, 2)
+    view = View.upright(Fraction("-1.9"), Fraction(imaginary), Fraction(imaginary), 3, 2)
     job = target.job(view, 500)
     if target.flushes and (target.number.name == "float" or imaginary == "1e-310"):
         with pytest.raises(DeviceError, match=f"flushes denormals of {target.number.name} to zero"):
@@ -84,15 +84,15 @@ def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
 @pytest.mark.parametrize("place", views.PLACES)
 def test_smooth(target: Target, place: str, radius_squared: Fraction | None) -> None:
     radius_squared = radius_squared or target.number.least_radius_squared()
-    job = target.job(views.PLACES[place](131, 89), 700, radius_squared=radius_squared, smooth=True)
+    job = target.job(views.PLACES[place](131, 89), 700, radius_squared=radius_squared, planes=("counts", "smooth"))
     check_smooth(job, target.device)
 
 
 @pytest.mark.parametrize("cap", [1, 2, 3, 40])
 def test_smooth_of_orbits_that_never_leave(target: Target, cap: int) -> None:
     """At c = −2 and R² just below 4 an orbit escapes and stays at 2 for ever: it is given up after SMOOTH_LIMIT."""
-    view = View(Fraction(-2), Fraction(0), Fraction(1, 4), 5, 5, 1, 2)
-    job = target.job(view, cap, radius_squared=target.number.least_radius_squared(), smooth=True)
+    view = View.upright(Fraction(-2), Fraction(0), Fraction(1, 4), 5, 5, 1, 2)
+    job = target.job(view, cap, radius_squared=target.number.least_radius_squared(), planes=("counts", "smooth"))
     check_smooth(job, target.device)
     if cap > 1:
         assert expected_smooth(job, SMOOTH_LIMIT).steps[2, 1] == SMOOTH_LIMIT + 1
@@ -109,7 +109,7 @@ def check_smooth(job: Job, device: Device) -> None:
     assert field.smooth is not None
     np.testing.assert_array_equal(field.counts, truth.counts)
     words = np.array([truth.counts, truth.steps, truth.norms.view(np.uint32)])
-    np.testing.assert_array_equal(field.smooth, smooth_fraction(words, job.iterations))
+    np.testing.assert_array_equal(field.smooth, values_of(job.planes, words, job.facts)["smooth"])
 
 
 def test_smooth_fraction_by_hand() -> None:
@@ -117,7 +117,7 @@ def test_smooth_fraction_by_hand() -> None:
     norms = np.array([[20000.0, 3e38, np.inf, 4.0, 0.0]], np.float32)
     counts = np.array([[5, 5, 5, 5, 9]], np.uint32)
     steps = np.array([[8, 8, 8, 1005, 9]], np.uint32)
-    got = smooth_fraction(np.array([counts, steps, norms.view(np.uint32)]), cap=9)
+    got = smooth_fraction(counts.astype(np.uint32), [steps.astype(np.uint32), norms.view(np.uint32)], Facts(9, 2))
     largest = float(np.finfo(np.float32).max)
     hand = [8 - 4 - math.log2(math.log2(math.sqrt(norm))) for norm in (20000.0, float(norms[0, 1]), largest)]
     np.testing.assert_allclose(got[0], [*hand, 1001, 0], rtol=1e-6)
@@ -126,7 +126,7 @@ def test_smooth_fraction_by_hand() -> None:
 def test_smooth_and_plain_counts_are_the_same(target: Target) -> None:
     view = views.seahorses(97, 61)
     plain, _ = render(target.job(view, 500), target.device)
-    smooth, _ = render(target.job(view, 500, smooth=True), target.device)
+    smooth, _ = render(target.job(view, 500, planes=("counts", "smooth")), target.device)
     np.testing.assert_array_equal(plain.counts, smooth.counts)
 
 

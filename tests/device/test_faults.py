@@ -63,7 +63,7 @@ def shared(command: Sequence[str], choices: Sequence[Choice] = ()) -> tuple[Fiel
         counts[place] = results[0]
         seen[place] += 1
     assert (seen == 1).all()
-    return Field(JOB, counts), crew.faults
+    return Field(JOB, {"counts": counts}), crew.faults
 
 
 def command(platform: str, site: str, kind: str, at: int, flag: Path | str) -> list[str]:

@@ -32,7 +32,7 @@ PLACES: dict[str, tuple[View, int]] = {
     "spiral, 1e16": (View.centred(*SPIRAL, Fraction(10**16), 5, 3), 3000),
     "spiral, 1e20": (View.centred(*SPIRAL, Fraction(10**20), 3, 3), 4500),
     "near -2, 1e20": (View.centred(Fraction(-2), Fraction(1, 10**21), Fraction(10**20), 9, 7), 200),
-    "at -2": (View(Fraction(-2), Fraction(0), Fraction(1, 2**94), 7, 5, 2, 3), 200),
+    "at -2": (View.upright(Fraction(-2), Fraction(0), Fraction(1, 2**94), 7, 5, 2, 3), 200),
 }
 RESOLVES = {"fixed:2": ("whole set", "mini set 1", "far away")}
 CASES = [(number, place) for number in NUMBERS for place in RESOLVES.get(number, PLACES)]
@@ -76,7 +76,7 @@ def test_places(device: Device, number: str, place: str) -> None:
 def test_radii(device: Device, number: str, radius_squared: Fraction | None) -> None:
     """From the number just below 4 to the largest; c = −2 and 2 are pixels."""
     least = by_name(number).least_radius_squared()
-    view = View(Fraction(0), Fraction(0), Fraction(1, 4), 25, 17, 12, 8)
+    view = View.upright(Fraction(0), Fraction(0), Fraction(1, 4), 25, 17, 12, 8)
     check(device, Job(view, 60, radius_squared or least, number=number, rounding="fixed"))
 
 
@@ -160,9 +160,9 @@ def test_auto_needs_more_for_larger_pictures(device: Device) -> None:
 @pytest.mark.parametrize("number", ["fp128", "fixed:2", pytest.param("fixed:8", marks=pytest.mark.long)])
 def test_smooth(device: Device, number: str) -> None:
     """The fractions are finite, and those of float and double wherever the counts are."""
-    job = Job(views.whole(61, 37), 200, number=number, rounding="fixed", smooth=True)
+    job = Job(views.whole(61, 37), 200, number=number, rounding="fixed", planes=("counts", "smooth"))
     field, _ = render(job, device)
-    np.testing.assert_array_equal(field.counts, render(replace(job, smooth=False), device)[0].counts)
+    np.testing.assert_array_equal(field.counts, render(replace(job, planes=("counts",)), device)[0].counts)
     other, _ = render(replace(job, number="double" if device.fp64 else "float", rounding="separate"), device)
     assert field.smooth is not None
     assert other.smooth is not None

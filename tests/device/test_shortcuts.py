@@ -52,7 +52,7 @@ EDGES = {
 def at(point: complex, width: int, height: int, across: Fraction) -> View:
     """Return a view `across` wide with a point in its middle."""
     middle = Fraction(point.real), Fraction(point.imag)
-    return View(*middle, across / width, width, height, width // 2, height // 2)
+    return View.upright(*middle, across / width, width, height, width // 2, height // 2)
 
 
 def variants(target: Target) -> list[Variant | None]:
@@ -101,7 +101,7 @@ def test_radii(target: Target) -> None:
 
 
 def test_smooth_is_the_same(target: Target) -> None:
-    job = target.job(views.whole(61, 43), CAP, smooth=True)
+    job = target.job(views.whole(61, 43), CAP, planes=("counts", "smooth"))
     fields = [render(job, target.device, shortcuts=shortcuts)[0] for shortcuts in (True, False)]
     np.testing.assert_array_equal(fields[0].counts, fields[1].counts)
     np.testing.assert_array_equal(fields[0].smooth, fields[1].smooth)
@@ -138,11 +138,11 @@ def after(device: Device, job: Job, groups: int, shortcuts: bool) -> tuple[npt.N
 def margins_kept(job: Job, taken: npt.NDArray[np.bool_], cardioid_margin: float, disc_margin: float) -> None:
     """Assert that every point taken lies in one of the two, with a multiplier at least so far below 1."""
     view = job.view
-    columns, rows = np.arange(view.width) - view.anchor_column, view.anchor_row - np.arange(view.height)
+    columns, rows = np.arange(view.width) - view.lattice.column, view.lattice.row - np.arange(view.height)
     c = (
-        float(view.anchor_re)
+        float(view.lattice.re)
         + columns * float(view.pitch)
-        + 1j * (float(view.anchor_im) + rows[:, None] * float(view.pitch))
+        + 1j * (float(view.lattice.im) + rows[:, None] * float(view.pitch))
     )
     multiplier = np.abs(1 - np.sqrt(1 - 4 * c))
     of_the_disc = 4 * np.abs(c + 1)

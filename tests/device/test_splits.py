@@ -69,7 +69,7 @@ def test_variants(target: Target) -> None:
 
 
 def test_smooth_in_pieces(target: Target) -> None:
-    job = target.job(views.whole(47, 31), 200, smooth=True)
+    job = target.job(views.whole(47, 31), 200, planes=("counts", "smooth"))
     at_once, _ = planes(job, target.device)
     in_pieces, launches = planes(job, target.device, None, (20, 31), SetPace((31, 7), (1, 2)))
     assert launches > 6
@@ -85,7 +85,7 @@ def small_views(draw: st.DrawFn) -> View:
     re = draw(st.fractions(-2, 1, max_denominator=10**6))
     im = draw(st.fractions(-1, 1, max_denominator=10**6))
     pitch = Fraction(4) / 2 ** draw(st.integers(1, 16)) / height
-    return View(re, im, pitch, width, height, draw(st.integers(-50, 50)), draw(st.integers(-50, 50)))
+    return View.upright(re, im, pitch, width, height, draw(st.integers(-50, 50)), draw(st.integers(-50, 50)))
 
 
 turns = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
@@ -137,9 +137,9 @@ def test_work_group_limits(target: Target, limit: int, monkeypatch: pytest.Monke
 
 def test_largest_cap(target: Target) -> None:
     """Everything escapes early, however far the cap."""
-    view = View(Fraction(1, 2), Fraction(1), Fraction(1, 10), 19, 17)
+    view = View.upright(Fraction(1, 2), Fraction(1), Fraction(1, 10), 19, 17)
     for cap in (MAX_ITERATIONS, 2**31, 2**31 - 1):
-        job = target.job(view, cap, smooth=True)
+        job = target.job(view, cap, planes=("counts", "smooth"))
         field, _ = render(job, target.device)
         check(job, field.counts)
         check(job, planes(job, target.device, None, (19, 17), SetPace((5,), (1,)))[0][0])

@@ -86,7 +86,7 @@ class Files:
 def files(tmp_path: Path) -> Files:
     folder = tmp_path / "here"
     folder.mkdir()
-    return Files(folder, a_job(smooth=True))
+    return Files(folder, a_job(planes=("counts", "smooth")))
 
 
 def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -
     for number, (settings, memory, smooth) in enumerate(ways):
         folder = tmp_path / str(number) / "here"
         folder.mkdir(parents=True)
-        job = a_job(target.number.name, target.rounding, smooth=smooth)
+        job = a_job(target.number.name, target.rounding, planes=("counts", "smooth")[: 1 + smooth])
         files = Files(folder, job, ICE if smooth else COURSEWORK)
         report = render_to(files.paths, job, files.colouring, [target.device], settings, memory=memory)
         files.check(target.device)
@@ -158,7 +158,7 @@ def test_nothing_is_lost_by_a_refusal(device: Device, files: Files) -> None:
         files.render(device)
     for other, why in (
         (replace(files.job, iterations=CAP + 1), "iterations"),
-        (replace(files.job, smooth=False), "smo"),
+        (replace(files.job, planes=("counts",)), "planes"),
     ):
         with pytest.raises(FileError, match=f"another job's: its {why}"):
             render_to(files.paths, other, ICE, [device], resume=True)

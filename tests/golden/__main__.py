@@ -41,7 +41,7 @@ def main() -> None:
     entries = []
     for name, job in jobs():
         counts = oracle.counts(job)
-        digest, total = Field(job, counts).counts_sha256(), int(counts.sum(dtype=np.uint64))
+        digest, total = Field(job, {"counts": counts}).counts_sha256(), int(counts.sum(dtype=np.uint64))
         entries.append(
             {"name": name, "job": json.loads(job.to_json()), "counts_sha256": digest, "iterations_total": total}
         )

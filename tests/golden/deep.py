@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.exact import parse_number
 from mandelcl.job import Job
-from mandelcl.view import View, parse_number
+from mandelcl.view import View
 from tests.oracle import truth_counts
 
 FILE = Path(__file__).with_name("deep.json")

@@ -4,6 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -16,28 +17,37 @@ same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 ICE = Colouring(PALETTES["ice"])
 
 
+def field_of(job: Job, counts: npt.NDArray[np.uint32], smooth: npt.NDArray[np.float32] | None = None) -> Field:
+    return Field(job, {"counts": counts} | ({} if smooth is None else {"smooth": smooth}))
+
+
 @st.composite
 def fields(draw: st.DrawFn) -> Field:
     width, height = draw(st.integers(1, 9)), draw(st.integers(1, 9))
-    view = View(
+    view = View.upright(
         draw(st.fractions()), draw(st.fractions()), draw(st.fractions(Fraction(1, 10**30), 4)), width, height,
         draw(st.integers(-9, 9)), draw(st.integers(-9, 9)),
     )  # fmt: skip
     cap = draw(st.sampled_from([1, 2, 255, 1000, (1 << 32) - 2]))
     smooth = draw(st.booleans())
-    job = Job(view, cap, number=draw(st.sampled_from(["float", "double", "auto"])), rounding="fused", smooth=smooth)
+    job = Job(
+        view,
+        cap,
+        number=draw(st.sampled_from(["float", "double", "auto"])),
+        rounding="fused",
+        planes=("counts", "smooth")[: 1 + smooth],
+    )
     random = np.random.default_rng(draw(st.integers(0, 1000)))
     counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
-    return Field(job, counts, random.random((height, width), dtype=np.float32) if smooth else None)
+    return field_of(job, counts, random.random((height, width), dtype=np.float32) if smooth else None)
 
 
 def a_field(width: int = 4, height: int = 3, smooth: bool = True, cap: int = 50) -> Field:
     view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
     random = np.random.default_rng(7)
     counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
-    return Field(
-        Job(view, cap, smooth=smooth), counts, random.random(counts.shape, dtype=np.float32) if smooth else None
-    )
+    job = Job(view, cap, planes=("counts", "smooth")[: 1 + smooth])
+    return field_of(job, counts, random.random(counts.shape, dtype=np.float32) if smooth else None)
 
 
 def names(folder: Path) -> list[str]:

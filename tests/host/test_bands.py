@@ -24,12 +24,12 @@ slow_is_fine = settings(deadline=None, max_examples=60)
 
 def a_job(width: int, height: int, smooth: bool = False) -> Job:
     view = View.centred(Fraction(0), Fraction(0), Fraction(1), width, height)
-    return Job(view, (1 << 32) - 2, number="float", rounding="fused", smooth=smooth)
+    return Job(view, (1 << 32) - 2, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth])
 
 
 def truth(job: Job) -> Results:
     """Return words that say where they belong."""
-    shape = job.planes, job.view.height, job.view.width
+    shape = job.words, job.view.height, job.view.width
     return np.arange(np.prod(shape), dtype=np.uint32).reshape(shape)
 
 
@@ -135,10 +135,10 @@ def test_smooth_rows_have_three_planes() -> None:
     reader = bands.reader()
     for block in bands.missing():
         bands.put(block, piece(words, block))
-    counts, smooth = reader.rows(1, 6)
-    np.testing.assert_array_equal(counts, words[0, 1:6])
-    assert smooth is not None
-    assert smooth.shape == (5, 4)
+    rows = reader.rows(1, 6)
+    assert list(rows) == ["counts", "smooth"]
+    np.testing.assert_array_equal(rows["counts"], words[0, 1:6])
+    assert rows["smooth"].shape == (5, 4)
 
 
 def held(bands: Bands) -> int:

@@ -29,7 +29,8 @@ def a_field(counts: npt.ArrayLike, smooth: npt.ArrayLike | None = None, cap: int
     values: npt.NDArray[np.uint32] = np.atleast_2d(np.asarray(counts, dtype=np.uint32))
     view = View.centred(Fraction(0), Fraction(0), Fraction(1), values.shape[1], values.shape[0])
     fraction = None if smooth is None else np.broadcast_to(np.asarray(smooth, dtype=np.float32), values.shape)
-    return Field(Job(view, cap, smooth=smooth is not None), values, fraction)
+    job = Job(view, cap, planes=("counts", "smooth")[: 1 + (smooth is not None)])
+    return Field(job, {"counts": values} if fraction is None else {"counts": values, "smooth": fraction})
 
 
 def published_byte_colour(counter: int) -> tuple[int, int, int]:

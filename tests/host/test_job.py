@@ -11,19 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_number
 from mandelcl.field import Field
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
-from mandelcl.view import View, parse_number
+from mandelcl.view import View
 
 unhurried = settings(deadline=None)
-VIEW = View(Fraction(-2), Fraction(1), Fraction(1, 100), 30, 20)
+VIEW = View.upright(Fraction(-2), Fraction(1), Fraction(1, 100), 30, 20)
 JSON = json.loads(Job(VIEW).to_json())
 NESTED = "[" * 100_000
 
 offsets = st.integers(-(2**30), 2**30)
 sides = st.integers(1, 2**30)
 pitches = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
-views = st.builds(View, st.fractions(), st.fractions(), pitches, sides, sides, offsets, offsets)
+views = st.builds(View.upright, st.fractions(), st.fractions(), pitches, sides, sides, offsets, offsets)
 jobs = st.builds(
     Job,
     view=views,
@@ -31,7 +32,7 @@ jobs = st.builds(
     radius_squared=st.fractions(LEAST_RADIUS_SQUARED, 16384),
     number=st.sampled_from(["auto", "float", "double"]),
     rounding=st.sampled_from(["auto", "fused", "separate"]),
-    smooth=st.booleans(),
+    planes=st.sampled_from([("counts",), ("counts", "smooth")]),
 )
 
 
@@ -48,7 +49,7 @@ def _one_line(error: pytest.ExceptionInfo[InvalidInputError]) -> str:
 def test_json_round_trip(job: Job) -> None:
     text = job.to_json()
     assert len(text.splitlines()) == 1
-    assert json.loads(text)["version"] == 1
+    assert json.loads(text)["version"] == 2
     again = Job.from_json(text)
     assert again == job
     assert hash(again) == hash(job)
@@ -63,8 +64,9 @@ def test_json_keeps_more_digits_than_python_prints() -> None:
 
 
 def test_resolved() -> None:
-    job = Job(VIEW, 77, smooth=True)
-    assert job.resolved("float", "fused") == Job(VIEW, 77, number="float", rounding="fused", smooth=True)
+    job = Job(VIEW, 77, planes=("counts", "smooth"))
+    settled = Job(VIEW, 77, number="float", rounding="fused", planes=("counts", "smooth"))
+    assert job.resolved("float", "fused") == settled
     assert (job.number, job.rounding) == ("auto", "auto")
 
 
@@ -76,7 +78,12 @@ def test_resolved() -> None:
         {"iterations": MAX_ITERATIONS + 1},
         {"radius_squared": Fraction(399, 100)},
         {"radius_squared": Fraction(-4)},
-        {"radius_squared": Fraction(16385), "smooth": True},
+        {"radius_squared": Fraction(16385), "planes": ("smooth",)},
+        {"planes": ("counts", "depth")},
+        {"method": "magic"},
+        {"view": None},
+        {"iterations": 10.5},
+        {"iterations": "many"},
         {"formula": "julia-ish"},
         {"rounding": "up"},
         {"algorithm": "magic"},
@@ -97,7 +104,8 @@ def test_least_radius_and_greatest_cap() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"version": 2},
+        {"version": 3},
+        {"version": 1},
         {"version": "1\n2"},
         {"version": None},
         {"extra": 1},
@@ -116,17 +124,27 @@ def test_least_radius_and_greatest_cap() -> None:
         {"formula": None},
         {"number": 5},
         {"number": ["float"]},
-        {"smooth": "yes"},
-        {"smooth": 1},
+        {"method": ["direct"]},
+        {"planes": "counts"},
+        {"planes": [1]},
+        {"planes": ["counts", "depth"]},
+        {"strict": 1},
+        {"formula": {"name": "julia-ish"}},
+        {"formula": {"name": ["mandelbrot"]}},
+        {"formula": {"name": "mandelbrot", "re": "1"}},
         {"view": []},
         {"view": {}},
         {"view": JSON["view"] | {"width": "30"}},
         {"view": JSON["view"] | {"width": 0}},
         {"view": JSON["view"] | {"height": 2.5}},
-        {"view": JSON["view"] | {"anchor_re": 0.1}},
-        {"view": JSON["view"] | {"pitch": "0"}},
-        {"view": JSON["view"] | {"pitch": "-1/3"}},
-        {"view": JSON["view"] | {"pitch": "x" * 10_000}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"anchor": [0.1, "0"]}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"anchor": ["1"]}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"matrix": ["0", "0", "0", "0"]}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"matrix": ["1", "x" * 10_000, "0", "1"]}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"pixel": [0.5, 0]}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"kind": "exponential"}}},
+        {"view": JSON["view"] | {"map": JSON["view"]["map"] | {"a": 1}}},
+        {"view": JSON["view"] | {"map": []}},
         {"view": JSON["view"] | {"a\nb": 1}},
     ],
     ids=lambda changes: str(changes)[:40],
@@ -142,11 +160,48 @@ def test_junk_in_json(changes: dict[str, Any]) -> None:
 def test_missing_in_json(name: str) -> None:
     values = json.loads(json.dumps(JSON))
     del (values["view"] if "." in name else values)[name.removeprefix("view.")]
-    if name in ("strict", "view.anchor_column", "view.anchor_row"):
-        assert Job.from_json(json.dumps(values)) == Job(VIEW)
-        return
     with pytest.raises(InvalidInputError) as error:
         Job.from_json(json.dumps(values))
+    _one_line(error)
+
+
+OLD: dict[str, Any] = {
+    "algorithm": "escape", "formula": "mandelbrot", "iterations": 1000, "number": "auto", "radius_squared": "4",
+    "rounding": "auto", "smooth": True, "strict": False, "version": 1,
+    "view": {
+        "anchor_column": 3, "anchor_im": "1", "anchor_re": "-2", "anchor_row": -4, "height": 20, "pitch": "1/100",
+        "width": 30,
+    },
+}  # fmt: skip
+
+
+def test_jobs_of_version_1_are_read() -> None:
+    view = View.upright(Fraction(-2), Fraction(1), Fraction(1, 100), 30, 20, 3, -4)
+    assert Job.from_json(json.dumps(OLD)) == Job(view, planes=("counts", "smooth"))
+    assert Job.from_json(json.dumps(OLD | {"smooth": False})) == Job(view)
+    without = {name: value for name, value in OLD.items() if name != "strict"}
+    assert Job.from_json(json.dumps(without)) == Job(view, planes=("counts", "smooth"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"smooth": 1},
+        {"smooth": None},
+        {"formula": "julia"},
+        {"formula": {"name": "mandelbrot"}},
+        {"planes": ["counts"]},
+        {"view": OLD["view"] | {"pitch": "0"}},
+        {"view": OLD["view"] | {"pitch": "-1/3"}},
+        {"view": OLD["view"] | {"pitch": 1}},
+        {"view": OLD["view"] | {"more": 1}},
+        {"view": []},
+    ],
+    ids=lambda changes: str(changes)[:40],
+)
+def test_junk_in_json_of_version_1(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError) as error:
+        Job.from_json(json.dumps(OLD | changes))
     _one_line(error)
 
 
@@ -170,10 +225,10 @@ def test_any_text_is_no_job(text: str) -> None:
 
 def test_field_says_what_is_inside_and_hashes_rows_in_order() -> None:
     counts = np.array([[1, 5, 1000], [2, 1000, 3]], np.uint32)
-    field = Field(Job(VIEW), counts)
+    field = Field(Job(VIEW), {"counts": counts})
     assert field.inside.tolist() == [[False, False, True], [False, True, False]]
-    assert field.counts_sha256() == Field(Job(VIEW), np.asfortranarray(counts)).counts_sha256()
-    assert field.counts_sha256() == Field(Job(VIEW), counts.astype(">u4")).counts_sha256()
-    assert field.counts_sha256() != Field(Job(VIEW), counts[::-1]).counts_sha256()
-    one = Field(Job(VIEW), np.array([[1]], np.uint32)).counts_sha256()
+    assert field.counts_sha256() == Field(Job(VIEW), {"counts": np.asfortranarray(counts)}).counts_sha256()
+    assert field.counts_sha256() == Field(Job(VIEW), {"counts": counts.astype(">u4")}).counts_sha256()
+    assert field.counts_sha256() != Field(Job(VIEW), {"counts": counts[::-1]}).counts_sha256()
+    one = Field(Job(VIEW), {"counts": np.array([[1]], np.uint32)}).counts_sha256()
     assert one == "67abdd721024f0ff4e0b3f4c2fc13bc5bad42d0b7851d456d88d203d15aaa450"

@@ -93,13 +93,13 @@ def test_flipped_bits_give_one_line_or_a_good_answer(suffix: str, tmp_path: Path
 def bad_arrays() -> dict[str, tuple[dict[str, Any], str]]:
     field = a_field()
     good: dict[str, Any] = {"counts": field.counts, "smooth": field.smooth, "job": np.array(field.job.to_json())}
-    plain = np.array(replace(field.job, smooth=False).to_json())
+    plain = np.array(replace(field.job, planes=("counts",)).to_json())
     nan = np.full_like(field.counts, np.nan, dtype=np.float32)
     return {
         "no job": ({"counts": field.counts}, "job.npy"),
-        "no counts": ({"job": plain}, "counts.npy"),
-        "no smooth": ({"job": good["job"], "counts": field.counts}, "disagree about the smooth"),
-        "smooth too many": ({**good, "job": plain}, "disagree about the smooth"),
+        "no counts": ({"job": plain}, "holds no plane; its job says counts"),
+        "no smooth": ({"job": good["job"], "counts": field.counts}, "holds counts; its job says counts, smooth"),
+        "smooth too many": ({**good, "job": plain}, "holds counts, smooth; its job says counts"),
         "dtype": ({**good, "counts": field.counts.astype(np.int64)}, "counts is <i8"),
         "endian": ({**good, "counts": field.counts.astype(">u4")}, "counts is >u4"),
         "shape": ({**good, "counts": field.counts.T.copy()}, r"counts is <u4 \(4, 3\); its job says <u4 \(3, 4\)"),

@@ -70,14 +70,14 @@ def test_the_articles_pictures_are_exact(name: str, step: str, cap: int, re_: st
     view = place.view(2048, 2048)
     assert view.pitch == Fraction(step)
     assert place.iterations == cap
-    assert view.anchor_re + view.pitch * Fraction(2047, 2) == Fraction(re_)
-    assert view.anchor_im - view.pitch * Fraction(2047, 2) == Fraction(im)
+    assert view.lattice.re + view.pitch * Fraction(2047, 2) == Fraction(re_)
+    assert view.lattice.im - view.pitch * Fraction(2047, 2) == Fraction(im)
 
 
 def test_the_whole_set_is_the_default_picture() -> None:
     view = LOCATIONS["whole-set"].view()
     assert view.pitch * 1080 == Fraction(5, 2)
-    assert view.anchor_re + view.pitch * Fraction(1919, 2) == Fraction(-3, 4)
+    assert view.lattice.re + view.pitch * Fraction(1919, 2) == Fraction(-3, 4)
     assert LOCATIONS["whole-set"].iterations == 1000
 
 

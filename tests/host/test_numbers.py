@@ -107,9 +107,9 @@ def test_guard_bits_grow_with_the_cap() -> None:
 def test_unresolved_begins_where_the_rule_says(number: IeeeFormat, cap: int) -> None:
     """Around a coordinate of 1 to 2 the last place is 2^(1 − precision); pixels must be 2^guard of them apart."""
     least = Fraction(2) ** (1 - number.precision + guard_bits(cap))
-    fine = View(Fraction(-3, 2), Fraction(0), least, 4, 3)
+    fine = View.upright(Fraction(-3, 2), Fraction(0), least, 4, 3)
     assert number.unresolved(fine, cap) is None
-    closer = View(Fraction(-3, 2), Fraction(0), least * Fraction(999, 1000), 4, 3)
+    closer = View.upright(Fraction(-3, 2), Fraction(0), least * Fraction(999, 1000), 4, 3)
     reason = number.unresolved(closer, cap)
     assert reason is not None
     assert f"{number.name} does not resolve pixels" in reason
@@ -130,7 +130,7 @@ def test_neighbours_that_are_resolved_differ(number: IeeeFormat) -> None:
 @ieee
 def test_near_zero_is_resolved_no_finer(number: IeeeFormat) -> None:
     """An orbit of small c may still have a z of some size."""
-    tiny = View(Fraction(0), Fraction(0), Fraction(1, 2**200), 5, 5, 2, 2)
+    tiny = View.upright(Fraction(0), Fraction(0), Fraction(1, 2**200), 5, 5, 2, 2)
     assert number.unresolved(tiny, 100)
 
 
@@ -138,12 +138,15 @@ def test_near_zero_is_resolved_no_finer(number: IeeeFormat) -> None:
 def test_what_it_cannot_hold(number: IeeeFormat) -> None:
     limit = 1 << number.precision
     if limit < 1 << 31:
-        assert number.cannot_hold(View(Fraction(0), Fraction(0), Fraction(1, limit), limit + 1, 1)) is None
-        beyond = View(Fraction(0), Fraction(0), Fraction(1, limit), limit + 2, 1)
+        assert number.cannot_hold(View.upright(Fraction(0), Fraction(0), Fraction(1, limit), limit + 1, 1)) is None
+        beyond = View.upright(Fraction(0), Fraction(0), Fraction(1, limit), limit + 2, 1)
         assert number.cannot_hold(beyond) == f"{number.name} holds at most {limit} pixels a side"
         assert number.unresolved(beyond, 10) == number.cannot_hold(beyond)
-        offset = View(Fraction(0), Fraction(0), Fraction(1), 3, 3, anchor_row=limit + 1)
+        offset = View.upright(Fraction(0), Fraction(0), Fraction(1), 3, 3, row=limit + 1)
         assert number.cannot_hold(offset)
-    far = View(Fraction(2) ** (number.max_exponent + 1), Fraction(0), Fraction(1), 2, 2)
+    far = View.upright(Fraction(2) ** (number.max_exponent + 1), Fraction(0), Fraction(1), 2, 2)
     assert number.cannot_hold(far) == f"{number.name} does not reach the coordinates"
-    assert number.cannot_hold(View(Fraction(2) ** (number.max_exponent - 1), Fraction(0), Fraction(1), 2, 2)) is None
+    assert (
+        number.cannot_hold(View.upright(Fraction(2) ** (number.max_exponent - 1), Fraction(0), Fraction(1), 2, 2))
+        is None
+    )

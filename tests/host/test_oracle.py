@@ -150,7 +150,7 @@ def test_c_is_exact(name: str, number: str, rounding: str) -> None:
 @kinds
 def test_points_that_are_not_numbers_are_outside(number: str, rounding: str) -> None:
     """Anchor −inf and pitch inf: 0·inf is NaN in column 0, −inf + inf in the others."""
-    view = View(Fraction(-(10**400)), Fraction(0), Fraction(10**399), 3, 2)
+    view = View.upright(Fraction(-(10**400)), Fraction(0), Fraction(10**399), 3, 2)
     job = Job(view, 5, number=number, rounding=rounding)
     expected = np.full((2, 3), 1, np.uint32)
     for got in (exact.counts(job), vectors.counts(job), oracle.counts(job)):
@@ -199,8 +199,8 @@ def test_roundings_and_numbers_differ() -> None:
 
 
 def test_undefined_jobs_are_refused() -> None:
-    view = View(Fraction(0), Fraction(0), Fraction(1), 2, 2)
-    wide = View(Fraction(0), Fraction(0), Fraction(1), 2, 2, anchor_column=1 << 25)
+    view = View.upright(Fraction(0), Fraction(0), Fraction(1), 2, 2)
+    wide = View.upright(Fraction(0), Fraction(0), Fraction(1), 2, 2, column=1 << 25)
     for job in (
         Job(view),
         Job(view, number="float"),

@@ -56,7 +56,7 @@ def test_coursework_depends_on_each_choice() -> None:
     """The same points anchored at the top left, fused, or with escape at > 4, give other bytes: no choice is idle."""
     job = published.coursework_job(1000, 600)
     view = job.view
-    corner = View(*view.point(0, 0), view.pitch, view.width, view.height)
+    corner = View.upright(*view.point(0, 0), view.pitch, view.width, view.height)
     expected = oracle.counts(job)
     other = oracle.counts(Job(corner, 255, job.radius_squared, number="double", rounding="separate"))
     fused = oracle.counts(Job(view, 255, job.radius_squared, number="double", rounding="fused"))
@@ -133,7 +133,7 @@ def test_hpc_has_its_own_order() -> None:
 
 def test_truth_of_known_points() -> None:
     def count(re: Fraction, im: Fraction, cap: int, bits: int = 256) -> int:
-        view = View(re, im, Fraction(1), 1, 1)
+        view = View.upright(re, im, Fraction(1), 1, 1)
         return int(oracle.truth_counts(Job(view, cap), bits)[0, 0])
 
     assert count(Fraction(-2), Fraction(0), 500) == 500

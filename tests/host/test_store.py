@@ -27,7 +27,7 @@ CORNERS = [0, 1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, 
 
 def a_manifest(width: int = 5, height: int = 7, rows: int = 2, *, smooth: bool = False, cap: int = 1000) -> Manifest:
     view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
-    return Manifest(Job(view, cap, number="float", rounding="fused", smooth=smooth), rows)
+    return Manifest(Job(view, cap, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth]), rows)
 
 
 def a_store(folder: Path, manifest: Manifest) -> Store:
@@ -172,7 +172,7 @@ def test_another_jobs_store_is_refused() -> None:
     manifest = a_manifest()
     with pytest.raises(FileError, match="iterations differ"):
         adopt(a_manifest(cap=77).job, manifest)
-    with pytest.raises(FileError, match="view and smooth differ"):
+    with pytest.raises(FileError, match="view and planes differ"):
         adopt(a_manifest(6, smooth=True).job, manifest)
     auto = manifest.job.resolved("auto", "auto")
     assert adopt(auto, manifest) == manifest.job

@@ -90,7 +90,7 @@ def test_plans_that_are_none(wrong: dict[str, int]) -> None:
 
 
 def job(number: str, rounding: str, pitch: Fraction = Fraction(1, 300), radius_squared: int = 4) -> Job:
-    view = View(Fraction(-2), Fraction(1), pitch, 1000, 600)
+    view = View.upright(Fraction(-2), Fraction(1), pitch, 1000, 600)
     return Job(view, 100, Fraction(radius_squared), number=number, rounding=rounding)
 
 
@@ -126,23 +126,14 @@ def test_share_of_one_count() -> None:
     counts[:, 2:] = 50
     mixed = share_of_one_count(counts, job("float", "fused"))
     assert mixed == pytest.approx((100 + 50 + 50) / (100 + 75 + 50 + 50))
-    assert share_of_one_count(counts, replace(job("float", "fused"), smooth=True)) == pytest.approx(100 / 275)
+    assert share_of_one_count(counts, replace(job("float", "fused"), planes=("counts", "smooth"))) == pytest.approx(
+        100 / 275
+    )
     assert share_of_one_count(np.zeros((3, 3), np.uint32), job("float", "fused")) == 0
 
 
 def test_jobs_remember_their_algorithm() -> None:
     traced = replace(job("float", "fused"), algorithm="border", strict=True)
     assert Job.from_json(traced.to_json()) == traced
-    older = job("float", "fused").to_json().replace('"strict": false, ', "")
-    assert "strict" not in older
-    assert Job.from_json(older) == job("float", "fused")
     with pytest.raises(InvalidInputError, match="unknown algorithm"):
         replace(traced, algorithm="tracing")
-
-
-def test_formulas_whose_borders_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.job.FORMULAS", ("mandelbrot", "burning_ship"))
-    ship = replace(job("float", "fused"), formula="burning_ship")
-    with pytest.raises(InvalidInputError, match="use --algorithm escape"):
-        replace(ship, algorithm="border")
-    assert replace(ship, algorithm="auto").algorithm == "auto"

@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.view import View, parse_number, parse_size
+from mandelcl.exact import parse_number, parse_size
+from mandelcl.view import View
 
 unhurried = settings(deadline=None)
 wide = st.fractions(min_value=-4, max_value=4)
@@ -108,7 +109,7 @@ def test_centred(re: Fraction, im: Fraction, zoom: Fraction, width: int, height:
     assert (first[0] + last[0]) / 2 == re
     assert (first[1] + last[1]) / 2 == im
     assert view.pitch * height == 4 / zoom
-    assert (view.anchor_column, view.anchor_row) == (0, 0)
+    assert (view.lattice.column, view.lattice.row) == (0, 0)
     assert last == (first[0] + (width - 1) * view.pitch, first[1] - (height - 1) * view.pitch)
     assert view.largest_coordinate() == max(map(abs, (*first, *last)))
     assert view.pixels == width * height
@@ -156,7 +157,7 @@ def test_extreme_regions_are_refused_in_a_line() -> None:
 
 @given(wide, wide, st.integers(-100, 100), st.integers(-100, 100))
 def test_anchor_pixel_lies_on_the_anchor(re: Fraction, im: Fraction, column: int, row: int) -> None:
-    view = View(re, im, Fraction(1, 7), 11, 13, column, row)
+    view = View.upright(re, im, Fraction(1, 7), 11, 13, column, row)
     assert view.point(column, row) == (re, im)
     assert view.point(column + 2, row + 3) == (re + Fraction(2, 7), im - Fraction(3, 7))
 
@@ -164,16 +165,16 @@ def test_anchor_pixel_lies_on_the_anchor(re: Fraction, im: Fraction, column: int
 def test_bad_views() -> None:
     zero, one = Fraction(0), Fraction(1)
     for width, height in ((0, 1), (1, 0), (-1, 5), (1 << 31, 1), (1, 1 << 31)):
-        assert f"{width}x{height}" in _refusal(View, zero, zero, one, width, height)
+        assert f"{width}x{height}" in _refusal(View.upright, zero, zero, one, width, height)
         _refusal(View.centred, zero, zero, one, width, height)
         _refusal(View.region, zero, one, zero, one, width, height)
     for nothing in (zero, -one):
-        _refusal(View, zero, zero, nothing, 1, 1)
+        _refusal(View.upright, zero, zero, nothing, 1, 1)
         assert "zoom" in _refusal(View.centred, zero, zero, nothing, 1, 1)
         assert "empty" in _refusal(View.region, zero, nothing, zero, one, 1, 1)
         assert "empty" in _refusal(View.region, zero, one, zero, nothing, 1, 1)
-    _refusal(View, zero, zero, one, 1, 1, 1 << 31)
-    _refusal(View, zero, zero, one, 1, 1, 0, -(1 << 31))
-    assert View(zero, zero, one, 1, 1, (1 << 31) - 1, 1 - (1 << 31)).largest_offset == (1 << 31) - 1
-    _refusal(View, zero, zero, one, 2, 1, 1 - (1 << 31), 0)
-    _refusal(View, zero, zero, one, 1, 2, 0, 1 - (1 << 31))
+    _refusal(View.upright, zero, zero, one, 1, 1, 1 << 31)
+    _refusal(View.upright, zero, zero, one, 1, 1, 0, -(1 << 31))
+    assert View.upright(zero, zero, one, 1, 1, (1 << 31) - 1, 1 - (1 << 31)).largest_offset == (1 << 31) - 1
+    _refusal(View.upright, zero, zero, one, 2, 1, 1 - (1 << 31), 0)
+    _refusal(View.upright, zero, zero, one, 1, 2, 0, 1 - (1 << 31))

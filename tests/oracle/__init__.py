@@ -47,10 +47,10 @@ def _require_defined(job: Job) -> None:
     if encode(job.radius_squared, job.number) == float("inf"):
         raise ValueError("R² is not finite in the number")
     ends = (
-        -view.anchor_column,
-        view.width - 1 - view.anchor_column,
-        view.anchor_row,
-        view.anchor_row - view.height + 1,
+        -view.lattice.column,
+        view.width - 1 - view.lattice.column,
+        view.lattice.row,
+        view.lattice.row - view.height + 1,
     )
     if max(map(abs, ends)) > 1 << FORMATS[job.number].precision:
         raise ValueError("pixel offsets are not exact in the number")

@@ -17,15 +17,15 @@ def tiny_jobs(number: str, rounding: str) -> dict[str, Job]:
     ulp, denormal, large = _ULP[number], _DENORMAL[number], _LARGE[number]
     least = LEAST_FLOAT if number == "float" else LEAST_DOUBLE
     whole = View.region(Fraction(-2), Fraction(1), Fraction(-1), Fraction(1), 12, 8)
-    grid = View(Fraction(0), Fraction(0), Fraction(1, 2), 9, 9, 4, 4)  # −2, i, −i, 1 and 2 are pixels
-    off_picture = View(Fraction(-3, 4), Fraction(1, 3), Fraction(1, 97), 7, 5, -60, 33)
-    near_minus_two = View(Fraction(-2), Fraction(0), ulp, 9, 3, 4, 1)
-    near_quarter = View(Fraction(1, 4), Fraction(0), Fraction(1, 10_000), 4, 3, 0, 1)
-    spike = View(Fraction(-19, 10), denormal, denormal / 10, 3, 3)
-    at_zero = View(Fraction(0), Fraction(0), denormal, 5, 5, 2, 2)
-    least_pixels = View(Fraction(-2), Fraction(0), Fraction(1, 10**60), 4, 4)
-    far = View(-large, large, large / 3, 5, 4)
-    ladder = View(Fraction(0), Fraction(0), Fraction(1000), 6, 6, 3, 2)
+    grid = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 9, 9, 4, 4)  # −2, i, −i, 1 and 2 are pixels
+    off_picture = View.upright(Fraction(-3, 4), Fraction(1, 3), Fraction(1, 97), 7, 5, -60, 33)
+    near_minus_two = View.upright(Fraction(-2), Fraction(0), ulp, 9, 3, 4, 1)
+    near_quarter = View.upright(Fraction(1, 4), Fraction(0), Fraction(1, 10_000), 4, 3, 0, 1)
+    spike = View.upright(Fraction(-19, 10), denormal, denormal / 10, 3, 3)
+    at_zero = View.upright(Fraction(0), Fraction(0), denormal, 5, 5, 2, 2)
+    least_pixels = View.upright(Fraction(-2), Fraction(0), Fraction(1, 10**60), 4, 4)
+    far = View.upright(-large, large, large / 3, 5, 4)
+    ladder = View.upright(Fraction(0), Fraction(0), Fraction(1000), 6, 6, 3, 2)
 
     def job(view: View, cap: int, radius_squared: Fraction = Fraction(4)) -> Job:
         return Job(view, cap, radius_squared, number=number, rounding=rounding)

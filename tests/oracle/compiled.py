@@ -97,7 +97,7 @@ def smooth_steps(job: Job, limit: int) -> Smooth:
 def _run(name: str, job: Job, outputs: tuple[int | None, ...]) -> None:
     """Call a loop for bands of rows, in as many threads as there are cores (ctypes lets go of the GIL)."""
     view = job.view
-    values = (view.anchor_re, view.anchor_im, view.pitch, job.radius_squared, SMOOTH_RADIUS_SQUARED)
+    values = (view.lattice.re, view.lattice.im, view.pitch, job.radius_squared, SMOOTH_RADIUS_SQUARED)
     dtype = np.float32 if job.number == "float" else np.float64
     encoded = np.array([encode(value, job.number) for value in values], dtype)
     function = _function(name)
@@ -108,7 +108,7 @@ def _run(name: str, job: Job, outputs: tuple[int | None, ...]) -> None:
 
     def band(first: int) -> None:
         last = min(first + rows, view.height)
-        function(encoded.ctypes.data, view.anchor_column, view.anchor_row, view.width, first, last, *outputs)
+        function(encoded.ctypes.data, view.lattice.column, view.lattice.row, view.width, first, last, *outputs)
 
     rows = -(-view.height // _BANDS)
     with ThreadPoolExecutor(os.cpu_count()) as threads:

@@ -59,8 +59,8 @@ def _point(job: Job, column: int, row: int) -> Point:
     """Return c of a pixel."""
     view, fmt = job.view, FORMATS[job.number]
     pitch = _rounded(view.pitch, fmt)
-    anchors = (_rounded(view.anchor_re, fmt), _rounded(view.anchor_im, fmt))
-    steps: tuple[Value, Value] = ((column - view.anchor_column, 0), (-(row - view.anchor_row), 0))
+    anchors = (_rounded(view.lattice.re, fmt), _rounded(view.lattice.im, fmt))
+    steps: tuple[Value, Value] = ((column - view.lattice.column, 0), (-(row - view.lattice.row), 0))
     if job.rounding == "fused":
         return fma(steps[0], pitch, anchors[0], fmt), fma(steps[1], pitch, anchors[1], fmt)
     return (

@@ -120,11 +120,12 @@ def counts(job: Job) -> npt.NDArray[np.uint32]:
     pixels = np.arange(view.pixels)
     rows, columns = (values.astype(object) for values in np.divmod(pixels, view.width))
     re, im, pitch, radius_squared = (
-        number.load(number.encode(value)) for value in (view.anchor_re, view.anchor_im, view.pitch, job.radius_squared)
+        number.load(number.encode(value))
+        for value in (view.lattice.re, view.lattice.im, view.pitch, job.radius_squared)
     )
     rest = number.rest(view.pitch)
-    c = number.point(columns - view.anchor_column, re, pitch, rest)
-    c += number.point(view.anchor_row - rows, im, pitch, rest)
+    c = number.point(columns - view.lattice.column, re, pitch, rest)
+    c += number.point(view.lattice.row - rows, im, pitch, rest)
     z = [0 * part for part in c]
     n = number.count
     for iteration in range(job.iterations):

@@ -42,7 +42,7 @@ def hybridizer_counts(size: int, cap: int) -> npt.NDArray[np.int32]:
 
 def hybridizer_job(size: int, cap: int) -> Job:
     """Return the job that reproduces the Hybridizer post: anchored at (−2, −2), its bottom left pixel."""
-    view = View(Fraction(-2), Fraction(-2), Fraction(4, size), size, size, 0, size - 1)
+    view = View.upright(Fraction(-2), Fraction(-2), Fraction(4, size), size, size, 0, size - 1)
     return Job(view, cap, number="float", rounding="separate")
 
 
@@ -70,7 +70,7 @@ def dynamic_parallelism_counts(width: int, height: int, cap: int) -> npt.NDArray
 
 def dynamic_parallelism_job(size: int, cap: int) -> Job:
     """Return the job that reproduces that report for a square: R² just below 4, and a cap one higher."""
-    view = View(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
+    view = View.upright(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
     return Job(view, cap + 1, LEAST_FLOAT, number="float", rounding="separate")
 
 
@@ -90,7 +90,7 @@ def coursework_job(width: int, height: int) -> Job:
     the job is the first row of the file. A count n < 255 is colour n mod 16; 255, the cap, is black.
     """
     anchor_row = height - 1 - height // 2
-    view = View(Fraction(-6, 10), Fraction(0), Fraction(1, width // 4), width, height, width // 2, anchor_row)
+    view = View.upright(Fraction(-6, 10), Fraction(0), Fraction(1, width // 4), width, height, width // 2, anchor_row)
     return Job(view, 255, LEAST_DOUBLE, number="double", rounding="separate")
 
 
@@ -114,7 +114,7 @@ def hpc_avx_counts(resolution: int, dtype: npt.DTypeLike) -> npt.NDArray[np.uint
 
 def hpc_job(resolution: int, number: str, rounding: str = "fused") -> Job:
     """Return the job on the HPC report's grid; its cap is 1001, since a step 1000 that is outside is written."""
-    view = View(
+    view = View.upright(
         Fraction(-2), Fraction(-1), Fraction(1, resolution), 3 * resolution, 2 * resolution, 0, 2 * resolution - 1
     )
     return Job(view, 1001, number=number, rounding=rounding)

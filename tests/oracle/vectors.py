@@ -35,11 +35,11 @@ class Arithmetic:
         rows, columns = np.divmod(pixels, view.width)
         pitch, re, im = (
             np.full(pixels.shape, encode(value, self.number), self.dtype)
-            for value in (view.pitch, view.anchor_re, view.anchor_im)
+            for value in (view.pitch, view.lattice.re, view.lattice.im)
         )
         return (
-            self.multiply_add((columns - view.anchor_column).astype(self.dtype), pitch, re),
-            self.multiply_add((-(rows - view.anchor_row)).astype(self.dtype), pitch, im),
+            self.multiply_add((columns - view.lattice.column).astype(self.dtype), pitch, re),
+            self.multiply_add((-(rows - view.lattice.row)).astype(self.dtype), pitch, im),
         )
 
     def norm(self, x: Reals, y: Reals) -> Reals:

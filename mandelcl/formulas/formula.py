@@ -1,0 +1,110 @@
+"""What a formula is: one step of an orbit, and what may be concluded from it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+Complex: TypeAlias = tuple[Any, Any]
+
+# How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
+ToText: TypeAlias = Callable[[Fraction], str]
+FromText: TypeAlias = Callable[[object], Fraction]
+
+
+class Arithmetic(Protocol):
+    """The operations of a number in one rounding, on values of its own kind; `numbers` has them."""
+
+    def zero(self) -> Any:
+        """Return 0."""
+
+    def encode(self, value: Fraction) -> Any:
+        """Return the value as the number holds it."""
+
+    def add(self, a: Any, b: Any) -> Any:
+        """Return a + b."""
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        """Return a − b."""
+
+    def multiply(self, a: Any, b: Any) -> Any:
+        """Return a·b."""
+
+    def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
+        """Return a·b + c."""
+
+    def negate(self, a: Any) -> Any:
+        """Return −a."""
+
+    def absolute(self, a: Any) -> Any:
+        """Return |a|."""
+
+    def square_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z² + c, in the order of operations that is the number's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula(ABC):
+    """One step of an orbit.
+
+    A formula's own fields, if any, are Fractions: the parts of its complex parameters, in order, re before im.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    degree: ClassVar[int] = 2
+    # Its kernel part, and what border tracing's proofs need besides; without these a border proves nothing.
+    kernel: ClassVar[str]
+    border_kernels: ClassVar[tuple[str, ...]] = ()
+    # Whether each orbit begins inside every escape radius, so that no count is 0.
+    begins_inside: ClassVar[bool] = True
+
+    @property
+    def parameters(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """The complex parameters, exactly."""
+        values = [getattr(self, field.name) for field in fields(self)]
+        return tuple(zip(values[::2], values[1::2], strict=True))
+
+    @property
+    def traceable(self) -> bool:
+        """Whether a border of one count says what is inside: {count ≥ n} is connected and full."""
+        return bool(self.border_kernels)
+
+    @abstractmethod
+    def least_radius_squared(self) -> Fraction:
+        """Return the least R² beyond which no orbit ever comes back, in exact arithmetic."""
+
+    @abstractmethod
+    def largest_constant(self, radius_squared: Fraction) -> Fraction:
+        """Return a bound of |c| of all orbits that are inside after their first step."""
+
+    @abstractmethod
+    def stays_outside(self, radius_squared: Fraction, unit: Fraction) -> bool:
+        """Return whether in a number no orbit that has left the disc comes back, so that testing in groups is exact.
+
+        `unit` bounds the error of a step by unit·(|z|² + |c|).
+        """
+
+    @abstractmethod
+    def start(self, arithmetic: Arithmetic, point: Complex, parameters: tuple[Complex, ...]) -> tuple[Complex, Complex]:
+        """Return z₀ and the constant c of the orbit of a point."""
+
+    @abstractmethod
+    def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
+        """Return the next z."""
+
+    def as_json(self, text: ToText) -> dict[str, str]:
+        """Return name and parameters."""
+        return {"name": self.name} | {field.name: text(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, object], number: FromText) -> "Formula":
+        """Return what `as_json` wrote; raises TypeError or KeyError for anything else."""
+        names = [field.name for field in fields(cls)]
+        if set(values) != {"name", *names}:
+            raise TypeError(f"{cls.name} has the parameters {', '.join(names) or 'none'}")
+        return cls(*(number(values[name]) for name in names))
+
+    def __str__(self) -> str:
+        return " ".join([self.name, *(str(getattr(self, field.name)) for field in fields(self))])

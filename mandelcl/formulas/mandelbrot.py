@@ -1,0 +1,38 @@
+"""The Mandelbrot set: z₀ = 0, z ← z² + c, where c is the pixel."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from mandelcl.exact import root_above
+from mandelcl.formulas.formula import Arithmetic, Complex, Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Mandelbrot(Formula):
+    """z² + c from 0."""
+
+    name: ClassVar[str] = "mandelbrot"
+    summary: ClassVar[str] = "z² + c"
+    kernel: ClassVar[str] = "formula_mandelbrot.cl"
+    border_kernels: ClassVar[tuple[str, ...]] = ("rectangles_component.cl",)
+
+    def least_radius_squared(self) -> Fraction:
+        """Return 4: from |z| > 2 and |z| ≥ |c| on, |z| grows."""
+        return Fraction(4)
+
+    def largest_constant(self, radius_squared: Fraction) -> Fraction:
+        """Return R: the first step leads to c."""
+        return root_above(radius_squared)
+
+    def stays_outside(self, radius_squared: Fraction, unit: Fraction) -> bool:  # noqa: ARG002 - proved for all of them
+        """Return True: shown for R² from just below 4 on, in each number (docs/exactness.md)."""
+        return True
+
+    def start(self, arithmetic: Arithmetic, point: Complex, parameters: tuple[Complex, ...]) -> tuple[Complex, Complex]:  # noqa: ARG002
+        """Return 0 and the point."""
+        return (arithmetic.zero(), arithmetic.zero()), point
+
+    def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
+        """Return z² + c."""
+        return arithmetic.square_add(z, c)

@@ -1,0 +1,122 @@
+"""What is kept of an orbit: the table of named planes.
+
+A plane is what a user gets a pixel of: `counts`, `smooth`. It is stored as one or more words of 32 bits, which the
+kernels write, the store packs, and from which its values follow. To add one: its line here, the function that derives
+it, and what the kernels write (cl/results.cl).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.words import Words
+
+Values = npt.NDArray[Any]
+
+_CHUNK_PIXELS = (
+    1 << 17
+)  # float64 temporaries that stay in a core's cache; with smaller ones threads wait for each other
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a plane: 32 bits a pixel.
+
+    `inside` is its value for a pixel whose orbit stays: a number, or the iteration cap where it is None. A word that
+    follows the counts closely is packed as its difference from them.
+    """
+
+    name: str
+    inside: int | None
+    near_counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a job the values of planes depend on: the iteration cap and the formula's degree."""
+
+    iterations: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A named plane: its words, the type of its values, and how these follow from the words.
+
+    `derive(counts, words, facts)` takes arrays of words of one shape, those of the plane in order, and returns values
+    of that shape and of type `dtype`.
+    """
+
+    name: str
+    words: tuple[Word, ...]
+    dtype: str
+    derive: Callable[[Words, Sequence[Words], Facts], Values]
+
+
+def _counts(counts: Words, _words: Sequence[Words], _facts: Facts) -> Values:
+    return counts
+
+
+def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.float32]:
+    """Return the smooth fraction of pixels: what the continuous count adds to count − 1.
+
+    `words` are the step m at which the orbit left the smooth radius, and |z_m|² there as the bits of a float. The
+    continuous count is m − log_d log₂ |z_m| for a formula of degree d; it hardly depends on the radius at which it is
+    taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
+    (0, 1], and reaches from about −0.4 to 2.4 where an orbit's last steps before the smooth radius are unusual.
+    """
+    fractions = np.empty(counts.shape, np.float32)
+    flat, into = [np.ascontiguousarray(plane).reshape(-1) for plane in (counts, *words)], fractions.reshape(-1)
+    for start in range(0, into.size, _CHUNK_PIXELS):
+        count, step, bits = (plane[start : start + _CHUNK_PIXELS] for plane in flat)
+        norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
+        fraction = (step.astype(np.float64) - count) + 1 - np.log2(np.log2(norm) / 2) / np.log2(facts.degree)
+        fraction[count == np.uint32(facts.iterations)] = 0
+        into[start : start + _CHUNK_PIXELS] = fraction
+    return fractions
+
+
+COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
+SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
+PLANES: Mapping[str, Plane] = MappingProxyType({plane.name: plane for plane in (COUNTS, SMOOTH)})
+
+
+def ordered(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of planes in the table's order, each once, `counts` always among them.
+
+    Raises InvalidInputError for one that is not in the table.
+    """
+    if isinstance(names, str):
+        names = (names,)
+    unknown = [name for name in names if name not in PLANES]
+    if unknown:
+        raise InvalidInputError(f"unknown plane {unknown[0]!r}; there is {', '.join(PLANES)}")
+    return tuple(name for name in PLANES if name in names or name == COUNTS.name)
+
+
+def words_of(names: Sequence[str]) -> tuple[Word, ...]:
+    """Return the words of some planes, in the order in which kernels and stores have them; the count comes first."""
+    return tuple(word for name in names for word in PLANES[name].words)
+
+
+def first_words(names: Sequence[str]) -> dict[str, int]:
+    """Return where each plane's words begin among those of all."""
+    places, place = {}, 0
+    for name in names:
+        places[name] = place
+        place += len(PLANES[name].words)
+    return places
+
+
+def values_of(names: Sequence[str], results: Words, facts: Facts) -> dict[str, Values]:
+    """Return the values of each plane, by name, of results (words × any shape) as the kernels wrote them."""
+    first = first_words(names)
+    return {
+        name: PLANES[name].derive(results[0], list(results[first[name] : first[name] + len(PLANES[name].words)]), facts)
+        for name in names
+    }
