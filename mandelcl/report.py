@@ -2,10 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
+
+from mandelcl.job import Job
+
+
+class Named(Protocol):
+    """A device, as a report names it."""
+
+    name: str
+    platform: str
+    driver: str
 
 
 class LaunchLog:
@@ -17,13 +27,11 @@ class LaunchLog:
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
-        self.check: Callable[[], None] = lambda: None
 
     def add(self, seconds: float) -> None:
-        """Note a launch; `check` may raise, to stop the render here."""
+        """Note a launch."""
         self.seconds.append(seconds)
         self.kernel_seconds += seconds
-        self.check()
 
     def begin(self) -> None:
         """Note that the first block is handed out."""
@@ -112,3 +120,46 @@ class Report:
     def giter_per_s(self) -> float:
         """Useful iterations a second of kernel time, in billions."""
         return self.iterations_total / self.kernel_s / 1e9 if self.kernel_s > 0 else 0.0
+
+
+def report_of(
+    job: Job,
+    devices: Sequence[Named],
+    log: LaunchLog,
+    build_s: float,
+    wall_s: float,
+    iterations: int,
+    counts_sha256: str,
+    stages: dict[str, float],
+    faults: Sequence[str] = (),
+) -> Report:
+    """Return the report of a resolved job that `devices` have done."""
+
+    def named(names: list[str]) -> str | list[str]:
+        return names[0] if len(names) == 1 else names
+
+    return Report(
+        device=named([device.name for device in devices]),
+        platform=named([device.platform for device in devices]),
+        driver=named([device.driver for device in devices]),
+        number=job.number,
+        rounding=job.rounding,
+        algorithm=job.algorithm,
+        width=job.view.width,
+        height=job.view.height,
+        iterations_cap=job.iterations,
+        iterations_total=iterations,
+        pixels_computed=job.view.pixels - log.pixels_filled,
+        launches=len(log.seconds),
+        median_launch_ms=log.quantile(0.5) * 1e3,
+        p99_launch_ms=log.quantile(0.99) * 1e3,
+        longest_launch_ms=log.longest * 1e3,
+        build_s=build_s,
+        kernel_s=log.kernel_seconds,
+        copy_s=log.copy_seconds,
+        compute_s=log.ended - log.began,
+        wall_s=wall_s,
+        counts_sha256=counts_sha256,
+        stages_s=stages,
+        faults=list(faults),
+    )

@@ -21,10 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, Settings
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
 from mandelcl.crew import wire
 from mandelcl.crew.buffers import SharedBuffers, Words
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.memory import fresh
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
@@ -127,17 +129,16 @@ def _serve(pipe: BinaryIO, outbox: _Outbox) -> None:
     head = {
         "say": "ready",
         "rate": work.rate,
-        "block_pixels": work.block_width * work.block_height,
+        "block_pixels": work.block_pixels,
         "build_s": work.program.build_seconds,
     }
     outbox.send(head)
     told = 0
     copied = 0.0
     inbox, buffers = _Inbox(pipe), SharedBuffers.inherited(order["buffers"]) if order["buffers"] else None
-    if buffers:
-        work.program.host_memory = partial(_host_memory, inbox, buffers)
-    work.log.check = outbox.alive
-    for block, results in work.run_blocks(inbox):
+    host = partial(_host_memory, inbox, buffers) if buffers else fresh
+    for block, results in work.run_blocks(inbox, host=host):
+        outbox.alive()
         launches, told = work.log.seconds[told:], len(work.log.seconds)
         head = {"say": "done", "block": _corners(block), "launches": launches, "copy_s": work.log.copy_seconds - copied}
         copied = work.log.copy_seconds

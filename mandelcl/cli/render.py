@@ -11,7 +11,7 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.computing.computation import Progress, Settings
+from mandelcl.computing.settings import Progress, Settings
 from mandelcl.exact import parse_size
 from mandelcl.files import output
 from mandelcl.rendering.streaming import render_to

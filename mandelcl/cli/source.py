@@ -20,7 +20,7 @@ Examples:
 @options.job_options
 @options.device_option
 @options.self_test_option
-@click.option("--orbits", type=click.Choice(source.SOURCES), default="block", help="Where the orbits come from.")
+@click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Where the orbits come from.")
 @click.option("--smooth", is_flag=True, help="With what smooth colouring needs.")
 def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: bool, **job_options: Any) -> None:
     """Print the kernel source that a job is built from on a device: one text, nothing included."""

@@ -93,7 +93,7 @@ def _tune(device: Device, number: NumberFormat, seconds: float, console: Console
 def _shape(variant: Variant) -> str:
     return (
         f"{variant.vectors} x {variant.lanes} lanes in tiles {variant.lane_columns} wide, "
-        f"{variant.group} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
+        f"{variant.stride} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
     )
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
-from mandelcl.engine.memory import NOT_WRITTEN
 from mandelcl.job import Job
 from mandelcl.methods import direct as pixel
+from mandelcl.words import NO_COUNT
 
 # How many iterations of one pixel the host does for a check, which should be a few milliseconds, and for a verdict.
 _CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}
@@ -30,7 +30,7 @@ class Sample:
 def implausible(results: npt.NDArray[np.uint32], cap: int) -> str | None:
     """Return why a block's results (planes × height × width) cannot be right, in a phrase; None if they can."""
     counts = results[0]
-    if (counts == np.uint32(NOT_WRITTEN)).any():
+    if (counts == np.uint32(NO_COUNT)).any():
         return "returned memory that it never wrote"
     if counts.min() < 1 or counts.max() > cap:
         return f"returned counts outside 1 to {cap}"

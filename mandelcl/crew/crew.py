@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.algorithms.schedule import block_shape
+from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block
-from mandelcl.computing.computation import Results, Settings, report_of
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.computing.settings import Settings
+from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import CrossChecks
 from mandelcl.crew.handle import COMMAND, Event
@@ -22,7 +24,8 @@ from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError
-from mandelcl.report import LaunchLog, Report
+from mandelcl.report import LaunchLog, Report, report_of
+from mandelcl.view import View
 
 _TICK_S = 0.05
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
@@ -60,7 +63,8 @@ class Crew:
         self._seats = {seat.name: seat for seat in seats}
         self._band_pixels = band_pixels(seats, settings.block_pixels if settings else None)
         view = self.job.view
-        self.block_width, self.block_height = block_shape(view.width, view.height, self._band_pixels)
+        self.block_width, self.band_rows = block_shape(view.width, view.height, self._band_pixels)
+        self._cancel: Token = NEVER
         self._share: ShareOut | None = None
         self._checks = CrossChecks(self.job)
         self._chance = random.Random(0)
@@ -89,8 +93,9 @@ class Crew:
         while any(not seat.retired and not seat.ready for seat in self._seats.values()):
             self._turn()
 
-    def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
+    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
         """Yield the blocks of some bands with their results (planes × height × width), as they finish."""
+        self._cancel = cancel
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
         self.log.begin()
         try:
@@ -106,6 +111,10 @@ class Crew:
                     yield finished
         finally:
             self.close()
+
+    def reset(self, view: View) -> None:
+        """Not yet."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """End all workers."""
@@ -157,7 +166,7 @@ class Crew:
 
     def _turn(self) -> _Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
-        self.log.check()
+        stop_if(self._cancel)
         for seat in self._seats.values():
             why = seat.overdue(self._busy(seat))
             if why is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mandelcl.algorithms.schedule import default_budget
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.handle import COMMAND, Event, Handle
 from mandelcl.engine.choose import Choice
 

@@ -6,26 +6,26 @@ stage, and what is finished but not yet read by all is what is in memory.
 """
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
-from mandelcl.crew.crew import Crew
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.computing.work import Work
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
+from mandelcl.errors import InvalidInputError, MandelclError
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
-from mandelcl.rendering.render import begin
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
+from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
@@ -42,13 +42,13 @@ def render_to(
     paths: Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
-    devices: Wanted = (),
+    devices: Wanted | Session = (),
     settings: Settings | None = None,
     *,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
-    cancel: threading.Event | None = None,
+    cancel: Token | None = None,
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
 ) -> Report:
@@ -63,20 +63,22 @@ def render_to(
     """
     output.check_writable(*paths)
     folders = [_part(path) for path in paths]
-    with locked([Store(folder) for folder in folders]) as stores:
+    with ExitStack() as stack:
+        stores = stack.enter_context(locked([Store(folder) for folder in folders]))
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
-        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), notice)
+        session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
+        work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
         with closing(work):
             _require_memory(work)
-            rows = manifest.band_rows if manifest else work.block_height
+            rows = manifest.band_rows if manifest else work.band_rows
             render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
             if manifest:
                 render.resume(notice)
             # A store that is there already has most of what it needs.
             long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
             require_space(paths, work.job, render.indexed, long)
-            return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
+            return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
 
 
 def _part(path: str | Path) -> Path:
@@ -84,7 +86,7 @@ def _part(path: str | Path) -> Path:
     return place.with_name(f"{place.name}.part")
 
 
-def _require_memory(work: Computation | Crew) -> None:
+def _require_memory(work: Work) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
     row = 4 * work.job.words * width
@@ -95,12 +97,23 @@ def _require_memory(work: Computation | Crew) -> None:
         )
 
 
+class _Stop:
+    """The token of a render: somebody stops it, or one of its threads has failed."""
+
+    def __init__(self, bands: Bands, cancel: Token) -> None:
+        self._bands, self._cancel = bands, cancel
+
+    def is_set(self) -> bool:
+        """Return whether to stop."""
+        return self._bands.failure is not None or self._cancel.is_set()
+
+
 class _Render:
     """One render under way: the bands, the store, and the threads that read."""
 
     def __init__(
         self,
-        work: Computation | Crew,
+        work: Work,
         manifest: Manifest,
         stores: list[Store],
         paths: Sequence[str | Path],
@@ -138,17 +151,18 @@ class _Render:
         again = f"; {damaged} damaged and computed again" if damaged else ""
         notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
 
-    def run(self, progress: ShowProgress, cancel: threading.Event, store_after: float) -> Report:
+    def run(self, progress: ShowProgress, cancel: Token, store_after: float) -> Report:
         """Compute what is missing, write everything, put it in place."""
-        self.work.log.check = self.bands.check = lambda: self._check(cancel)
+        stop = _Stop(self.bands, cancel)
+        self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
             readers = [pool.submit(self._write, *each) for each in outputs]
             readers.append(pool.submit(self._sum_up))
             try:
-                self._compute(progress, store_after)
+                self._compute(progress, stop, store_after)
                 while wait(readers, _WAIT_S).not_done:
-                    self._check(cancel)
+                    stop_if(stop)
             except BaseException as error:
                 self.bands.fail(error)
             if self.bands.failure is not None:
@@ -170,12 +184,12 @@ class _Render:
         kept = f"{store.band_count()} of {self.manifest.bands} bands are kept in {store.folder}: go on with --resume"
         return type(failure)(f"{failure}; {kept}")
 
-    def _compute(self, progress: ShowProgress, store_after: float) -> None:
+    def _compute(self, progress: ShowProgress, stop: Token, store_after: float) -> None:
         work, bands = self.work, self.bands
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         iterations = 0
-        for block, results in work.run(bands.missing(), bands.room):
+        for block, results in work.run(bands.missing(), bands.room, cancel=stop):
             bands.put(block, results)
             done += block.pixels
             iterations += int(results[0].sum(dtype=np.uint64))
@@ -184,13 +198,6 @@ class _Render:
                 with one_line(f"cannot write to {self.stores[0].folder}"):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
-
-    def _check(self, cancel: threading.Event) -> None:
-        """Raise what a thread failed with, or CancelledError where the render is to stop."""
-        if self.bands.failure is not None:
-            raise self.bands.failure
-        if cancel.is_set():
-            raise CancelledError("stopped")
 
     def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():

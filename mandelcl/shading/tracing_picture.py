@@ -3,23 +3,20 @@
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import replacing, require_replaceable, target
 from mandelcl.view import View
+from mandelcl.words import NO_COUNT, Words
 
 _MOST_PIXELS = 1 << 28
-_MIXED = 0xFFFFFFFF
 _BYTES = 3
 _COMPUTED = (20, 20, 24)
 _EDGE = 0.72  # how dark a filled rectangle's outline is
 # By kind of fill: the colour of the largest rectangles, to which white is added level by level.
 _PROVED_INSIDE, _PROVED_OUTSIDE, _TRUSTED = (38, 70, 140), (196, 110, 40), (70, 150, 90)
 _LIGHTER = 0.16
-
-Words = npt.NDArray[np.uint32]
 
 
 class TracingPicture:
@@ -39,10 +36,10 @@ class TracingPicture:
     def watch(self, cap: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
         """Draw what a level of a block filled."""
         level = self._levels[block] = self._levels.get(block, -1) + 1
-        filled = np.flatnonzero(answers != _MIXED)
+        filled = np.flatnonzero(answers != NO_COUNT)
         self.rectangles += len(answers)
         for (x0, y0, x1, y1), by_proof, count in zip(
-            corners[filled].tolist(), (proved[filled] != _MIXED).tolist(), answers[filled].tolist(), strict=True
+            corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
         ):
             colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
             edge = 0 if by_proof else 1  # what is trusted has a border that was computed

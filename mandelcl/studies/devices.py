@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.errors import DeviceError
-from mandelcl.numbers import IeeeFormat, by_name
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
@@ -34,7 +34,7 @@ def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
     if row.error or not speed or not first:
         return row
     row = with_extra(row, ratio=speed / first)
-    if isinstance(number, IeeeFormat):
+    if number.is_native:
         try:
             most = peak.multiply_adds(device, number, str(row.extra["rounding"]))
         except DeviceError as error:

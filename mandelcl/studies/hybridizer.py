@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
@@ -42,7 +42,7 @@ def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]
     def measure(row: Row) -> Row:
         if device.type != "cpu":
             return replace(bench.row(device.partition([1])[0], case, job, None, extra), spec=row.spec)
-        timed = Timed(job, device, None, bench.check)
+        timed = Timed(job, device, None, bench.cancel)
         timed.run()
         verdict = bench.validator.check(timed.job, timed.counts, device)
         how = (1, "pinned", asdict(default_variant(device, FLOAT)), bench.repeat, bench.patience)
@@ -54,7 +54,7 @@ def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]
 
 def _variant(case: str, device: Device, size: int) -> Variant:
     usual = default_variant(device, FLOAT)
-    one_lane = Variant(1, 1, group=32, unrolled=32, lane_columns=1, local_columns=_SIXTEEN, local_rows=_SIXTEEN)
+    one_lane = Variant(1, 1, stride=32, unrolled=32, lane_columns=1, local_columns=_SIXTEEN, local_rows=_SIXTEEN)
     if case == "16x16 tiles":
         return one_lane
     if case == "one group a row":

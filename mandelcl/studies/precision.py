@@ -47,7 +47,7 @@ def _row(bench: Bench, device: Device, resolution: int, number: str, order: str,
             row = bench.measured(row, device, job, own.run, lambda: own.counts, own.rate(), own.build_s, ORDER)
             seen[number, order] = own.counts
         else:
-            timed = Timed(job, device, None, bench.check)
+            timed = Timed(job, device, None, bench.cancel)
             row = bench.measured(row, device, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
             seen[number, order] = timed.counts
         return _compared(row, number, order, seen)

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
-from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
@@ -36,7 +36,7 @@ def run(bench: Bench) -> Iterator[Row]:
 
 def _row(bench: Bench, device: Device, resolution: int, columns: int, rows: int) -> Row:
     """Return the row of a resolution with work-groups of so many columns × rows of work-items."""
-    number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
+    number = DOUBLE if device.fp64 else FLOAT
     job = jobs.hpc_job(resolution, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
     extra: dict[str, Value] = {"resolution": resolution, "columns": columns, "rows": rows}
     if resolution in PUBLISHED_MS and device.fp64:

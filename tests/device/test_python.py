@@ -17,7 +17,7 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, View
-from mandelcl.computing.computation import Progress
+from mandelcl.computing.settings import Progress, Settings
 from mandelcl.crew.handle import Handle
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
@@ -106,15 +106,17 @@ def test_several_devices_refuse_what_is_of_one() -> None:
     if len(specs()) < 2:
         pytest.skip("sharing needs two OpenCL devices")
     with pytest.raises(InvalidInputError, match="blocks are of one device"):
-        mandelcl.render(JOB, specs(), blocks=(2, 2))
+        mandelcl.render(JOB, specs(), Settings(blocks=(2, 2)))
     with pytest.raises(InvalidInputError, match="variants are of one device"):
-        mandelcl.render(JOB, specs(), variant=default_variant(several()[0], FLOAT))
+        mandelcl.render(JOB, specs(), Settings(variant=default_variant(several()[0], FLOAT)))
 
 
 @pytest.mark.parametrize("how", ["alone", "together"])
 def test_progress_grows_to_the_end(how: str) -> None:
     seen: list[Progress] = []
-    mandelcl.render(JOB, specs() if how == "together" else specs()[:1], progress=seen.append, block_pixels=500)
+    mandelcl.render(
+        JOB, specs() if how == "together" else specs()[:1], Settings(block_pixels=500), progress=seen.append
+    )
     done = [step.pixels for step in seen]
     assert done == sorted(set(done))
     assert done[-1] == seen[-1].pixels_total == JOB.view.pixels
@@ -137,7 +139,9 @@ def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
     ):
         cancel = threading.Event()
         with pytest.raises(CancelledError, match="stopped"):
-            mandelcl.render(job, devices, progress=arrange(cancel), cancel=cancel, block_pixels=500, shortcuts=False)
+            mandelcl.render(
+                job, devices, Settings(block_pixels=500, shortcuts=False), progress=arrange(cancel), cancel=cancel
+            )
     assert all(worker._process.poll() is not None for worker in workers)
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from mandelcl import cache
 from mandelcl.engine import choose, known_answers, selftest, source
-from mandelcl.engine.known_answers import Words
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
@@ -20,6 +19,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat
 from mandelcl.opencl.device import Device, kernel_of
 from mandelcl.rendering.render import render
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import Target, devices, expected
 

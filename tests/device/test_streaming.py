@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.computing.computation import Progress, Settings
+from mandelcl.computing.settings import Progress, Settings
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew import seat as seats
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.handle import Event, Handle

@@ -14,8 +14,8 @@ class Probed:
     """A program whose launches take as long as they should, times the next of `delays`."""
 
     def __init__(self, delays: list[float]) -> None:
-        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, group=16, local_columns=2, local_rows=4)
-        self.saturation, self.loop_limit, self.most_groups = 64, 0, 1 << 30
+        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, stride=16, local_columns=2, local_rows=4)
+        self.saturation, self.loop_limit, self.most_strides = 64, 0, 1 << 30
         self.device = None
         self._delays = iter(delays)
 
