@@ -13,7 +13,7 @@ from mandelcl.studies.study import Column, Study
 SIZE = 2048
 NUMBERS = ("float", "double", "fp128")
 CUTS: Mapping[str, tuple[int, int] | None] = {"1x1": (1, 1), "16x16": (16, 16), "by time": None}
-# The article's best on a CPU and on a GPU, of Linux and Windows.
+# The article's best times on a CPU and on a GPU, each the better of Linux and Windows.
 PUBLISHED = {
     ("float", "Mini Set 1"): "78 ms (i7 C×8); 41 ms (GTX285)",
     ("float", "Julia Island"): "2.5 s (i7 C×8); 200 ms (GTX285, HD5870)",
