@@ -1,4 +1,4 @@
-"""Named places worth a picture; all of them within what `double` resolves at 1920×1080."""
+"""Named places worth a picture. `double` resolves all of them at 1920×1080."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from mandelcl.view import View
 class Location:
     """A point, a zoom, and how to show it.
 
-    `re`, `im` and `zoom` are exact: decimals or ratios as `view.parse_number` reads them; the picture is 4/zoom
-    high. `iterations` is the cap that brings out the detail. `palette`, `cycle` and `offset` are `colour`'s.
+    `re`, `im` and `zoom` are exact: decimals or ratios as `parse_number` reads them; the picture is 4/zoom high.
+    `iterations` is the cap that brings out the detail. `palette`, `cycle` and `offset` are those of a `Colouring`.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Location:
     cycle: float | None = None
 
     def view(self, width: int = 1920, height: int = 1080) -> View:
-        """Return the place as a view of that many pixels; raises InvalidInputError for a size without pixels."""
+        """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
         re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom)
         return View.centred(re, im, zoom, width, height)
 

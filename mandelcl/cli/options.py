@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they mean together: a view, a job, a colouring."""
+"""Options that several commands share, and what they make together: a view, a job, a colouring."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,26 +24,28 @@ _WHOLE_SET = ("-0.75", "0", "1.6")
 
 _JOB_OPTIONS = (
     click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
-    click.option("--center", nargs=2, metavar="RE IM", help="The middle of the picture, exactly as written."),
+    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
-    click.option("--like", metavar="FILE", help="The job of a .png or .npz that mandelcl wrote."),
+    click.option("--like", metavar="FILE", help="Take the job of a .png or .npz that mandelcl wrote."),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
     click.option(
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
     ),
-    click.option("--escape-radius", metavar="R", help="An orbit has escaped where |z| > R. [default: 2]"),
+    click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
     click.option("--number", metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]", help="Number format. [default: auto]"),
     click.option(
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
     ),
-    click.option("--algorithm", type=click.Choice(ALGORITHMS), help="How pixels are found. [default: escape]"),
+    click.option(
+        "--algorithm", type=click.Choice(ALGORITHMS), help="Compute each pixel, or fill areas. [default: escape]"
+    ),
     click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
 )
 
 _COLOUR_OPTIONS = (
     click.option("--palette", metavar="NAME", help=f"Colours. [default: the place's, or {DEFAULT_PALETTE}]"),
-    click.option("--cycle", type=float, metavar="LENGTH", help="Counts in one turn of the palette."),
+    click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
 )
 
@@ -54,7 +56,7 @@ device_option = click.option(
     metavar="SPEC",
     help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
-self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device; do not test it first.")
+self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
 
 
 def job_options(function: _F) -> _F:
@@ -75,7 +77,7 @@ def _apply(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What the user said of the job; None where nothing."""
+    """The options of a job as given; None for those left out."""
 
     at: str | None
     center: tuple[str, str] | None
@@ -115,7 +117,7 @@ class JobOptions:
         return find_location(self.at) if self.at is not None else None
 
     def check(self) -> None:
-        """Raise click.UsageError for options that contradict or lack each other."""
+        """Raise click.UsageError for options that contradict each other, or need another one."""
         given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)} each say what to draw; give one of them")
@@ -126,9 +128,7 @@ class JobOptions:
         if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
         if self.strict and self.algorithm not in ("border", "auto"):
-            raise click.UsageError(
-                "--strict says what --algorithm border may fill; give --algorithm border or auto too"
-            )
+            raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
 
     def _default_iterations(self) -> int:
         location = self.location()
@@ -155,7 +155,7 @@ def colouring(
     location: Location | None = None,
     like: str | None = None,
 ) -> Colouring:
-    """Return the colouring that the options name, with the place's or the picture's own where they are silent."""
+    """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
     remembered = read_colouring(like) if like is not None else None
     if remembered is not None:
         base = Colouring.from_json(remembered)

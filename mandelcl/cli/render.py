@@ -45,12 +45,12 @@ Examples:
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="MS",
-    help="How long a launch should last. [default: 100; 20 where the driver stops long ones]",
+    help="How long a launch should last. [default: 100; 20 if the driver stops long ones]",
 )
-@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
-@click.option("--rectangles", metavar="FILE.png", help="Draw, too, what border tracing filled and computed.")
-@click.option("--resume", is_flag=True, help="Go on with a render that was stopped, if there is one.")
-@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to its end, even where that is known.")
+@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, one launch each.")
+@click.option("--rectangles", metavar="FILE.png", help="Also draw what border tracing filled and computed.")
+@click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -72,16 +72,16 @@ def command(
 ) -> None:
     """Draw a picture.
 
-    With no view given, the whole set. FILE's suffix chooses the format: .png (carries its job, see --like), .ppm, .npz
-    (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the
-    picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are never
-    rounded on the way in.
+    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png (carries its job, see --like),
+    .ppm, .npz (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without
+    -o the picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are
+    never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume goes on. Several devices (--device) share the picture.
+    interrupt, the same command with --resume continues. Several devices (--device) share the picture.
     """
     if as_json and quiet:
-        raise click.UsageError("--json and --quiet exclude each other")
+        raise click.UsageError("give --json or --quiet, not both")
     wanted = options.JobOptions(**job_options)
     wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
@@ -89,11 +89,11 @@ def command(
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
-        raise click.UsageError("--blocks makes each block one launch, so --budget has no say; give one of them")
+        raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     job = wanted.job(smooth=colouring.palette.smooth)
     tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
-        raise click.UsageError("--rectangles shows what --algorithm border does; add that")
+        raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
     settings = Settings(
         budget=budget and budget / 1000,
         blocks=cut,

@@ -34,7 +34,7 @@ class Palette:
     """A closed cycle of colours.
 
     `colours` are sRGB hexadecimal (`"#03071e"`). A discrete palette shows them as they are, colour[n mod size]
-    for the count n. A smooth one passes through them in OKLab, at constant speed, and comes back to the first.
+    for the count n. A smooth one passes through them in OKLab, at constant speed, and returns to the first.
     `cycle` is the default length of a turn: for a discrete palette in counts, for a smooth one in units of
     (8 + count)^(1/4). `inside` is the colour of the set.
     """
@@ -48,7 +48,7 @@ class Palette:
 
     @property
     def smooth(self) -> bool:
-        """Whether the palette wants the field's smooth fraction."""
+        """Whether the palette uses the field's smooth fraction."""
         return not self.discrete
 
     def table(self) -> npt.NDArray[np.uint8]:
@@ -59,7 +59,7 @@ class Palette:
         return _table(self)
 
 
-# The table of seeds/003, `mapping[16]`.
+# The coursework's own table, `mapping[16]`.
 _COURSEWORK = (
     *("#421e0f", "#19071a", "#09012f", "#040449", "#000764", "#0c2c8a", "#1852b1", "#397dd1"),
     *("#86b5e5", "#d3ecf8", "#f1e9bf", "#f8c95f", "#ffaa00", "#cc8000", "#995700", "#6a3403"),

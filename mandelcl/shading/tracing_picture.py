@@ -1,4 +1,4 @@
-"""A picture of what border tracing did: rectangles filled, and how; borders and insides computed."""
+"""A picture of what border tracing did: which rectangles it filled, by which rule, and which pixels it computed."""
 
 from pathlib import Path
 
@@ -20,13 +20,13 @@ _LIGHTER = 0.16
 
 
 class TracingPicture:
-    """Collects the rectangles of a render; `watch` is for `Settings`."""
+    """Collects the rectangles of a render; `watch` goes into its `Settings`."""
 
     def __init__(self, path: str | Path, view: View) -> None:
         if view.pixels > _MOST_PIXELS:
             raise InvalidInputError(f"a picture of rectangles has at most {_MOST_PIXELS} pixels; choose a smaller size")
         if not str(path).lower().endswith(".png"):
-            raise InvalidInputError(f"a picture of the rectangles is a .png, not {path}")
+            raise InvalidInputError(f"the picture of rectangles must be a .png, not {path}")
         require_replaceable(target(path), path)
         self._path = path
         self._pixels = np.full((view.height, view.width, _BYTES), _COMPUTED, np.uint8)
@@ -42,7 +42,7 @@ class TracingPicture:
             corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
         ):
             colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
-            edge = 0 if by_proof else 1  # what is trusted has a border that was computed
+            edge = 0 if by_proof else 1  # a trusted rectangle has a border that was computed
             top, left = block.y + y0 + edge, block.x + x0 + edge
             shade = np.array([part + (255 - part) * min(0.8, _LIGHTER * level) for part in colour])
             place = self._pixels[top : block.y + y1 + 1 - edge, left : block.x + x1 + 1 - edge]
@@ -53,7 +53,7 @@ class TracingPicture:
                 place[:, 0] = place[:, -1] = dark
 
     def write(self) -> None:
-        """Write the file, replacing what was there in one step. Raises InvalidInputError where nothing was traced."""
+        """Write the file, replacing what was there in one step. Raises InvalidInputError if nothing was traced."""
         if not self.rectangles:
             raise InvalidInputError("nothing was traced, so there are no rectangles; use --algorithm border")
         from PIL import Image

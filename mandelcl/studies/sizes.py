@@ -134,14 +134,13 @@ STUDY = Study(
     published=(
         "GTX 970M against one core of a mobile Core i7 (6th generation), whole process: 2.8 times as fast at 512², "
         "5.1 times at 16384²",
-        "Its charts are pictures: exact times are undetermined",
+        "The coursework shows its times only as charts, so exact times are unknown",
     ),
     notes=(
-        "Double, separate rounding, cap 255, written as binary PPM. A whole process is Python's start, the search for "
-        "devices, kernels from the cache, the picture and its file; its kernel time is shown beside it.",
-        "Sequential is one compute unit (a sub-device) and one orbit at a time, by the same program. Speed-up is over "
-        "it.",
-        "Contraction on is fused rounding: other counts, so it is validated by itself, and its file is not the "
-        "coursework's.",
+        "Double, separate rounding, cap 255, written as binary PPM. A whole process starts Python, finds the devices, "
+        "loads kernels from the cache, computes the picture and writes its file; its kernel time is shown beside it.",
+        "Sequential is the same program kept to one core of a CPU, with one orbit at a time. Speed-up is over it.",
+        "Contraction on means fused rounding. It gives other counts, so it is validated separately, and its file is "
+        "not the coursework's.",
     ),
 )

@@ -91,7 +91,7 @@ def repeated(
     """Return at least one timed run, `repeat` where they end within `patience` seconds.
 
     Where the kernel times of `repeat` runs spread so much that their median is not known to 2 %, they grow to at most
-    five times as many, for two seconds.
+    five times as many, for at most a second longer.
     """
     samples: list[Sample] = []
     started = clock()

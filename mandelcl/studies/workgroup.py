@@ -99,8 +99,8 @@ STUDY = Study(
         "NVIDIA T400, double, R = 2000: 81 670 ms with 1×1, about 2 715 ms from 32 work-items on",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000, double (float where a device has no double), the device's own variant with another "
-        "local size; on a CPU a work-item takes several vectors of pixels, on a GPU one pixel.",
-        "The published times include allocation and copy; ours are kernel times.",
+        "3R × 2R pixels, cap 1000, double (float where a device has no double). The kernels have the device's own "
+        "variant with another local size: on a CPU a work-item takes several vectors of pixels, on a GPU one pixel.",
+        "The published times include allocation and copy; these are kernel times.",
     ),
 )
