@@ -14,7 +14,6 @@ from mandelcl.job import Job
 from mandelcl.rendering.store import Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
-_SETTLED = ("number", "rounding", "algorithm")
 
 
 @contextmanager
@@ -45,14 +44,16 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with number, rounding and algorithm as the store's was settled to, where it leaves them open.
+    """Return the job with what it leaves open (`auto`) as the store's was settled.
 
     Raises FileError where the store is another job's.
     """
-    settled = {name: getattr(manifest.job, name) for name in _SETTLED if getattr(job, name) == "auto"}
-    same = replace(job, **settled)
+    names = [field.name for field in fields(Job)]
+    same = replace(job, **{name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"})
+    if same.algorithm == "escape":  # strict says what border tracing may fill, so it means nothing here
+        same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:
-        different = [f.name for f in fields(Job) if getattr(same, f.name) != getattr(manifest.job, f.name)]
+        different = [name for name in names if getattr(same, name) != getattr(manifest.job, name)]
         raise FileError(
             f"the unfinished render is another job's: its {' and '.join(different)} differ; give the same options, "
             "or delete its .part folder"

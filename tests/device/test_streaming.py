@@ -205,6 +205,17 @@ def test_another_device_goes_on(device: Device, files: Files) -> None:
     files.check(first)
 
 
+def test_what_auto_settled_on_goes_on(device: Device, files: Files) -> None:
+    """Strict, too, which means nothing once the algorithm is escape time."""
+    files.job = replace(files.job, algorithm="auto", strict=True)
+    files.stop(device, WIDTH * HEIGHT // 2)
+    kept = len(files.bands())
+    report = files.render(device, resume=True)
+    assert report.algorithm == "escape", "so small a picture is not worth tracing"
+    assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    files.check(device)
+
+
 def test_resume_without_a_store_starts_afresh(device: Device, files: Files) -> None:
     assert files.render(device, resume=True).pixels_computed == WIDTH * HEIGHT
     files.check(device)

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -178,6 +179,20 @@ def test_another_jobs_store_is_refused() -> None:
     assert adopt(auto, manifest) == manifest.job
     with pytest.raises(FileError, match="number differ"):
         adopt(manifest.job.resolved("double", "auto"), manifest)
+
+
+@pytest.mark.parametrize("settled", ["escape", "border"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_strict_differs_only_where_it_says_something(settled: str, strict: bool) -> None:
+    """Escape time fills nothing, so `auto` and strict may have been settled on it with or without the word."""
+    manifest = Manifest(replace(a_manifest().job, algorithm=settled, strict=strict), 2)
+    assert adopt(replace(manifest.job, algorithm="auto"), manifest) == manifest.job
+    other = replace(manifest.job, algorithm="auto", strict=not strict)
+    if settled == "escape":
+        assert adopt(other, manifest) == manifest.job
+    else:
+        with pytest.raises(FileError, match="its strict differ"):
+            adopt(other, manifest)
 
 
 def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
