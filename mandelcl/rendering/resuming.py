@@ -1,5 +1,6 @@
 """What an earlier render left beside its outputs, whether it may be gone on with, and whether there is room."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,7 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
-from mandelcl.rendering.store import Manifest, Store
+from mandelcl.rendering.store import DRAFT, Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
 
@@ -40,6 +41,8 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     for store in stores:
         with one_line(f"cannot use {store.folder}"):
             store.sweep()
+        if os.path.lexists(store.folder / DRAFT):
+            raise FileError(f"{store.folder / DRAFT} is not mandelcl's; move it away, or choose another output")
     return manifests[0]
 
 

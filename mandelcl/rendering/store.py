@@ -23,6 +23,7 @@ import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.files import deepzoom
 from mandelcl.files.paths import one_line
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
@@ -90,12 +91,20 @@ class Store:
         self._lock = FileLock(folder / LOCK, thread_local=False)
 
     def lock(self) -> None:
-        """Make the folder and lock it; raises FileError where another process has it."""
+        """Make the folder and lock it; raises FileError where another process has it, or it is not mandelcl's."""
         self.folder.mkdir(exist_ok=True)
+        self._refuse_strangers()
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             raise FileError(f"{self.folder} is in use: another mandelcl is drawing the same file") from None
+
+    def _refuse_strangers(self) -> None:
+        """Raise FileError for files under names that a store gives, in a folder without a store's lock or manifest."""
+        found = sorted(path.name for path in self.folder.iterdir())
+        strangers = [name for name in found if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
+        if strangers and not {LOCK, MANIFEST} & set(found):
+            raise FileError(f"{self.folder / strangers[0]} is not mandelcl's; move it away, or choose another output")
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
@@ -166,7 +175,7 @@ class Store:
             self.folder.rmdir()
 
     def sweep(self) -> None:
-        """Remove drafts that an earlier process left, and bands without a manifest."""
+        """Remove drafts that an earlier process left, and bands without a manifest; to be called with the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self.folder.iterdir():
             if _is_draft(path) or (orphans and _is_band(path)):
@@ -217,15 +226,22 @@ def _checksum(core: dict[str, Any]) -> str:
 
 
 def _is_band(path: Path) -> bool:
-    return bool(_OWN_BAND.fullmatch(path.name))
+    return bool(_OWN_BAND.fullmatch(path.name)) and not _is_folder(path)
 
 
 def _is_draft(path: Path) -> bool:
+    """Whether a path is a draft that a store made: a file, or the folder of a Deep Zoom picture."""
+    if _is_folder(path):
+        return path.name == DRAFT and deepzoom.is_draft(path)
     return bool(_OWN_DRAFT.fullmatch(path.name))
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if _is_folder(path):
         import shutil  # only Deep Zoom's drafts are folders
 
         shutil.rmtree(path, ignore_errors=True)

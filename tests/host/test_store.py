@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 
 from mandelcl.errors import FileError
 from mandelcl.job import Job
-from mandelcl.rendering.resuming import adopt, left_behind
+from mandelcl.rendering.resuming import adopt, left_behind, locked
 from mandelcl.rendering.store import Manifest, Store
 from mandelcl.view import View
 
@@ -243,10 +243,46 @@ def test_only_its_own_files_are_removed(tmp_path: Path, begun: bool) -> None:
     assert set(names(folder)) >= set(FOREIGN), "foreign files"
     assert not {"band-0000003.new", "manifest.json.new", "draft"} & set(names(folder)), "leftovers are swept"
     assert ("band-0000003" in names(folder)) == begun, "bands without a manifest are nobody's"
-    (folder / "draft").mkdir()
-    (folder / "draft" / "tile").write_text("x")
+    (folder / "draft" / "picture_files" / "0").mkdir(parents=True)
+    (folder / "draft" / "picture_files" / "0" / "0_0.png").write_text("x")
     store.remove()
     assert names(folder) == sorted(FOREIGN)
+
+
+@pytest.mark.parametrize("name", ["draft", "band-0000001", "manifest.json.new"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_folder_that_mandelcl_did_not_make_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+    """Without a lock or a manifest, names like its own are somebody else's: they stay."""
+    folder = tmp_path / "a.png.part"
+    inside = folder / name / "thesis.tex" if kind == "folder" else folder / name
+    inside.parent.mkdir(parents=True)
+    inside.write_text("x")
+    store = Store(folder)
+    with pytest.raises(FileError, match=f"{name} is not mandelcl's; move it away"), locked([store]):
+        pass
+    assert inside.read_text() == "x"
+    assert names(folder) == [name], "no lock was made"
+
+
+def test_foreign_folders_stay_beside_a_store(tmp_path: Path) -> None:
+    """Folders have names of a store's files, and the lock of a process that was killed is there."""
+    folder = tmp_path / "a.png.part"
+    for name in ("draft", "band-0000001", "manifest.json.new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "thesis.tex").write_text("x")
+    (folder / "lock").touch()
+    with locked([Store(folder)]) as stores, pytest.raises(FileError, match="draft is not mandelcl's"):
+        left_behind(stores, resume=False)
+    assert sorted(path.parent.name for path in folder.rglob("*.tex")) == ["band-0000001", "draft", "manifest.json.new"]
+
+
+def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "picture_files").mkdir()
+    store = Store(tmp_path / "s")
+    store.lock()
+    (tmp_path / "s" / "draft").symlink_to(tmp_path)
+    store.release()
+    assert names(tmp_path) == ["picture_files"]
 
 
 def test_a_store_leaves_nothing(tmp_path: Path) -> None:
