@@ -62,6 +62,14 @@ def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture
                 os.fsync(file.fileno())
 
 
+def check_replaceable(path: str | Path) -> None:
+    """Raise FileError where what lies in the path's place may not be replaced."""
+    with one_line(f"cannot write {path}"):
+        place = target(path)
+        require_replaceable(place, path)
+        format_of(path).check(place)
+
+
 def put_in_place(path: str | Path, draft: Path) -> None:
     """Replace `path` by its finished draft."""
     with one_line(f"cannot write {path}"):

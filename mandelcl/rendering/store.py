@@ -88,6 +88,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest | None = None
+        self.keeps_draft = False  # a finished one, that could not be put in place
         self._lock = FileLock(folder / LOCK, thread_local=False)
 
     def lock(self) -> None:
@@ -182,10 +183,13 @@ class Store:
                 _remove(path)
 
     def release(self) -> None:
-        """Let go of the lock; a folder that holds no band is removed."""
+        """Let go of the lock; drafts are removed, unless one is to be kept, and so is a folder that holds no band."""
         if not self._lock.is_locked:
             return
-        if (self.folder / MANIFEST).exists():
+        if self.keeps_draft:
+            self._lock.release()
+            (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
+        elif (self.folder / MANIFEST).exists():
             self.sweep()
             self._lock.release()
         else:

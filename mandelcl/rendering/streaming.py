@@ -18,7 +18,7 @@ import numpy as np
 from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.crew.crew import Crew
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, target
 from mandelcl.files.strips import Picture
@@ -58,7 +58,8 @@ def render_to(
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
-    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all.
+    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all; where the
+    disk refuses one of several only then, FileError says which are finished but not in place.
     Raises FileError, and what `render` raises.
     """
     output.check_writable(*paths)
@@ -156,11 +157,29 @@ class _Render:
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
             raise self._explained(self.bands.failure)
-        for path, store in zip(self.paths, self.stores, strict=True):
-            output.put_in_place(path, store.folder / DRAFT)
+        self._put_in_place()
         for store in self.stores:
             store.remove()
         return self._report()
+
+    def _put_in_place(self) -> None:
+        """Replace the outputs by their drafts, once none is seen to stand in the way.
+
+        Raises FileError where one does, or where replacing fails; the drafts of those that are not replaced are kept.
+        """
+        waiting = list(zip(self.paths, self.stores, strict=True))
+        try:
+            for path, _ in waiting:
+                output.check_replaceable(path)
+            while waiting:
+                path, store = waiting[0]
+                output.put_in_place(path, store.folder / DRAFT)
+                del waiting[0]
+        except FileError as error:
+            for _, store in waiting:
+                store.keeps_draft = True
+            drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
+            raise FileError(f"{error}; finished, and kept until the next render: {drafts}") from error
 
     def _explained(self, failure: BaseException) -> BaseException:
         """Return the failure, with a word on what is kept."""

@@ -221,6 +221,47 @@ def test_resume_without_a_store_starts_afresh(device: Device, files: Files) -> N
     files.check(device)
 
 
+def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
+    """A folder that has come into the place of the last: the first is not replaced, and nothing finished is lost."""
+    first, last = files.paths
+    first.write_text("older")
+    with pytest.raises(FileError) as caught:
+        render_to(files.paths, files.job, ICE, device, progress=lambda _done: last.mkdir(exist_ok=True))
+    drafts = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
+    kept = f"finished, and kept until the next render: {drafts[0]}, {drafts[1]}"
+    assert str(caught.value) == f"cannot write {last}: it is a folder; {kept}"
+    assert first.read_text() == "older"
+    finished = drafts[0].read_bytes()
+    last.rmdir()
+    render_to(files.paths, files.job, ICE, device)
+    assert finished == first.read_bytes()
+    files.check(device)
+
+
+def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk refuses the last of two: the first is in place, the other kept, and the line says so."""
+    first, last = files.paths
+    replace = Path.replace
+
+    def refuse(self: Path, place: Path) -> Path:
+        if place == last:
+            raise PermissionError(1, "Operation not permitted", str(self), None, str(place))
+        return replace(self, place)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(FileError) as caught:
+        files.render(device)
+    monkeypatch.undo()
+    draft = files.folder / "a.npz.part" / "draft"
+    kept = f"finished, and kept until the next render: {draft}"
+    assert str(caught.value) == f"cannot write {last}: Operation not permitted; {kept}"
+    assert first.exists()
+    finished = draft.read_bytes()
+    files.render(device, resume=True)
+    assert finished == last.read_bytes()
+    files.check(device)
+
+
 Fail = Callable[..., None]
 
 
