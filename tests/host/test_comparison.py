@@ -1,0 +1,60 @@
+"""Two results compared: by their counts, or by their colours as they are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mandelcl.comparison import compare
+from mandelcl.errors import FileError
+
+
+def grey(path: Path, side: int = 4) -> Path:
+    Image.new("L", (side, side), 7).save(path)
+    return path
+
+
+def test_a_large_picture_is_no_cause_for_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow warns above a number of pixels, and refuses above twice that; warnings are errors in these tests."""
+    picture = grey(tmp_path / "a.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 15)
+    assert compare(picture, picture).pixels == 16
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 7)
+    with pytest.raises(FileError, match=r"a\.png has more than 14 pixels; compare the fields \(.npz\) instead"):
+        compare(picture, picture)
+
+
+def test_where_and_by_how_much_pictures_differ(tmp_path: Path) -> None:
+    pixels = np.zeros((3, 5, 3), np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    pixels[1, 2] = (0, 200, 0)
+    pixels[2, 4] = (9, 0, 0)
+    Image.fromarray(pixels).save(tmp_path / "b.ppm")
+    for pair in (("a.png", "b.ppm"), ("b.ppm", "a.png")):
+        found = compare(*(tmp_path / name for name in pair))
+        assert found.as_dict() == {
+            "pixels": 15,
+            "differing": 2,
+            "percent": pytest.approx(200 / 15),
+            "largest_difference": 200,
+            "first": [2, 1],
+        }
+        assert found.drawing()[1, 2].tolist() == [255, 255, 255]
+
+
+def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
+    picture = grey(tmp_path / "a.png")
+    (tmp_path / "junk.png").write_bytes(bytes(range(256)))
+    (tmp_path / "cut.png").write_bytes(picture.read_bytes()[:40])
+    for name, why in {
+        "missing.png": "does not exist",
+        "junk.png": "is not a readable picture",
+        "cut.png": "is not a readable picture",
+        "a.gif": "is neither a field",
+    }.items():
+        with pytest.raises(FileError, match=why) as caught:
+            compare(picture, tmp_path / name)
+        assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(FileError, match="one is 4x4, the other 5x5"):
+        compare(picture, grey(tmp_path / "b.png", 5))
