@@ -14,7 +14,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,14 @@ _HEADER = struct.Struct("<III")  # words a pixel, rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows."""
+    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows.
+
+    `origin` is the text that it was read from, to which the store's bands are bound; empty for a new one.
+    """
 
     job: Job
     band_rows: int
+    origin: str = field(default="", compare=False, repr=False)
 
     @property
     def bands(self) -> int:
@@ -60,9 +64,9 @@ class Manifest:
         return self.job.words, min(self.band_rows, view.height - band * self.band_rows), view.width
 
     def text(self) -> str:
-        """Return the manifest as JSON."""
+        """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
         core = {"version": _VERSION, "job": json.loads(self.job.to_json()), "band_rows": self.band_rows}
-        return json.dumps({"manifest": core, "checksum": _checksum(core)}, indent=1) + "\n"
+        return self.origin or _text({"manifest": core, "checksum": _checksum(core)})
 
     @classmethod
     def parse(cls, text: str) -> "Manifest":
@@ -74,7 +78,8 @@ class Manifest:
                 raise ValueError("its checksum is wrong")
             if core["version"] != _VERSION:
                 raise ValueError(f"it has version {core['version']!r}; this mandelcl reads version {_VERSION}")
-            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]))
+            origin = _text({"manifest": core, "checksum": values["checksum"]})
+            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]), origin)
         except (AttributeError, InvalidInputError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         if manifest.band_rows < 1:
@@ -223,6 +228,10 @@ class Store:
             with suppress(OSError):
                 draft.unlink()
             raise
+
+
+def _text(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=1) + "\n"
 
 
 def _checksum(core: dict[str, Any]) -> str:

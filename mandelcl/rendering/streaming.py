@@ -70,8 +70,7 @@ def render_to(
         work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), notice)
         with closing(work):
             _require_memory(work)
-            rows = manifest.band_rows if manifest else work.block_height
-            render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
+            render = _Render(work, manifest or Manifest(work.job, work.block_height), stores, paths, colouring, memory)
             if manifest:
                 render.resume(notice)
             # A store that is there already has most of what it needs.

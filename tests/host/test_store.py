@@ -1,5 +1,6 @@
 """The store of finished bands: what comes back is what went in, or is refused; and only its own files are removed."""
 
+import base64
 import json
 import signal
 import subprocess
@@ -167,6 +168,65 @@ def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.Mo
     with pytest.raises(ValueError, match="version 99"):
         Manifest.parse(text)
     assert json.loads(text)["manifest"]["version"] == 99
+
+
+# What mandelcl 0.1 wrote: a job in version 1 of its JSON, and the first band of two rows.
+OLD_MANIFEST = """{
+ "manifest": {
+  "version": 1,
+  "job": {
+   "algorithm": "escape",
+   "formula": "mandelbrot",
+   "iterations": 1000,
+   "number": "float",
+   "radius_squared": "4",
+   "rounding": "fused",
+   "smooth": true,
+   "strict": false,
+   "version": 1,
+   "view": {
+    "anchor_column": 0,
+    "anchor_im": "5/6",
+    "anchor_re": "-2",
+    "anchor_row": 0,
+    "height": 3,
+    "pitch": "5/6",
+    "width": 4
+   }
+  },
+  "band_rows": 2
+ },
+ "checksum": "ad5ec3d648034fbdae924dd2d775d339"
+}
+"""
+OLD_BAND = (
+    "bWFuZGVsY2wgYmFuZCAxCjjj5oY3DmEzk04sGjg8jrsDAAAAAgAAAAQAAAABAAAAEAAAAAAAAAB4AWNkYmZhZWPnAAAAgAAlAQAAAAsAAAAAAAAA"
+    "eAHj4IAAAAEoAEEBAAAAEAAAAAAAAAB4ARMUEhYRFROXAAACwACl"
+)
+
+
+def test_an_old_store_goes_on(tmp_path: Path) -> None:
+    """Its bands are bound to the text of its manifest, in which the job reads as it did then."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(OLD_MANIFEST)
+    (folder / "band-0000000").write_bytes(base64.b64decode(OLD_BAND))
+    store = Store(folder)
+    store.lock()
+    manifest = store.read_manifest()
+    assert manifest is not None
+    assert manifest == a_manifest(4, 3, smooth=True)
+    assert manifest.text() == OLD_MANIFEST
+    store.begin(manifest)
+    assert list(store.verified()) == [(0, True)]
+    assert store.read(0).tolist() == np.arange(1, 25).reshape(3, 2, 4).tolist()
+    store.write(1, words_of(manifest, 1))
+    store.release()
+    again = Store(folder)
+    again.lock()
+    again.manifest = again.read_manifest()
+    assert list(again.verified()) == [(0, True), (1, True)]
+    again.remove()
 
 
 def test_another_jobs_store_is_refused() -> None:
