@@ -76,7 +76,7 @@ def _load(path: str | Path) -> npt.NDArray[Any]:
         return read_field(path).counts
     if suffix in _PICTURES:
         return _pixels(path)
-    raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})")
+    raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})", path)
 
 
 def _pixels(path: str | Path) -> npt.NDArray[np.uint8]:
@@ -88,9 +88,9 @@ def _pixels(path: str | Path) -> npt.NDArray[np.uint8]:
             with Image.open(path) as image:
                 return np.asarray(image.convert("RGB"))
     except FileNotFoundError:
-        raise FileError(f"{path} does not exist") from None
+        raise FileError(f"{path} does not exist", path) from None
     except Image.DecompressionBombError:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
-        raise FileError(f"{path} has more than {most} pixels; compare the fields (.npz) instead") from None
+        raise FileError(f"{path} has more than {most} pixels; compare the fields (.npz) instead", path) from None
     except (OSError, SyntaxError, ValueError) as error:
-        raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}") from error
+        raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}", path) from error

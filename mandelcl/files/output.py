@@ -55,7 +55,7 @@ def write(path: str | Path, source: RowSource | None, picture: Picture | None = 
 
 def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None) -> None:
     """Write what is to become `path` to `draft`, which does not exist yet; raises FileError that names `path`."""
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         format_of(path).write(draft, source, picture)
         if draft.is_file():
             with draft.open("rb+") as file:
@@ -64,7 +64,7 @@ def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture
 
 def check_replaceable(path: str | Path) -> None:
     """Raise FileError where what lies in the path's place may not be replaced."""
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         format_of(path).check(place)
@@ -72,7 +72,7 @@ def check_replaceable(path: str | Path) -> None:
 
 def put_in_place(path: str | Path, draft: Path) -> None:
     """Replace `path` by its finished draft."""
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         format_of(path).put_in_place(draft, place)
@@ -165,7 +165,7 @@ def format_of(path: str | Path) -> Format:
     try:
         return FORMATS[Path(path).suffix.lower()]
     except KeyError:
-        raise FileError(f"cannot write {path}: the suffix must be one of {', '.join(SUFFIXES)}") from None
+        raise FileError(f"cannot write {path}: the suffix must be one of {', '.join(SUFFIXES)}", path) from None
 
 
 def _require_picture(picture: Picture | None) -> Picture:

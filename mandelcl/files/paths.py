@@ -21,7 +21,7 @@ def target(path: str | Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a NUL byte
-        raise FileError(f"{str(path)!r} is not a path") from error
+        raise FileError(f"{str(path)!r} is not a path", path) from error
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:
@@ -31,9 +31,9 @@ def require_replaceable(place: Path, path: str | Path) -> None:
     except FileNotFoundError:
         return
     if stat.S_ISDIR(mode):
-        raise FileError(f"cannot write {path}: it is a folder")
+        raise FileError(f"cannot write {path}: it is a folder", path)
     if not stat.S_ISREG(mode):
-        raise FileError(f"cannot write {path}: it is a device or a pipe, not a file")
+        raise FileError(f"cannot write {path}: it is a device or a pipe, not a file", path)
 
 
 def unchecked(_place: Path) -> None:
@@ -54,7 +54,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check]
     seen: dict[str, str | Path] = {}
     for path in paths:
         check = check_of(path)
-        with one_line(f"cannot write {path}"):
+        with one_line("cannot write", path):
             place = target(path)
             require_replaceable(place, path)
             if not place.parent.is_dir():
@@ -65,7 +65,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check]
                 pass
         key = os.path.normcase(place)
         if key in seen:
-            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own")
+            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own", path)
         seen[key] = path
 
 
@@ -87,7 +87,7 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
 
     Raises FileError that names the path, for whatever goes wrong with a file in the body, too.
     """
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         with drafted(place, put_in_place) as draft:
@@ -96,19 +96,24 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
 
 
 @contextmanager
-def one_line(what: str) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into a FileError of one line that begins with `what`."""
+def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into a FileError of one line that begins with `what` and the path."""
+    begin = what if path is None else f"{what} {path}"
     try:
         yield
     except FileError as error:
+        if error.path is None:
+            error.path = path
         message = str(error)
-        raise (error if message.startswith(what) else FileError(f"{what}: {message}")) from error.__cause__
+        if message.startswith(begin):
+            raise
+        raise FileError(f"{begin}: {message}", error.path) from error.__cause__
     except InvalidInputError as error:
-        raise FileError(f"{what}: {error}") from error
+        raise FileError(f"{begin}: {error}", path) from error
     except OSError as error:
-        raise FileError(f"{what}: {error.strerror or error}") from error
+        raise FileError(f"{begin}: {error.strerror or error}", path) from error
     except MemoryError as error:
-        raise FileError(f"{what}: not enough memory for it") from error
+        raise FileError(f"{begin}: not enough memory for it", path) from error
 
 
 def _discard(draft: Path) -> None:

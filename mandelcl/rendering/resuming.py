@@ -22,7 +22,7 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
     """Give the stores, each locked; at the end those that hold bands stay, the others leave nothing behind."""
     with ExitStack() as stack:
         for store in stores:
-            with one_line(f"cannot write {store.folder}"):
+            with one_line("cannot write", store.folder):
                 stack.enter_context(cleared_by(store.release))
                 store.lock()
         yield list(stores)
@@ -37,12 +37,13 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
         if manifest is not None and (index or not resume):
             hint = "name that output first, with --resume" if index else "go on with --resume"
-            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it")
+            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it", store.folder)
     for store in stores:
-        with one_line(f"cannot use {store.folder}"):
+        with one_line("cannot use", store.folder):
             store.sweep()
-        if os.path.lexists(store.folder / DRAFT):
-            raise FileError(f"{store.folder / DRAFT} is not mandelcl's; move it away, or choose another output")
+        draft = store.folder / DRAFT
+        if os.path.lexists(draft):
+            raise FileError(f"{draft} is not mandelcl's; move it away, or choose another output", draft)
     return manifests[0]
 
 
@@ -79,5 +80,6 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         if size > free:
             raise FileError(
                 f"{folder} has {free / 2**30:.1f} GiB free, and {job.view.width}x{job.view.height} may need "
-                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size"
+                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size",
+                folder,
             )

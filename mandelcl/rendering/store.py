@@ -103,27 +103,29 @@ class Store:
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise FileError(f"{self.folder} is in use: another mandelcl is drawing the same file") from None
+            why = f"{self.folder} is in use: another mandelcl is drawing the same file"
+            raise FileError(why, self.folder) from None
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files under names that a store gives, in a folder without a store's lock or manifest."""
         found = sorted(path.name for path in self.folder.iterdir())
         strangers = [name for name in found if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
         if strangers and not {LOCK, MANIFEST} & set(found):
-            raise FileError(f"{self.folder / strangers[0]} is not mandelcl's; move it away, or choose another output")
+            stranger = self.folder / strangers[0]
+            raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
-        if not (self.folder / MANIFEST).exists():
+        path = self.folder / MANIFEST
+        if not path.exists():
             return None
         try:
-            with one_line(f"cannot use {self.folder}"):
-                text = (self.folder / MANIFEST).read_bytes().decode()
+            with one_line("cannot use", self.folder):
+                text = path.read_bytes().decode()
             return Manifest.parse(text)
         except ValueError as error:  # UnicodeDecodeError is one, too
-            raise FileError(
-                f"{self.folder / MANIFEST} is damaged ({error}); nothing can be gone on with: delete {self.folder}"
-            ) from error
+            why = f"{path} is damaged ({error}), so nothing here can be used; delete {self.folder}"
+            raise FileError(why, path) from error
 
     def begin(self, manifest: Manifest) -> None:
         """Say whose bands are to follow, unless that is said already."""
@@ -140,7 +142,7 @@ class Store:
                 self.read(band)
                 yield band, True
             except FileError:
-                with one_line(f"cannot use {self.folder}"):
+                with one_line("cannot use", self.folder):
                     self._path(band).unlink()
                 yield band, False
 
@@ -156,13 +158,13 @@ class Store:
 
     def read(self, band: int) -> npt.NDArray[np.uint32]:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
-        with one_line(f"cannot use {self.folder}"):
+        with one_line("cannot use", self.folder):
             data = memoryview(self._path(band).read_bytes())
         start = len(_MAGIC) + _DIGEST_BYTES
         shape = self._known().shape(band)
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
         if not intact or _HEADER.unpack_from(data, start) != shape:
-            raise FileError(f"{self._path(band)} is damaged")
+            raise FileError(f"{self._path(band)} is damaged", self._path(band))
         return _unpack(data[start + _HEADER.size :], shape, words_of(self._known().job.planes))
 
     def remove(self) -> None:

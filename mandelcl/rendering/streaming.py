@@ -18,7 +18,7 @@ import numpy as np
 from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.crew.crew import Crew
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, target
 from mandelcl.files.strips import Picture
@@ -90,8 +90,8 @@ def _require_memory(work: Computation | Crew) -> None:
     row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
-            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
-            "is not foreseen; choose a narrower picture"
+            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and may take at most "
+            f"{_MOST_ROW_BYTES / 2**30:g}; choose a narrower picture"
         )
 
 
@@ -129,7 +129,7 @@ class _Render:
     def resume(self, notice: Callable[[str], None]) -> None:
         """Take over what the store holds, after a look at every byte of it."""
         store = self.stores[0]
-        with one_line(f"cannot go on with {store.folder}"):
+        with one_line("cannot go on with", store.folder):
             store.begin(self.manifest)
             found = list(store.verified())
         self.bands.stored.update(band for band, whole in found if whole)
@@ -155,7 +155,8 @@ class _Render:
                 wait(self._keeping, _FAREWELL_S)
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
-            raise self._explained(self.bands.failure)
+            self._explain(self.bands.failure)
+            raise self.bands.failure
         self._put_in_place()
         for store in self.stores:
             store.remove()
@@ -178,15 +179,15 @@ class _Render:
             for _, store in waiting:
                 store.keeps_draft = True
             drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
-            raise FileError(f"{error}; finished, and kept until the next render: {drafts}") from error
+            remark(error, f"finished, and kept until the next render: {drafts}")
+            raise
 
-    def _explained(self, failure: BaseException) -> BaseException:
-        """Return the failure, with a word on what is kept."""
+    def _explain(self, failure: BaseException) -> None:
+        """Add to what a failure says how much is kept."""
         store = self.stores[0]
-        if store.manifest is None or not isinstance(failure, MandelclError):
-            return failure
-        kept = f"{store.band_count()} of {self.manifest.bands} bands are kept in {store.folder}: go on with --resume"
-        return type(failure)(f"{failure}; {kept}")
+        if store.manifest is not None and isinstance(failure, MandelclError | CancelledError):
+            bands = f"{store.band_count()} of {self.manifest.bands} bands"
+            remark(failure, f"{bands} are kept in {store.folder}: go on with --resume")
 
     def _compute(self, progress: ShowProgress, store_after: float) -> None:
         work, bands = self.work, self.bands
@@ -199,7 +200,7 @@ class _Render:
             iterations += int(results[0].sum(dtype=np.uint64))
             progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
-                with one_line(f"cannot write to {self.stores[0].folder}"):
+                with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
 
@@ -228,7 +229,7 @@ class _Render:
     def _keep(self, band: int, results: Results) -> None:
         def keep() -> None:
             store = self.stores[0]
-            with self.bands.failing(), one_line(f"cannot write to {store.folder}"), self.watch.of("store"):
+            with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
                 store.write(band, results)
             self.bands.kept(band)
 

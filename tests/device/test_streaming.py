@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mandelcl.computing.computation import Progress, Settings
-from mandelcl.errors import CancelledError, FileError
+from mandelcl.errors import BuildError, CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -260,6 +260,25 @@ def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypat
     files.render(device, resume=True)
     assert finished == last.read_bytes()
     files.check(device)
+
+
+def test_a_failure_stays_what_it_is(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a word on what is kept, but with its own kind, data, cause and stack."""
+
+    def refuse(*_arguments: Any) -> None:
+        limit = time.monotonic() + 10
+        while not (files.part / "manifest.json").exists() and time.monotonic() < limit:
+            time.sleep(0.01)
+        raise BuildError("it refuses", "line 7: error", "0:0") from ValueError("the cause")
+
+    monkeypatch.setattr(png, "_pack_lines", refuse)
+    with pytest.raises(
+        BuildError, match=r"^it refuses; \d+ of 10 bands are kept in .*: go on with --resume$"
+    ) as caught:
+        files.render(device)
+    assert (caught.value.log, caught.value.device) == ("line 7: error", "0:0")
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "refuse" in [entry.name for entry in caught.traceback]
 
 
 Fail = Callable[..., None]
