@@ -4,12 +4,13 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files.leftovers import cleared_by
 
 Check = Callable[[Path], None]
@@ -34,6 +35,17 @@ def require_replaceable(place: Path, path: str | Path) -> None:
         raise FileError(f"cannot write {path}: it is a folder", path)
     if not stat.S_ISREG(mode):
         raise FileError(f"cannot write {path}: it is a device or a pipe, not a file", path)
+
+
+def paths_of(paths: Any) -> tuple[str | Path, ...]:
+    """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
+    each = tuple(paths) if several else (paths,)
+    if not each:
+        raise InvalidInputError("no output is named; give at least one path")
+    for path in each:
+        require_type(path, (str, Path), "an output")
+    return each
 
 
 def unchecked(_place: Path) -> None:

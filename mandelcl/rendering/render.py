@@ -1,9 +1,11 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import replace
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +14,10 @@ from mandelcl.computing.computation import Computation, Progress, Settings, Show
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.errors import CancelledError, InvalidInputError, require_type
 from mandelcl.field import Field, allocate
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.planes import values_of
 from mandelcl.report import Report
 
@@ -41,6 +44,15 @@ def begin(
     for warning in work.warnings:
         notice(warning)
     return work
+
+
+def require_inputs(job: Any, devices: Any, settings: Any = None) -> None:
+    """Raise InvalidInputError for values that are not of the types that `render` and `render_to` take."""
+    require_type(job, Job, "the job")
+    require_type(settings, (Settings, NoneType), "the settings")
+    several = isinstance(devices, Collection) and not isinstance(devices, str)
+    for device in devices if several else [devices]:
+        require_type(device, (str, Device), "a device")
 
 
 def _require_alone(settings: Settings, devices: int) -> None:
@@ -74,6 +86,7 @@ def render(
     CancelledError.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
+    require_inputs(job, devices)
     settings = Settings(variant, budget, block_pixels, blocks, self_test, shortcuts)
     work = begin(job, devices, settings, notice or (lambda _line: None))
     job, view = work.job, work.job.view

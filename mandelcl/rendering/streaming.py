@@ -12,19 +12,20 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
 from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
 from mandelcl.crew.crew import Crew
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
-from mandelcl.files.paths import one_line, target
+from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
-from mandelcl.rendering.render import begin
+from mandelcl.rendering.render import begin, require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
@@ -39,7 +40,7 @@ _FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, w
 
 
 def render_to(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
     devices: Wanted = (),
@@ -52,8 +53,9 @@ def render_to(
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
 ) -> Report:
-    """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
+    """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
+    Returns a report.
     `devices` are as for `render`: SPECs or devices, several to share the picture, none for the fastest.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
@@ -62,7 +64,12 @@ def render_to(
     disk refuses one of several only then, FileError says which are finished but not in place.
     Raises FileError, and what `render` raises.
     """
+    paths = paths_of(paths)
+    require_inputs(job, devices, settings)
+    require_type(colouring, (Colouring, NoneType), "the colouring")
     output.check_writable(*paths)
+    if colouring is None:
+        output.check_coloured(*paths)
     folders = [_part(path) for path in paths]
     with locked([Store(folder) for folder in folders]) as stores:
         manifest = left_behind(stores, resume)

@@ -66,6 +66,17 @@ def test_devices_are_specs_or_devices() -> None:
         mandelcl.render(JOB, "nonsense")
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+def test_an_output_is_a_path_or_several(tmp_path: Path, kind: Callable[[Path], str | Path]) -> None:
+    colouring = mandelcl.Colouring(mandelcl.find_palette("coursework"))
+    report = mandelcl.render_to(kind(tmp_path / "one.png"), JOB, colouring)
+    assert report.counts_sha256 == clean()
+    mandelcl.render_to([kind(tmp_path / name) for name in ("two.png", "two.npz")], JOB, colouring)
+    mandelcl.render_to(kind(tmp_path / "one.npz"), JOB)
+    for suffix in ("png", "npz"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+
+
 def test_one_device_works_in_this_process(workers: list[Handle]) -> None:
     mandelcl.render(JOB, specs()[0])
     assert workers == []
