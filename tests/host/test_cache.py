@@ -64,6 +64,24 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
     assert cache.read("kind", "key") is None
 
 
+def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is too long, or one above it may not be searched: there is nothing in it."""
+    for folder in (tmp_path / ("x" * 300), tmp_path / "loop" / "cache"):
+        monkeypatch.setenv("MANDELCL_CACHE", str(folder))
+        if folder.parent != tmp_path:
+            folder.parent.symlink_to(folder.parent)
+        assert not cache.holds("kind", "key")
+        assert cache.read("kind", "key") is None
+        cache.write("kind", "key", b"payload")
+        cache.remove("kind", "key")
+
+    def refuse(*_arguments: object, **_options: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert not cache.holds("kind", "key")
+
+
 def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"older")
 
