@@ -1,7 +1,8 @@
 """One folder for everything that is remembered between runs, never trusted: at worst a miss.
 
-`MANDELCL_CACHE` names another folder; `MANDELCL_CACHE=off` switches it off. An entry carries its own checksum, is
-written beside its place and renamed into it, so a killed process or two at once leave no damaged entry that is used.
+`MANDELCL_CACHE` names another folder, where `~` is the user's home; `off` or `0` switches it off. An entry carries its
+own checksum, is written beside its place and renamed into it, so a killed process or two at once leave no damaged entry
+that is used.
 
 Each write clears away, among the entries of its kind, those used longest ago: an entry's time is that of its last use.
 Processes need no lock for that: at worst an entry is removed that another has just used, and is made again.
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_OFF = ("off", "0", "no", "none", "false")
 _LASTING = ("tuning",)  # small, and made by minutes of measurement that the user asked for
 _MOST_BYTES = 128 << 20  # of a kind
 _MOST_ENTRIES = 4096
@@ -29,14 +31,17 @@ _DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
 
 def folder() -> Path | None:
     """Return the cache folder, which may not exist yet; None where it is switched off."""
-    setting = os.environ.get("MANDELCL_CACHE", "")
-    if setting.lower() == "off":
+    setting = os.environ.get("MANDELCL_CACHE", "").strip()
+    if setting.lower() in _OFF:
         return None
-    if setting:
-        return Path(setting)
-    import platformdirs
+    if not setting:
+        import platformdirs
 
-    return Path(platformdirs.user_cache_dir("mandelcl", appauthor=False))
+        setting = platformdirs.user_cache_dir("mandelcl", appauthor=False)
+    try:
+        return Path(setting).expanduser()
+    except RuntimeError:  # "~" of a user without a home folder
+        return None
 
 
 def read(kind: str, key: str) -> bytes | None:

@@ -232,7 +232,17 @@ def test_processes_at_once_clear_and_write(root: Path) -> None:
     assert len(names) <= 60
 
 
-@pytest.mark.parametrize("setting", ["off", "OFF"])
+def test_the_users_home_is_meant_by_its_sign(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    for setting in ("~/mc", " ~/mc "):
+        monkeypatch.setenv("MANDELCL_CACHE", setting)
+        assert cache.folder() == tmp_path / "mc"
+    monkeypatch.setenv("MANDELCL_CACHE", "~nobody-of-that-name/mc")
+    assert cache.folder() is None
+
+
+@pytest.mark.parametrize("setting", ["off", "OFF", "off ", " Off", "0", "no", "none", "false"])
 def test_switched_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", setting)
     monkeypatch.chdir(tmp_path)
