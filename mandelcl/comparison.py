@@ -12,6 +12,7 @@ from mandelcl.errors import FileError
 from mandelcl.files.loading import read_field
 
 _FIELD, _PICTURES = ".npz", (".png", ".ppm")
+_FORMATS = ("PNG", "PPM")  # of all that Pillow knows: some start other programs, and all are more to go wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _pixels(path: str | Path) -> npt.NDArray[np.uint8]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # large pictures are nothing unusual here
-            with Image.open(path) as image:
+            with Image.open(path, formats=_FORMATS) as image:
                 return np.asarray(image.convert("RGB"))
     except FileNotFoundError:
         raise FileError(f"{path} does not exist", path) from None

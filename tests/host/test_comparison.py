@@ -1,5 +1,6 @@
 """Two results compared: by their counts, or by their colours as they are."""
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,21 @@ def test_where_and_by_how_much_pictures_differ(tmp_path: Path) -> None:
             "first": [2, 1],
         }
         assert found.drawing()[1, 2].tolist() == [255, 255, 255]
+
+
+def test_the_name_does_not_choose_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For PostScript Pillow starts a program, which may never end."""
+
+    def start(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("a program is started")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    text = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 64 36\n%%EndComments\n{ } loop\nshowpage\n"
+    (tmp_path / "loop.png").write_text(text)
+    Image.new("RGB", (4, 4)).save(tmp_path / "really.png", format="GIF")
+    for name in ("loop.png", "really.png"):
+        with pytest.raises(FileError, match="is not a readable picture"):
+            compare(tmp_path / name, tmp_path / name)
 
 
 def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
