@@ -1,6 +1,8 @@
 """Two results compared: by their counts, or by their colours as they are."""
 
+import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +59,64 @@ def test_the_name_does_not_choose_the_reader(tmp_path: Path, monkeypatch: pytest
     for name in ("loop.png", "really.png"):
         with pytest.raises(FileError, match="is not a readable picture"):
             compare(tmp_path / name, tmp_path / name)
+
+
+def pictures() -> dict[str, tuple[Image.Image, str]]:
+    """Pictures that hold more than is compared, and what."""
+    deep = Image.fromarray(np.full((2, 2), 1000, np.uint16))
+    palette = Image.new("P", (2, 2))
+    palette.info["transparency"] = 0
+    return {
+        "deep.png": (deep, "with 8"),
+        "deep.ppm": (Image.new("I", (2, 2), 1000), "with 8"),
+        "alpha.png": (Image.new("RGBA", (2, 2)), "without alpha"),
+        "grey_alpha.png": (Image.new("LA", (2, 2)), "without alpha"),
+        "clear.png": (palette, "without alpha"),
+    }
+
+
+@pytest.mark.parametrize(("name", "what"), [(name, what) for name, (_, what) in pictures().items()])
+def test_what_would_be_lost_is_refused(tmp_path: Path, name: str, what: str) -> None:
+    """Two pictures that differ in it alone would be called the same."""
+    picture, _ = pictures()[name]
+    picture.save(tmp_path / name)
+    with pytest.raises(FileError, match=rf"{name} has more than .* which are not compared; save it {what}$"):
+        compare(tmp_path / name, tmp_path / name)
+
+
+@pytest.mark.parametrize("head", [b"P6 1 1 65535\n", b"P6 1 1 256\n", b"P3 1 1 300\n"])
+def test_ppm_pictures_of_16_bits_are_refused(tmp_path: Path, head: bytes) -> None:
+    (tmp_path / "a.ppm").write_bytes(head + (b"1 2 3\n" if b"P3" in head else bytes(6)))
+    with pytest.raises(FileError, match="8 bits a colour"):
+        compare(tmp_path / "a.ppm", tmp_path / "a.ppm")
+
+
+def test_png_pictures_of_16_bits_a_colour_are_refused(tmp_path: Path) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress(bytes(7))) + chunk(b"IEND", b"")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + head + body)
+    with pytest.raises(FileError, match="8 bits a colour"):
+        compare(tmp_path / "a.png", tmp_path / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("mode", "suffix"),
+    [("1", "png"), ("L", "png"), ("P", "png"), ("RGB", "png"), ("1", "ppm"), ("L", "ppm"), ("RGB", "ppm")],
+)
+def test_plain_pictures_are_compared(tmp_path: Path, mode: str, suffix: str) -> None:
+    Image.new("RGB", (3, 2), (255, 255, 255)).convert(mode).save(tmp_path / f"a.{suffix}")
+    Image.new("RGB", (3, 2), (255, 255, 255)).save(tmp_path / "b.png")
+    assert compare(tmp_path / f"a.{suffix}", tmp_path / "b.png").differing == 0
+
+
+@pytest.mark.parametrize("head", [b"P2 2 1 7 0 7 ", b"P5 2 1 7\n\0\7", b"P5 2 1 255\n\0\xff"])
+def test_other_largest_values_are_scaled(tmp_path: Path, head: bytes) -> None:
+    (tmp_path / "a.ppm").write_bytes(head)
+    Image.fromarray(np.array([[0, 255]], np.uint8)).save(tmp_path / "b.png")
+    assert compare(tmp_path / "a.ppm", tmp_path / "b.png").differing == 0
 
 
 def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
