@@ -1,8 +1,9 @@
 """How two results differ, pixel by pixel."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,12 @@ import numpy.typing as npt
 from mandelcl.errors import FileError
 from mandelcl.files.loading import read_field
 
+if TYPE_CHECKING:
+    from PIL.ImageFile import ImageFile
+
 _FIELD, _PICTURES = ".npz", (".png", ".ppm")
+_FORMATS = ("PNG", "PPM")  # of all that Pillow knows: some start other programs, and all are more to go wrong
+_MODES = ("1", "L", "P", "RGB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +81,34 @@ def _load(path: str | Path) -> npt.NDArray[Any]:
         return read_field(path).counts
     if suffix in _PICTURES:
         return _pixels(path)
-    raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})")
+    raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})", path)
+
+
+def _require_plain(image: "ImageFile", path: str | Path) -> None:
+    """Raise FileError for a picture that has more to it than three colours of 8 bits a pixel: that would be lost."""
+    arguments = image.tile[0][3] if image.tile else ()
+    told = arguments if isinstance(arguments, tuple) else (arguments,)
+    # Pillow reads 16 bits a colour as 8 without a word: its decoder is told of them, by name or as the largest value.
+    deep = any("16" in part if isinstance(part, str) else isinstance(part, int) and part > 255 for part in told)
+    if deep or image.mode.startswith(("I", "F")):
+        raise FileError(f"{path} has more than 8 bits a colour, which are not compared; save it with 8", path)
+    if image.mode not in _MODES or "transparency" in image.info:
+        raise FileError(f"{path} has more than three colours, which are not compared; save it without alpha", path)
 
 
 def _pixels(path: str | Path) -> npt.NDArray[np.uint8]:
     from PIL import Image
 
     try:
-        with Image.open(path) as image:
-            return np.asarray(image.convert("RGB"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # large pictures are nothing unusual here
+            with Image.open(path, formats=_FORMATS) as image:
+                _require_plain(image, path)
+                return np.asarray(image.convert("RGB"))
     except FileNotFoundError:
-        raise FileError(f"{path} does not exist") from None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}") from error
+        raise FileError(f"{path} does not exist", path) from None
+    except Image.DecompressionBombError:
+        most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        raise FileError(f"{path} has more than {most} pixels; compare the fields (.npz) instead", path) from None
+    except (OSError, SyntaxError, ValueError) as error:
+        raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}", path) from error

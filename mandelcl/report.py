@@ -17,6 +17,8 @@ class Named(Protocol):
     platform: str
     driver: str
 
+_BY_DEVICE = ("device", "platform", "driver")
+
 
 class LaunchLog:
     """Times of the launches and copies of a render, in the order in which they end."""
@@ -80,17 +82,18 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts of one render; times in seconds unless the name says otherwise; lists where several devices did it.
+    """The facts of one render; times in seconds unless the name says otherwise.
 
-    `iterations_total` is the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times
-    on the device; `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of
-    it, files included. `stages_s` says how long the host was busy with each
-    stage, summed over threads: stages that overlap add up to more than `wall_s`.
+    `device`, `platform` and `driver` are lists, with an entry for each device that took part. `iterations_total` is
+    the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times on the devices;
+    `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
+    included. `stages_s` says how long the host was busy with each stage, summed over threads: stages that overlap add
+    up to more than `wall_s`.
     """
 
-    device: str | list[str]
-    platform: str | list[str]
-    driver: str | list[str]
+    device: Sequence[str]
+    platform: Sequence[str]
+    driver: Sequence[str]
     number: str
     rounding: str
     algorithm: str
@@ -112,14 +115,30 @@ class Report:
     stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        for name in _BY_DEVICE:
+            value = getattr(self, name)
+            object.__setattr__(self, name, [value] if isinstance(value, str) else list(value))
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON-ready values, in the order of the fields."""
-        return asdict(self)
+        """Return the report as JSON-ready values, in the order of the fields; lists of one device as their entry."""
+        values = asdict(self)
+        return values | {name: values[name][0] for name in _BY_DEVICE if len(values[name]) == 1}
+
+    @property
+    def devices_text(self) -> str:
+        """The devices with their platforms, as messages name them."""
+        return " and ".join(f"{name} ({platform})" for name, platform in zip(self.device, self.platform, strict=True))
+
+    @property
+    def timed_s(self) -> float:
+        """Seconds that count for the speed: a device's kernels; for several at once, the time they took together."""
+        return self.kernel_s if len(self.device) == 1 else self.compute_s
 
     @property
     def giter_per_s(self) -> float:
-        """Useful iterations a second of kernel time, in billions."""
-        return self.iterations_total / self.kernel_s / 1e9 if self.kernel_s > 0 else 0.0
+        """Useful iterations a second of `timed_s`, in billions."""
+        return self.iterations_total / self.timed_s / 1e9 if self.timed_s > 0 else 0.0
 
 
 def report_of(
@@ -135,13 +154,10 @@ def report_of(
 ) -> Report:
     """Return the report of a resolved job that `devices` have done."""
 
-    def named(names: list[str]) -> str | list[str]:
-        return names[0] if len(names) == 1 else names
-
     return Report(
-        device=named([device.name for device in devices]),
-        platform=named([device.platform for device in devices]),
-        driver=named([device.driver for device in devices]),
+        device=[device.name for device in devices],
+        platform=[device.platform for device in devices],
+        driver=[device.driver for device in devices],
         number=job.number,
         rounding=job.rounding,
         algorithm=job.algorithm,

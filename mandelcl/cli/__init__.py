@@ -10,7 +10,7 @@ import sys
 import click
 
 from mandelcl import __version__
-from mandelcl.errors import MandelclError
+from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = {
     "render": "Draw a picture.",
@@ -62,7 +62,7 @@ def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
     try:
         cli(standalone_mode=True)
-    except MandelclError as error:
+    except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
         print(f"mandelcl: {error}", file=sys.stderr)

@@ -13,6 +13,7 @@ from mandelcl.files.loading import read_colouring, read_job
 from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
 from mandelcl.numbers import NUMBERS
+from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.shading.colour import DEFAULT_PALETTE, Colouring, find_palette
 from mandelcl.view import View
 
@@ -96,7 +97,7 @@ class JobOptions:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
-        changes: dict[str, Any] = {"smooth": smooth}
+        changes: dict[str, Any] = {"planes": (COUNTS.name, SMOOTH.name)[: 1 + smooth]}
         for name in ("iterations", "number", "rounding", "algorithm"):
             value = getattr(self, name)
             if value is not None:

@@ -152,12 +152,6 @@ def _progress(console: Console, quiet: bool) -> ProgressBar:
 def _summary(report: Report) -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {report.rounding}, "
-        f"{report.iterations_total / 1e6:,.0f} Miter in {report.kernel_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {_named(report)}"
+        f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
+        f"on {report.devices_text}"
     )
-
-
-def _named(report: Report) -> str:
-    if isinstance(report.device, str):
-        return f"{report.device} ({report.platform})"
-    return " and ".join(f"{name} ({platform})" for name, platform in zip(report.device, report.platform, strict=True))

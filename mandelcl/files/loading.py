@@ -42,5 +42,5 @@ def _texts(file: BinaryIO) -> dict[str, str]:
 
 @contextmanager
 def _reading(path: str | Path) -> Iterator[BinaryIO]:
-    with one_line(f"cannot read {path}"), target(path).open("rb") as file:
+    with one_line("cannot read", path), target(path).open("rb") as file:
         yield file

@@ -1,7 +1,9 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack, closing
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +13,10 @@ from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import Wanted
+from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
 from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.planes import values_of
 from mandelcl.rendering.session import Session
 from mandelcl.report import Report
@@ -40,11 +44,21 @@ def render(
     which they are computed, least first. Setting `cancel`, a `threading.Event`, ends the render with CancelledError.
     Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
     """
+    require_inputs(job, devices, settings)
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         work = session.begin(job, settings, notice or (lambda _line: None))
         with closing(work):
             return computed(work, progress, cancel or NEVER, urgency)
+
+
+def require_inputs(job: Any, devices: Any, settings: Any = None) -> None:
+    """Raise InvalidInputError for values that are not of the types that `render` and `render_to` take."""
+    require_type(job, Job, "the job")
+    require_type(settings, (Settings, NoneType), "the settings")
+    several = isinstance(devices, Collection) and not isinstance(devices, str)
+    for device in devices if several else [devices]:
+        require_type(device, (str, Device, Session), "a device")
 
 
 def computed(

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import InvalidInputError, MandelclError
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
-from mandelcl.files.paths import one_line, target
+from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
@@ -39,7 +41,7 @@ _FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, w
 
 
 def render_to(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
     devices: Wanted | Session = (),
@@ -52,16 +54,23 @@ def render_to(
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
 ) -> Report:
-    """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
+    """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
+    Returns a report.
     `devices` are as for `render`: SPECs or devices, several to share the picture, none for the fastest.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
-    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all.
+    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all; where the
+    disk refuses one of several only then, FileError says which are finished but not in place.
     Raises FileError, and what `render` raises.
     """
+    paths = paths_of(paths)
+    require_inputs(job, devices, settings)
+    require_type(colouring, (Colouring, NoneType), "the colouring")
     output.check_writable(*paths)
+    if colouring is None:
+        output.check_coloured(*paths)
     folders = [_part(path) for path in paths]
     with ExitStack() as stack:
         stores = stack.enter_context(locked([Store(folder) for folder in folders]))
@@ -71,8 +80,7 @@ def render_to(
         work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
         with closing(work):
             _require_memory(work)
-            rows = manifest.band_rows if manifest else work.band_rows
-            render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
+            render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
             if manifest:
                 render.resume(notice)
             # A store that is there already has most of what it needs.
@@ -92,8 +100,8 @@ def _require_memory(work: Work) -> None:
     row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
-            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
-            "is not foreseen; choose a narrower picture"
+            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and may take at most "
+            f"{_MOST_ROW_BYTES / 2**30:g}; choose a narrower picture"
         )
 
 
@@ -142,7 +150,7 @@ class _Render:
     def resume(self, notice: Callable[[str], None]) -> None:
         """Take over what the store holds, after a look at every byte of it."""
         store = self.stores[0]
-        with one_line(f"cannot go on with {store.folder}"):
+        with one_line("cannot go on with", store.folder):
             store.begin(self.manifest)
             found = list(store.verified())
         self.bands.stored.update(band for band, whole in found if whole)
@@ -169,20 +177,39 @@ class _Render:
                 wait(self._keeping, _FAREWELL_S)
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
-            raise self._explained(self.bands.failure)
-        for path, store in zip(self.paths, self.stores, strict=True):
-            output.put_in_place(path, store.folder / DRAFT)
+            self._explain(self.bands.failure)
+            raise self.bands.failure
+        self._put_in_place()
         for store in self.stores:
             store.remove()
         return self._report()
 
-    def _explained(self, failure: BaseException) -> BaseException:
-        """Return the failure, with a word on what is kept."""
+    def _put_in_place(self) -> None:
+        """Replace the outputs by their drafts, once none is seen to stand in the way.
+
+        Raises FileError where one does, or where replacing fails; the drafts of those that are not replaced are kept.
+        """
+        waiting = list(zip(self.paths, self.stores, strict=True))
+        try:
+            for path, _ in waiting:
+                output.check_replaceable(path)
+            while waiting:
+                path, store = waiting[0]
+                output.put_in_place(path, store.folder / DRAFT)
+                del waiting[0]
+        except FileError as error:
+            for _, store in waiting:
+                store.keeps_draft = True
+            drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
+            remark(error, f"finished, and kept until the next render: {drafts}")
+            raise
+
+    def _explain(self, failure: BaseException) -> None:
+        """Add to what a failure says how much is kept."""
         store = self.stores[0]
-        if store.manifest is None or not isinstance(failure, MandelclError):
-            return failure
-        kept = f"{store.band_count()} of {self.manifest.bands} bands are kept in {store.folder}: go on with --resume"
-        return type(failure)(f"{failure}; {kept}")
+        if store.manifest is not None and isinstance(failure, MandelclError | CancelledError):
+            bands = f"{store.band_count()} of {self.manifest.bands} bands"
+            remark(failure, f"{bands} are kept in {store.folder}: go on with --resume")
 
     def _compute(self, progress: ShowProgress, stop: Token, store_after: float) -> None:
         work, bands = self.work, self.bands
@@ -195,7 +222,7 @@ class _Render:
             iterations += int(results[0].sum(dtype=np.uint64))
             progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
-                with one_line(f"cannot write to {self.stores[0].folder}"):
+                with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
 
@@ -217,7 +244,7 @@ class _Render:
     def _keep(self, band: int, results: Results) -> None:
         def keep() -> None:
             store = self.stores[0]
-            with self.bands.failing(), one_line(f"cannot write to {store.folder}"), self.watch.of("store"):
+            with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
                 store.write(band, results)
             self.bands.kept(band)
 

@@ -8,12 +8,13 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from types import NoneType
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
@@ -32,7 +33,7 @@ _LEAST_CYCLE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """A palette and how it is laid over the counts; raises InvalidInputError for a bad cycle or offset.
+    """A palette and how it is laid over the counts; raises InvalidInputError for what makes no sense.
 
     `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one colour per count,
     and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand alike.
@@ -44,6 +45,12 @@ class Colouring:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        palette: object = self.palette
+        if isinstance(palette, str):
+            raise InvalidInputError(f"a colouring takes a Palette; find_palette({palette!r}) has those by name")
+        require_type(self.palette, Palette, "a colouring's palette")
+        require_type(self.cycle, (int, float, NoneType), "the colour cycle")
+        require_type(self.offset, (int, float), "the colour offset")
         if self.cycle is not None and not _LEAST_CYCLE <= self.cycle < math.inf:
             raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {self.cycle}")
         if not math.isfinite(self.offset):
@@ -87,6 +94,7 @@ def colourise(
     The path from counts to entries of the table takes only correctly rounded operations (square roots, no logarithms),
     so every platform picks the same entries. Only the making of the table takes powers, whose last bit may differ.
     """
+    require_type(field, Field, "the field")
     colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
     pixels = _paint(field.job, field.rows(0, len(field.counts)), colouring)
     return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")

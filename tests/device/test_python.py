@@ -58,13 +58,23 @@ def test_devices_are_specs_or_devices() -> None:
     first = discover()[0]
     for devices in (first, [first], first.spec, [first.spec]):
         field, report = mandelcl.render(JOB, devices)
-        assert (field.counts_sha256(), report.platform) == (clean(), first.platform)
+        assert (field.counts_sha256(), report.platform) == (clean(), [first.platform])
     field, report = mandelcl.render(JOB, first.platform.upper())
     assert field.counts_sha256() == clean()
-    named = [report.platform] if isinstance(report.platform, str) else report.platform
-    assert set(named) == {first.platform}
+    assert set(report.platform) == {first.platform}
     with pytest.raises(NoDeviceError, match="no device matches 'nonsense'"):
         mandelcl.render(JOB, "nonsense")
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_an_output_is_a_path_or_several(tmp_path: Path, kind: Callable[[Path], str | Path]) -> None:
+    colouring = mandelcl.Colouring(mandelcl.find_palette("coursework"))
+    report = mandelcl.render_to(kind(tmp_path / "one.png"), JOB, colouring)
+    assert report.counts_sha256 == clean()
+    mandelcl.render_to([kind(tmp_path / name) for name in ("two.png", "two.npz")], JOB, colouring)
+    mandelcl.render_to(kind(tmp_path / "one.npz"), JOB)
+    for suffix in ("png", "npz"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
 def test_one_device_works_in_this_process(workers: list[Handle]) -> None:
