@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mandelcl.computing.settings import Progress as Progress, Settings as Settings
+    from mandelcl.computing.settings import Progress, Settings
     from mandelcl.errors import (
         BuildError,
         CancelledError,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
     from mandelcl.rendering.render import render
+    from mandelcl.rendering.session import Session
     from mandelcl.rendering.streaming import render_to
     from mandelcl.report import Report
     from mandelcl.shading.colour import Colouring, colourise
@@ -56,6 +57,7 @@ __all__ = [
     "Palette",
     "Progress",
     "Report",
+    "Session",
     "Settings",
     "View",
     "__version__",
@@ -67,7 +69,7 @@ __all__ = [
 
 # Where each name comes from. A further formula is a name here, above, and in the imports for type checkers.
 _HOMES = {
-    "computing.computation": ("Progress", "Settings"),
+    "computing.settings": ("Progress", "Settings"),
     "errors": (
         "BuildError",
         "CancelledError",
@@ -82,6 +84,7 @@ _HOMES = {
     "job": ("Job",),
     "lattice": ("Lattice",),
     "rendering.render": ("render",),
+    "rendering.session": ("Session",),
     "rendering.streaming": ("render_to",),
     "report": ("Report",),
     "shading.colour": ("Colouring", "colourise"),

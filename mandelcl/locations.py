@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.exact import Exact, parse_number
 from mandelcl.view import View
 
 
@@ -27,10 +27,10 @@ class Location:
     offset: float = 0.0
     cycle: float | None = None
 
-    def view(self, width: int = 1920, height: int = 1080) -> View:
+    def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
         """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
         re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom)
-        return View.centred(re, im, zoom, width, height)
+        return View.centred(re, im, zoom, width, height, rotation)
 
 
 # fmt: off

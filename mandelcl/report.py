@@ -17,6 +17,7 @@ class Named(Protocol):
     platform: str
     driver: str
 
+
 _BY_DEVICE = ("device", "platform", "driver")
 
 
@@ -153,7 +154,6 @@ def report_of(
     faults: Sequence[str] = (),
 ) -> Report:
     """Return the report of a resolved job that `devices` have done."""
-
     return Report(
         device=[device.name for device in devices],
         platform=[device.platform for device in devices],

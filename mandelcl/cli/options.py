@@ -1,15 +1,17 @@
 """Options that several commands share, and what they make together: a view, a job, a colouring."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import click
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number, parse_size
+from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.loading import read_colouring, read_job
+from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
 from mandelcl.numbers import NUMBERS
@@ -19,17 +21,26 @@ from mandelcl.view import View
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+# Formulas without parameters go by --formula NAME, the others by an option of their name that takes these.
+PARAMETERS = {name: names for name, kind in FORMULAS.items() if (names := [field.name for field in fields(kind)])}
+PLAIN_FORMULAS = [name for name in FORMULAS if name not in PARAMETERS]
+
 DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000
-_WHOLE_SET = ("-0.75", "0", "1.6")
 
 _JOB_OPTIONS = (
     click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
+    click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
     click.option("--like", metavar="FILE", help="Take the job of a .png or .npz that mandelcl wrote."),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
+    click.option("--formula", type=click.Choice(PLAIN_FORMULAS), help="What is iterated. [default: mandelbrot]"),
+    *(
+        click.option(f"--{name}", nargs=len(names), metavar=" ".join(names).upper(), help=FORMULAS[name].summary)
+        for name, names in PARAMETERS.items()
+    ),
     click.option(
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
     ),
@@ -84,6 +95,7 @@ class JobOptions:
     center: tuple[str, str] | None
     zoom: str | None
     region: tuple[str, str, str, str] | None
+    rotate: str | None
     like: str | None
     size: str | None
     iterations: int | None
@@ -92,12 +104,24 @@ class JobOptions:
     rounding: str | None
     algorithm: str | None
     strict: bool
+    formula: str | None
+    parameters: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, **values: Any) -> "JobOptions":
+        """Return the options as click gives them, those of formulas with parameters among them."""
+        given = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
+        return cls(**values, parameters={name: texts for name, texts in given.items() if texts is not None})
 
     def job(self, smooth: bool) -> Job:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
         changes: dict[str, Any] = {"planes": (COUNTS.name, SMOOTH.name)[: 1 + smooth]}
+        formula = self.chosen_formula()
+        if formula is not None:
+            changes["formula"] = formula
+            changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
         for name in ("iterations", "number", "rounding", "algorithm"):
             value = getattr(self, name)
             if value is not None:
@@ -126,10 +150,21 @@ class JobOptions:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
         if self.zoom is not None and self.center is None:
             raise click.UsageError("--zoom needs --center; for a named place use --at alone")
+        if self.rotate is not None and self.like is not None:
+            raise click.UsageError("--like takes the view from its file; leave --rotate out")
+        formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
+        if len(formulas) > 1:
+            raise click.UsageError(f"{' and '.join(formulas)} each say what is iterated; give one of them")
         if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
         if self.strict and self.algorithm not in ("border", "auto"):
             raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
+
+    def chosen_formula(self) -> Formula | None:
+        """Return the formula that is named; None where none is."""
+        for name, texts in self.parameters.items():
+            return FORMULAS[name](*(parse_number(text, f"--{name}") for text in texts))
+        return None if self.formula is None else formula_named(self.formula)
 
     def _default_iterations(self) -> int:
         location = self.location()
@@ -137,16 +172,17 @@ class JobOptions:
 
     def _view(self) -> View:
         width, height = parse_size(DEFAULT_SIZE if self.size is None else self.size)
+        rotation = Fraction(0) if self.rotate is None else parse_number(self.rotate, "rotation")
         location = self.location()
         if location:
-            return location.view(width, height)
+            return location.view(width, height, rotation)
         if self.region:
             edges = [parse_number(text, "region edge") for text in self.region]
-            return View.region(edges[0], edges[1], edges[2], edges[3], width, height)
-        re, im, zoom = _WHOLE_SET if self.center is None or self.zoom is None else (*self.center, self.zoom)
-        return View.centred(
-            parse_number(re, "center"), parse_number(im, "center"), parse_number(zoom, "zoom"), width, height
-        )
+            return View.region(edges[0], edges[1], edges[2], edges[3], width, height, rotation)
+        home = (self.chosen_formula() or MANDELBROT).home
+        re, im, zoom = home if self.center is None or self.zoom is None else (*self.center, self.zoom)
+        centre = parse_number(re, "center"), parse_number(im, "center")
+        return View.centred(*centre, parse_number(zoom, "zoom"), width, height, rotation)
 
 
 def colouring(
@@ -169,6 +205,7 @@ def colouring(
     return Colouring(base.palette, base.cycle if cycle is None else cycle, base.offset if offset is None else offset)
 
 
-def exact(value: Fraction) -> str:
-    """Return a number as text for messages."""
-    return f"{float(value):.6g}"
+def _sufficient(formula: Formula) -> Fraction:
+    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
+    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
+    return radius * radius

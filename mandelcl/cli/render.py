@@ -29,6 +29,7 @@ Examples:
   mandelcl render --at seahorse-valley --size 3840x2160 -o valley.png -o valley.npz
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
+  mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --like set.png --device cpu --json
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
@@ -82,7 +83,7 @@ def command(
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
-    wanted = options.JobOptions(**job_options)
+    wanted = options.JobOptions.of(**job_options)
     wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
     output.check_writable(*paths, *((rectangles,) if rectangles is not None else ()))

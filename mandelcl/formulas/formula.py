@@ -26,6 +26,8 @@ class Formula(ABC):
     # Its kernel part, and what border tracing's proofs need besides; without these a border proves nothing.
     kernel: ClassVar[str]
     border_kernels: ClassVar[tuple[str, ...]] = ()
+    # Centre and zoom of a view that shows all of it.
+    home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
     # Whether each orbit begins inside every escape radius, so that no count is 0.
     begins_inside: ClassVar[bool] = True
 

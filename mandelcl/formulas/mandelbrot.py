@@ -15,6 +15,7 @@ class Mandelbrot(Formula):
 
     name: ClassVar[str] = "mandelbrot"
     summary: ClassVar[str] = "z² + c"
+    home: ClassVar[tuple[str, str, str]] = ("-0.75", "0", "1.6")
     kernel: ClassVar[str] = "formula_mandelbrot.cl"
     border_kernels: ClassVar[tuple[str, ...]] = ("formula_mandelbrot_component.cl",)
 

@@ -39,7 +39,7 @@ class Scalars:
 
     def along(self, count: int, pitch: Fraction, start: Scalar) -> Scalar:
         """Return start + count·pitch."""
-        return self.multiply_add(self.value(count), self.encode(pitch), start)
+        return self.multiply_add(self.value(count), self.encode(pitch), start)  # type: ignore[no-any-return]  # numpy does not say which
 
     def add(self, a: Scalar, b: Scalar) -> Any:
         """Return a + b."""

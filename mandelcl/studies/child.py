@@ -67,7 +67,7 @@ def main() -> None:
     values = json.loads(sys.argv[1])
     started = float(values.pop("started"))
     task = Task(**values)
-    from mandelcl.computing.computation import Settings
+    from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
     from mandelcl.job import Job

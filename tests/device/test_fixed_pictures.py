@@ -117,8 +117,8 @@ def test_any_split(device: Device, number: str, share: int) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_blocks_and_budgets(device: Device, number: str) -> None:
     job = job_of(number, "whole set")
-    for settings in ({"block_pixels": 7}, {"block_pixels": 100}, {"blocks": (3, 4)}):
-        field, _ = render(job, device, **settings)
+    for settings in (Settings(block_pixels=7), Settings(block_pixels=100), Settings(blocks=(3, 4))):
+        field, _ = render(job, device, settings)
         np.testing.assert_array_equal(field.counts, expected(job))
     for budget in (1e-9, 1e-4):
         np.testing.assert_array_equal(render(job, device, Settings(budget=budget))[0].counts, expected(job))
