@@ -146,9 +146,11 @@ static number_real number_add(number_real a, number_real b) {
   return fixed_from_longs(units);
 }
 
+// A parameter is not written to: in rusticl (Mesa 22.3.6) the caller's own struct would change with it.
 static number_real number_negate(number_real a) {
-  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) a.digit[k] = -a.digit[k];
-  return a;
+  number_real negative;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) negative.digit[k] = -a.digit[k];
+  return negative;
 }
 
 static number_real number_subtract(number_real a, number_real b) {
@@ -180,8 +182,9 @@ static int_lanes fixed_negative(number_real a) {
 
 static number_real number_absolute(number_real a) {
   const long_lanes negative = LANED(convert_long)(fixed_negative(a));
-  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) a.digit[k] = select(a.digit[k], -a.digit[k], negative);
-  return a;
+  number_real size;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) size.digit[k] = select(a.digit[k], -a.digit[k], negative);
+  return size;
 }
 
 static int_lanes number_less(number_real a, number_real b) {

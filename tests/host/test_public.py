@@ -47,8 +47,8 @@ def render_to(*arguments: Any, **options: Any) -> Any:
     ("call", "arguments", "why"),
     [
         (render, (VIEW,), "the job must be of type Job, not View"),
-        (render, (JOB, 0), "a device must be of type str or Device, not int"),
-        (render, (JOB, ["gpu", None]), "a device must be of type str or Device, not NoneType"),
+        (render, (JOB, 0), "a device must be of type str or Device or Session, not int"),
+        (render, (JOB, ["gpu", None]), "a device must be of type str or Device or Session, not NoneType"),
         (render_to, ("a.png", VIEW, ICE), "the job must be of type Job, not View"),
         (render_to, (7, JOB, ICE), "an output must be of type str or Path, not int"),
         (render_to, (["a.png", None], JOB, ICE), "an output must be of type str or Path, not NoneType"),
