@@ -10,12 +10,21 @@ from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.formulas.formula import Formula, FromText
+from mandelcl.formulas.julia import Julia
 from mandelcl.formulas.mandelbrot import Mandelbrot
 
-__all__ = ["FORMULAS", "MANDELBROT", "Formula", "formula_class", "formula_from_json", "formula_named"]
+__all__ = [
+    "FORMULAS",
+    "MANDELBROT",
+    "Formula",
+    "Julia",
+    "formula_class",
+    "formula_from_json",
+    "formula_named",
+]
 
 MANDELBROT = Mandelbrot()
-FORMULAS: Mapping[str, type[Formula]] = MappingProxyType({formula.name: formula for formula in (Mandelbrot,)})
+FORMULAS: Mapping[str, type[Formula]] = MappingProxyType({formula.name: formula for formula in (Mandelbrot, Julia)})
 
 
 def formula_class(name: str) -> type[Formula]:
