@@ -9,6 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.formulas.burning_ship import BurningShip
 from mandelcl.formulas.formula import Formula, FromText
 from mandelcl.formulas.julia import Julia
 from mandelcl.formulas.mandelbrot import Mandelbrot
@@ -16,6 +17,7 @@ from mandelcl.formulas.mandelbrot import Mandelbrot
 __all__ = [
     "FORMULAS",
     "MANDELBROT",
+    "BurningShip",
     "Formula",
     "Julia",
     "formula_class",
@@ -24,7 +26,9 @@ __all__ = [
 ]
 
 MANDELBROT = Mandelbrot()
-FORMULAS: Mapping[str, type[Formula]] = MappingProxyType({formula.name: formula for formula in (Mandelbrot, Julia)})
+FORMULAS: Mapping[str, type[Formula]] = MappingProxyType(
+    {formula.name: formula for formula in (Mandelbrot, Julia, BurningShip)}
+)
 
 
 def formula_class(name: str) -> type[Formula]:
