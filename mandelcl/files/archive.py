@@ -4,6 +4,7 @@
 """
 
 import ast
+import re
 import shutil
 import struct
 import tempfile
@@ -28,6 +29,7 @@ _T = TypeVar("_T")
 _LEVEL = 1
 _LONGEST_JOB = 1 << 20
 _LONGEST_HEADER = 1024
+_TEXT = re.compile(r"<U[1-9]\d*")
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BLOCK_BYTES = 1 << 22
 _STRIP_PIXELS = 1 << 18
@@ -91,17 +93,17 @@ def _read(file: BinaryIO, part: Callable[[zipfile.ZipFile], _T]) -> _T:
     except (FileError, InvalidInputError):
         raise
     except (
-        EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
+        EOFError, LookupError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
         struct.error, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
         raise FileError(f"a damaged field, or not one of mandelcl's ({type(error).__name__}: {error})") from error
 
 
 def _job(archive: zipfile.ZipFile) -> Job:
-    with archive.open("job.npy") as member:
+    with _opened(archive, "job") as member:
         descr, shape = _read_header(member)
         size = archive.getinfo("job.npy").file_size
-        if shape != () or not descr.startswith("<U") or size > _LONGEST_JOB:
+        if shape != () or not _TEXT.fullmatch(descr) or size > _LONGEST_JOB:
             raise FileError("the field's job is not a text")
         return Job.from_json(str(np.frombuffer(member.read(_LONGEST_JOB), dtype=descr)[0]))
 
@@ -135,6 +137,14 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(info, "w", force_zip64=True)
 
 
+def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Return a member to read, packed as mandelcl or numpy pack: of other ways Python has more errors to offer."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FileError(f"the field's {name} is packed in a way that .npz files are not")
+    return archive.open(info)
+
+
 def _write_header(member: IO[bytes], descr: str, shape: tuple[int, ...]) -> None:
     np.lib.format.write_array_header_1_0(member, {"descr": descr, "fortran_order": False, "shape": shape})
 
@@ -156,7 +166,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> np
     """Return the array of that name, which must have the dtype and the shape of the job's view."""
     expected = (job.view.height, job.view.width)
     info = archive.getinfo(f"{name}.npy")
-    with archive.open(info) as member:
+    with _opened(archive, name) as member:
         descr, shape = _read_header(member)
         if descr != dtype or shape != expected:
             raise FileError(f"{name} is {descr} {shape}; its job says {dtype} {expected}")

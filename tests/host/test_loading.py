@@ -144,6 +144,33 @@ def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> Non
         read_field(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path: Path) -> None:
+    """Their decoders have errors of their own."""
+    field = a_field(300, 200, smooth=False)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as archive:
+        archive.writestr(*member("job.npy", np.array(field.job.to_json())))
+        archive.writestr(*member("counts.npy", field.counts))
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    if damaged:
+        for place in range(60, 200):
+            data[place] ^= 0xFF
+    (tmp_path / "a.npz").write_bytes(data)
+    for read in (read_field, read_job):
+        with pytest.raises(FileError, match=r"^cannot read .*job is packed in a way that .npz files are not"):
+            read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("descr", ["<U0", "<U0,<U0", "<U3,<U4", "<U", "<U-1"])
+def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ()}}".ljust(117).encode() + b"\n"
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("job.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    with pytest.raises(FileError, match=r"^cannot read .*job is not a text"):
+        read_job(tmp_path / "a.npz")
+
+
 def test_a_member_that_is_too_long(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
