@@ -5,7 +5,8 @@ import sys
 
 import click
 
-from mandelcl.comparison import compare
+from mandelcl.cli import standard_output
+from mandelcl.comparison import Comparison, compare
 from mandelcl.errors import MandelclError
 from mandelcl.files import output
 from mandelcl.files.strips import Picture
@@ -37,6 +38,16 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     except MandelclError as error:
         click.echo(f"mandelcl: {error}", err=True)
         sys.exit(2)
+    try:
+        _show(result, as_json)
+    except OSError as error:  # what cannot be said is neither "the same" nor "different"
+        if not standard_output.refuses(error):
+            raise
+        standard_output.give_up(error, 2)
+    sys.exit(1 if result.differing else 0)
+
+
+def _show(result: Comparison, as_json: bool) -> None:
     figures = result.as_dict()
     if as_json:
         click.echo(json.dumps(figures))
@@ -48,4 +59,3 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
             f"different: {result.differing} of {result.pixels} pixels ({figures['percent']:.4g} %), by at most "
             f"{result.largest}, first at column {column}, row {row}"
         )
-    sys.exit(1 if result.differing else 0)
