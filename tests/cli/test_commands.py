@@ -273,3 +273,32 @@ def test_other_errors_of_the_system_are_not_taken_for_it(
     monkeypatch.setattr("mandelcl.cli.compare.compare", fail)
     with pytest.raises(OSError, match=error.strerror):
         run("compare", "a.ppm", "a.ppm")
+
+
+@pytest.mark.parametrize("name", ["[red]x.png", "[/].png"])
+def test_brackets_in_a_files_name_are_no_markup(draw: Run, folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    assert draw("render", "--size", "8x8", "-o", name).err.startswith(f"{name}: 8x8, ")
+    assert (folder / name).exists()
+
+
+@pytest.mark.usefixtures("usable")
+def test_brackets_in_a_devices_name_are_no_markup(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from mandelcl.cli.bench import _show
+    from mandelcl.errors import DeviceError
+    from mandelcl.opencl.device import Device, discover
+
+    def refuse(device: Device, *_arguments: object, **_options: object) -> None:
+        raise DeviceError(f"{device.label}: no")
+
+    device = discover()[0]
+    device.name = "GPU [/x] [bold]"
+    monkeypatch.setattr("mandelcl.cli.devices.discover", lambda: [device])
+    monkeypatch.setattr("mandelcl.engine.choose.discover", lambda: [device])
+    monkeypatch.setattr("mandelcl.engine.tune.tune", refuse)
+    assert device.name in run("devices", "--no-self-test").out
+    assert device.name in run("tune", "--number", "float").err
+    _show(["a"], [[device.name]])
+    assert device.name in capfd.readouterr().out
