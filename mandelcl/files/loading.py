@@ -37,7 +37,7 @@ def read_colouring(path: str | Path) -> str | None:
 
 
 def _texts(file: BinaryIO) -> dict[str, str]:
-    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file)
+    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file, (JOB_KEY, COLOURING_KEY))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.errors import FileError
+from mandelcl.files import png
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
 from tests.host.files import ICE, a_field
@@ -57,6 +58,39 @@ def test_junk_pictures(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=f"^cannot read {re.escape(str(path))}: .*{message}") as caught:
         read_job(path)
     assert "\n" not in str(caught.value)
+
+
+def test_texts_of_others_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = a_field().job
+    bomb = chunk(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(1 << 20)))
+    own = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(job.to_json().encode()))
+    (tmp_path / "a.png").write_bytes(a_png(*[bomb] * 5, own, *[bomb] * 5, chunk(b"zTXt", b"Other\0\0junk")))
+    unpacked: list[int] = []
+    inflate = png._inflate
+
+    def counting(data: bytes) -> bytes:
+        text = inflate(data)
+        unpacked.append(len(text))
+        return text
+
+    monkeypatch.setattr(png, "_inflate", counting)
+    assert read_job(tmp_path / "a.png") == job
+    assert read_colouring(tmp_path / "a.png") is None
+    assert unpacked == [len(job.to_json())] * 2
+
+
+def test_pictures_of_nothing_but_texts_or_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(bytes(1 << 20)))
+    (tmp_path / "a.png").write_bytes(a_png(*[text] * 5))
+    with pytest.raises(FileError, match="with texts of more than 4194304 bytes"):
+        read_job(tmp_path / "a.png")
+    monkeypatch.setattr(png, "_MOST_CHUNKS", 100)
+    (tmp_path / "b.png").write_bytes(a_png(*[chunk(b"IDAT", b"")] * 99))
+    with pytest.raises(FileError, match="of more than 100 chunks"):
+        read_job(tmp_path / "b.png")
+    (tmp_path / "b.png").write_bytes(a_png(*[chunk(b"IDAT", b"")] * 98))
+    with pytest.raises(FileError, match="carries no mandelcl job"):
+        read_job(tmp_path / "b.png")
 
 
 @pytest.mark.parametrize("suffix", ["png", "npz"])
