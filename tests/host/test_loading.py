@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.errors import FileError
-from mandelcl.files import png
+from mandelcl.files import archive, png
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
-from tests.host.files import ICE, a_field
+from mandelcl.job import Job
+from tests.host.files import ICE, a_field, assert_same
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -171,11 +172,39 @@ def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> Non
     job = replace(a_field(smooth=False).job, view=replace(a_field().job.view, width=side, height=side))
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     padded = data.replace(b"(3, 4), }", f"({side}, {side}), }}".encode())[:127] + b"\n" + data[128:]
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr(*member("job.npy", np.array(job.to_json())))
-        archive.writestr(name, padded)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr(*member("job.npy", np.array(job.to_json())))
+        packed.writestr(name, padded)
     with pytest.raises(FileError, match="counts is"):
         read_field(tmp_path / "a.npz")
+
+
+def test_a_field_that_does_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    field = a_field(100, 100, smooth=False)
+    write(tmp_path / "a.npz", field)
+    monkeypatch.setattr(archive, "available_bytes", lambda: 39_999)
+    with pytest.raises(FileError, match=r"^cannot read .*a\.npz: not enough memory for it"):
+        read_field(tmp_path / "a.npz")
+    monkeypatch.setattr(archive, "available_bytes", lambda: 40_000)
+    assert_same(read_field(tmp_path / "a.npz"), field)
+
+
+def test_a_field_of_nonsense_is_given_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_BLOCK_VALUES", 1000)
+    field = a_field(100, 100, smooth=False)
+    field.counts[20, 0] = 0
+    write(tmp_path / "a.npz", field)
+    looked_at: list[int] = []
+    check = archive._check
+
+    def counting(name: str, values: npt.NDArray[Any], job: Job) -> None:
+        looked_at.append(values.size)
+        check(name, values, job)
+
+    monkeypatch.setattr(archive, "_check", counting)
+    with pytest.raises(FileError, match="counts outside 1 to 50"):
+        read_field(tmp_path / "a.npz")
+    assert looked_at == [1000] * 3
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -183,9 +212,9 @@ def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> Non
 def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path: Path) -> None:
     """Their decoders have errors of their own."""
     field = a_field(300, 200, smooth=False)
-    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as archive:
-        archive.writestr(*member("job.npy", np.array(field.job.to_json())))
-        archive.writestr(*member("counts.npy", field.counts))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as packed:
+        packed.writestr(*member("job.npy", np.array(field.job.to_json())))
+        packed.writestr(*member("counts.npy", field.counts))
     data = bytearray((tmp_path / "a.npz").read_bytes())
     if damaged:
         for place in range(60, 200):
@@ -199,17 +228,17 @@ def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path:
 @pytest.mark.parametrize("descr", ["<U0", "<U0,<U0", "<U3,<U4", "<U", "<U-1"])
 def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
     head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ()}}".ljust(117).encode() + b"\n"
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("job.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr("job.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
     with pytest.raises(FileError, match=r"^cannot read .*job is not a text"):
         read_job(tmp_path / "a.npz")
 
 
 def test_a_member_that_is_too_long(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
-    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
-        archive.writestr(name, data + bytes(1 << 24))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
+        packed.writestr(name, data + bytes(1 << 24))
     with pytest.raises(FileError, match="longer than its job says"):
         read_field(tmp_path / "a.npz")
 
