@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mandelcl.errors import FileError
 from mandelcl.files.loading import read_field
+from mandelcl.files.paths import require_readable
 from mandelcl.host_memory import available_bytes
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _picture(path: str | Path) -> _Loaded:
     from PIL import Image
 
     try:
+        require_readable(Path(path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # large pictures are nothing unusual here
             with Image.open(path, formats=_FORMATS) as image:

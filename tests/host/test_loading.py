@@ -1,6 +1,7 @@
 """Files that are no good: whatever is wrong with one is told in one line."""
 
 import io
+import os
 import re
 import struct
 import zipfile
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.comparison import compare
 from mandelcl.errors import FileError
 from mandelcl.files import archive, png
 from mandelcl.files.loading import read_colouring, read_field, read_job
@@ -241,6 +243,16 @@ def test_a_member_that_is_too_long(tmp_path: Path) -> None:
         packed.writestr(name, data + bytes(1 << 24))
     with pytest.raises(FileError, match="longer than its job says"):
         read_field(tmp_path / "a.npz")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+def test_pipes_and_devices_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    (tmp_path / "b.png").symlink_to("/dev/zero")
+    for name in ("a.png", "b.png"):
+        for read in (read_field, read_job, read_colouring, lambda path: compare(path, path)):
+            with pytest.raises(FileError, match="is a device or a pipe, not a file"):
+                read(tmp_path / name)
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
