@@ -17,7 +17,7 @@ _COMMANDS = {
     "render": "Draw a picture.",
     "devices": "List the OpenCL devices and test each.",
     "recolour": "Draw a saved field with another palette.",
-    "compare": "Compare two saved fields or pictures' fields.",
+    "compare": "Compare two fields or two pictures.",
     "bench": "Time the devices, and repeat the published experiments.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",

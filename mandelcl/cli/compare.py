@@ -7,8 +7,9 @@ import click
 
 from mandelcl.cli import standard_output
 from mandelcl.comparison import Comparison, compare
-from mandelcl.errors import MandelclError
+from mandelcl.errors import FileError, MandelclError
 from mandelcl.files import output
+from mandelcl.files.paths import target
 from mandelcl.files.strips import Picture
 
 
@@ -32,6 +33,8 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     try:
         if path is not None:
             output.check_writable(path)
+            if target(path) in (target(a), target(b)):
+                raise FileError(f"{path} is one of the two that are compared; choose another for the drawing", path)
         result = compare(a, b)
         if path is not None:
             output.write(path, None, Picture.from_pixels(result.drawing()))
