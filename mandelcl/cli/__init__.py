@@ -10,13 +10,14 @@ import sys
 import click
 
 from mandelcl import __version__
+from mandelcl.cli import standard_output
 from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = {
     "render": "Draw a picture.",
     "devices": "List the OpenCL devices and test each.",
     "recolour": "Draw a saved field with another palette.",
-    "compare": "Compare two saved fields or two pictures.",
+    "compare": "Compare two fields or two pictures.",
     "bench": "Time the devices, and repeat published experiments.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",
@@ -67,6 +68,7 @@ def main() -> None:
             raise
         print(f"mandelcl: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OSError as error:
+        if not standard_output.refuses(error):
+            raise
+        standard_output.give_up(error, 1)

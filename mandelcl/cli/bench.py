@@ -151,7 +151,7 @@ def _summary(row: Row) -> str:
 
 
 def _show(headings: list[str], lines: list[list[str]]) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 100_000  # never truncate what a program may read
     table = Table(show_edge=False, pad_edge=False)
@@ -159,7 +159,7 @@ def _show(headings: list[str], lines: list[list[str]]) -> None:
         table.add_column(heading, overflow="fold")
     for cells in lines:
         wrong: dict[str, Any] = {"style": "red"} if any(cell.startswith("WRONG") for cell in cells) else {}
-        table.add_row(*[cell.replace("[", "\\[") for cell in cells], **wrong)
+        table.add_row(*cells, **wrong)
     console.print(table)
 
 

@@ -38,7 +38,7 @@ def command(as_json: bool, no_self_test: bool) -> None:
     if not rows:
         raise NoDeviceError(absence.explain_absence(RUNTIMES))
     if not as_json:
-        console = Console()
+        console = Console(markup=False)
         if not console.is_terminal:
             console.width = 1000  # never truncate what a program may read
         console.print(_table(rows))

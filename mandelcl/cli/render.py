@@ -102,7 +102,7 @@ def command(
         shortcuts=not no_shortcuts,
         watch=partial(tracing.watch, job.iterations) if tracing else None,
     )
-    console = Console(stderr=True)
+    console = Console(stderr=True, markup=False)
 
     def say(line: str) -> None:
         if not quiet:
@@ -139,10 +139,10 @@ def command(
 def _progress(console: Console, quiet: bool) -> ProgressBar:
     """Return a progress bar that shows on a terminal only and leaves nothing behind."""
     return ProgressBar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(),
         console=console,
         transient=True,

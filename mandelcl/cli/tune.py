@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from mandelcl.cli import options
 from mandelcl.engine import choose, tune
@@ -47,7 +48,7 @@ def command(
     never a result. It is kept for this device, driver and version of the kernels. If one of these changes, it is
     ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
-    console = Console(stderr=True, quiet=quiet)
+    console = Console(stderr=True, quiet=quiet, markup=False)
     formats = [by_name(name) for name in numbers or ("float", "double")]
     tuned, reasons = 0, []
     for device in choose.matching(devices):
@@ -73,11 +74,11 @@ def command(
 
 
 def _tune(device: Device, number: NumberFormat, seconds: float, console: Console) -> tune.Tuned:
-    with console.status(f"{device.label}, {number.name}") as status:
+    with console.status(Text(f"{device.label}, {number.name}")) as status:
 
         def show(variant: Variant, rate: float | None) -> None:
             measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
-            status.update(f"{device.label}, {number.name}: {_shape(variant)}: {measured}")
+            status.update(Text(f"{device.label}, {number.name}: {_shape(variant)}: {measured}"))
 
         found = tune.tune(device, number, seconds=seconds, progress=show)
     verdict = f"{found.gain:.2f} times the rate of" if found.gain > 1 else "nothing beats"

@@ -46,11 +46,17 @@ def check_coloured(*paths: str | Path) -> None:
 
 
 def check_writable(*paths: str | Path) -> None:
-    """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is there twice.
+    """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is part of another.
 
     To be called before work starts; it leaves nothing behind.
     """
     require_writable(*paths, check_of=lambda path: format_of(path).check)
+    for path in paths:
+        if format_of(path).put_in_place is deepzoom.put_in_place:
+            tiles = deepzoom.tiles_of(target(path))
+            for other in paths:
+                if tiles in target(other).parents:
+                    raise FileError(f"{other} would lie among the tiles of {path}; choose another folder", other)
 
 
 def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:

@@ -37,6 +37,23 @@ def require_replaceable(place: Path, path: str | Path) -> None:
         raise FileError(f"cannot write {path}: it is a device or a pipe, not a file", path)
 
 
+def require_readable(place: Path) -> None:
+    """Raise FileError for a device or a pipe, which may keep a reader waiting or never end; OSError as `stat` does."""
+    mode = place.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a folder is refused where it is opened
+        raise FileError(f"{place} is a device or a pipe, not a file", place)
+
+
+def read_bounded(place: Path, most: int) -> bytes:
+    """Return the bytes of a file that has at most so many; raises FileError for others, OSError as reading does."""
+    require_readable(place)
+    with place.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise FileError(f"{place} is damaged, or not mandelcl's: it has more than {most} bytes", place)
+    return data
+
+
 def paths_of(paths: Any) -> tuple[str | Path, ...]:
     """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)

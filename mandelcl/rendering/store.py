@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files import deepzoom
-from mandelcl.files.paths import one_line
+from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
 
@@ -38,6 +38,7 @@ _OWN_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{_NEW}")
 _VERSION = 1
 _MAGIC = b"mandelcl band 1\n"
 _DIGEST_BYTES = 16
+_LONGEST_MANIFEST = 1 << 20
 _LEVEL = 1
 _HEADER = struct.Struct("<III")  # words a pixel, rows, columns
 
@@ -121,7 +122,7 @@ class Store:
             return None
         try:
             with one_line("cannot use", self.folder):
-                text = path.read_bytes().decode()
+                text = read_bounded(path, _LONGEST_MANIFEST).decode()
             return Manifest.parse(text)
         except ValueError as error:  # UnicodeDecodeError is one, too
             why = f"{path} is damaged ({error}), so nothing here can be used; delete {self.folder}"
@@ -158,10 +159,11 @@ class Store:
 
     def read(self, band: int) -> npt.NDArray[np.uint32]:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
-        with one_line("cannot use", self.folder):
-            data = memoryview(self._path(band).read_bytes())
-        start = len(_MAGIC) + _DIGEST_BYTES
         shape = self._known().shape(band)
+        start = len(_MAGIC) + _DIGEST_BYTES
+        most = start + _HEADER.size + shape[0] * _packed_bound(4 * shape[1] * shape[2])
+        with one_line("cannot use", self.folder):
+            data = memoryview(read_bounded(self._path(band), most))
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
         if not intact or _HEADER.unpack_from(data, start) != shape:
             raise FileError(f"{self._path(band)} is damaged", self._path(band))
@@ -262,6 +264,11 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _packed_bound(size: int) -> int:
+    """Return a bound of the bytes that so many take when packed, with what says how many they are."""
+    return size + size // 1000 + 64
 
 
 def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[bytes]:

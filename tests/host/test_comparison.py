@@ -2,6 +2,7 @@
 
 import struct
 import subprocess
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mandelcl import comparison
 from mandelcl.comparison import compare
 from mandelcl.errors import FileError
+from mandelcl.files.output import write
+from tests.host.files import a_field, field_of
 
 
 def grey(path: Path, side: int = 4) -> Path:
@@ -117,6 +121,46 @@ def test_other_largest_values_are_scaled(tmp_path: Path, head: bytes) -> None:
     (tmp_path / "a.ppm").write_bytes(head)
     Image.fromarray(np.array([[0, 255]], np.uint8)).save(tmp_path / "b.png")
     assert compare(tmp_path / "a.ppm", tmp_path / "b.png").differing == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_strips_make_up_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(comparison, "_STRIP_PIXELS", 5 * rows)
+    field = a_field(5, 7, smooth=False)
+    counts = field.counts.copy()
+    counts[6, 1] = 51 - counts[6, 1]
+    write(tmp_path / "a.npz", field)
+    write(tmp_path / "b.npz", field_of(field.job, counts))
+    found = compare(tmp_path / "a.npz", tmp_path / "b.npz")
+    assert (found.differing, found.as_dict()["first"]) == (1, [1, 6])
+    assert found.largest == abs(2 * int(counts[6, 1]) - 51)
+    np.testing.assert_array_equal(found.different, field.counts != counts)
+    pixels = np.arange(5 * 7 * 3, dtype=np.uint8).reshape(7, 5, 3)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    Image.fromarray(pixels[::-1]).save(tmp_path / "b.png")
+    np.testing.assert_array_equal(
+        compare(tmp_path / "a.png", tmp_path / "b.png").different, (pixels != pixels[::-1]).any(axis=2)
+    )
+
+
+def test_pictures_that_do_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = grey(tmp_path / "a.png", 100)
+    monkeypatch.setattr(comparison, "available_bytes", lambda: 9_999)
+    with pytest.raises(FileError, match=r"a\.png has 100x100 pixels, for which there is not the memory"):
+        compare(picture, picture)
+
+
+def test_little_more_memory_than_the_pictures_take(tmp_path: Path) -> None:
+    """A picture of a bit a pixel takes a byte, and so does the mask."""
+    Image.new("1", (4000, 4000)).save(tmp_path / "a.png")
+    compare(tmp_path / "a.png", tmp_path / "a.png")
+    tracemalloc.start()
+    try:
+        compare(tmp_path / "a.png", tmp_path / "a.png").as_dict()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * 4000 * 4000, "of Python's and numpy's; Pillow's own is not seen"
 
 
 def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:

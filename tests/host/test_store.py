@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -352,6 +353,41 @@ def test_a_store_leaves_nothing(tmp_path: Path) -> None:
     assert not [name for name in names(tmp_path / "s") if name.endswith(".new")]
     store.remove()
     assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+@pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
+def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
+    """A pipe that nobody writes, a device, a file of holes."""
+    store = Store(tmp_path)
+    store.manifest = a_manifest()
+
+    def pipe(place: Path) -> None:
+        os.mkfifo(place)
+
+    def device(place: Path) -> None:
+        place.symlink_to("/dev/zero")
+
+    def holes(place: Path) -> None:
+        with place.open("wb") as file:
+            file.truncate(1 << 40)
+
+    for make in (pipe, device, holes):
+        make(tmp_path / name)
+        with pytest.raises(FileError, match=r"a device or a pipe, not a file$|is damaged, .* has more than \d+ bytes$"):
+            store.read_manifest() if name == "manifest.json" else store.read(0)
+        (tmp_path / name).unlink()
+
+
+def test_what_packing_does_not_shrink_is_read(tmp_path: Path) -> None:
+    manifest = a_manifest(1000, 100, 100, cap=(1 << 32) - 2)
+    store = a_store(tmp_path / "s", manifest)
+    chance = np.random.default_rng(1)
+    words = chance.integers(0, 1 << 32, manifest.shape(0), dtype=np.uint32)
+    store.write(0, words)
+    assert (tmp_path / "s" / "band-0000000").stat().st_size > words.nbytes
+    np.testing.assert_array_equal(store.read(0), words)
+    store.remove()
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
