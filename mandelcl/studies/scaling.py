@@ -62,12 +62,12 @@ def _cores(device: Device) -> int:
 
 def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant]) -> Iterator[Row]:
     """Yield the rows of a device: its counts validated in this process, its times from others."""
-    tasks: dict[tuple[str, str, int], parts.Task] = {}
+    tasks: dict[tuple[str, str, int], parts.PartsTask] = {}
     for schedule in parts.SCHEDULES if _cores(device) else parts.SCHEDULES[1:]:
         for units in unit_counts(device.compute_units if schedule != "pinned" else _cores(device)):
             for lanes, variant in variants.items():
                 how = (units, schedule, asdict(variant), bench.repeat, bench.patience)
-                tasks[lanes, schedule, units] = parts.Task(job.to_json(), device.spec, *how)
+                tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *how)
     found: list[tuple[Verdict, Counts, Job]] = []
 
     def validated(row: Row) -> Row:

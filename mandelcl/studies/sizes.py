@@ -49,7 +49,7 @@ def _process(bench: Bench, device: Device, job: Job, case: str, folder: Path) ->
     size, path = job.view.width, folder / "picture.ppm"
 
     def measure(row: Row) -> Row:
-        task = child.Task(job.to_json(), device.spec, str(path), "coursework")
+        task = child.RenderTask(job.to_json(), device.spec, str(path), "coursework")
         if case == SEQUENTIAL:
             if device.type != "cpu":
                 raise DeviceError("only a CPU device can be kept to one core")

@@ -18,11 +18,11 @@ import pytest
 import mandelcl
 from mandelcl import Job, View
 from mandelcl.computing.computation import Progress
-from mandelcl.crew.handle import Handle
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import discover
+from mandelcl.workers.process import WorkerProcess
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
 SCRIPT = """
@@ -67,7 +67,7 @@ def test_devices_are_specs_or_devices() -> None:
         mandelcl.render(JOB, "nonsense")
 
 
-def test_one_device_works_in_this_process(workers: list[Handle]) -> None:
+def test_one_device_works_in_this_process(workers: list[WorkerProcess]) -> None:
     mandelcl.render(JOB, specs()[0])
     assert workers == []
 
@@ -121,7 +121,7 @@ def test_progress_grows_to_the_end(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["alone", "together"])
-def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
+def test_a_render_can_be_cancelled(how: str, workers: list[WorkerProcess]) -> None:
     """At any moment: before it begins, from the callback, and from another thread in the middle of a long block."""
     devices = specs() if how == "together" else specs()[:1]
     long = Job(JOB.view, 200_000_000, number="float", rounding="separate")
@@ -138,7 +138,7 @@ def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
         cancel = threading.Event()
         with pytest.raises(CancelledError, match="stopped"):
             mandelcl.render(job, devices, progress=arrange(cancel), cancel=cancel, block_pixels=500, shortcuts=False)
-    assert all(worker._process.poll() is not None for worker in workers)
+    assert not any(worker.running for worker in workers)
 
 
 def _held() -> tuple[int, int, int]:

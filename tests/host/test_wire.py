@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.crew import wire
+from mandelcl.workers import wire
 
 heads = st.dictionaries(st.text(max_size=5), st.integers() | st.text() | st.none(), max_size=4)
 
@@ -17,15 +17,15 @@ def test_messages_arrive_as_sent(messages: list[tuple[dict[str, object], bytes]]
     for head, payload in messages:
         wire.send(pipe, head, payload)
     pipe.seek(0)
-    assert [wire.receive(pipe) for _ in messages] == [(head, bytearray(payload)) for head, payload in messages]
-    assert wire.receive(pipe) is None
+    assert [wire.receive(pipe, 200) for _ in messages] == [(head, bytearray(payload)) for head, payload in messages]
+    assert wire.receive(pipe, 200) is None
 
 
 def test_a_message_that_is_cut_off_is_the_end() -> None:
     pipe = io.BytesIO()
     wire.send(pipe, {"a": 1}, b"payload")
     for size in range(len(pipe.getvalue())):
-        assert wire.receive(io.BytesIO(pipe.getvalue()[:size])) is None
+        assert wire.receive(io.BytesIO(pipe.getvalue()[:size]), 200) is None
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_message_that_is_cut_off_is_the_end() -> None:
 )
 def test_junk_is_refused(junk: bytes) -> None:
     with pytest.raises(wire.WireError):
-        wire.receive(io.BytesIO(junk))
+        wire.receive(io.BytesIO(junk), 200)
