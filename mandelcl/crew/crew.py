@@ -251,13 +251,13 @@ class Crew:
         elif isinstance(said, Ready):
             if seat.make_ready(said):
                 self._join(seat)
-        elif said.assignment >= self._assignment:  # else it belongs to what has been dropped
+        elif seat.ready or said.assignment >= self._assignment:  # else it belongs to what has been dropped
             return self._done(seat, said, payload)
         return None
 
     def _done(self, seat: Seat, said: Done, payload: bytearray | memoryview) -> _Finished | None:
         share, block = self._share, said.block
-        if share is None or said.assignment > self._assignment:
+        if share is None or said.assignment != self._assignment:
             raise WireError("a block though there was none to compute")
         shape = (self.job.words, block.height, block.width)
         if len(payload) != 4 * self.job.words * block.pixels:
