@@ -12,10 +12,10 @@ from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.engine import choose, rate
 from mandelcl.engine.memory import HostMemory, Spare, fresh
 from mandelcl.engine.program import Execution, Program
+from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog, Report, report_of
-from mandelcl.view import View
 
 _NO_BUDGET = 1e9
 
@@ -63,11 +63,20 @@ class Computation:
     def close(self) -> None:
         """Do nothing: device and memory belong to others."""
 
-    def reset(self, view: View) -> None:
-        """Go on with another view of the same formula, number and kernels."""
+    def reset(self, job: Job) -> None:
+        """Take another job, in the same number and rounding; memory and kernels are kept.
+
+        Raises InvalidInputError for a job of another kind.
+        """
+        if (job.number, job.rounding) != (self.job.number, self.job.rounding):
+            raise InvalidInputError(
+                f"work goes on in {self.job.number}, {self.job.rounding}; begin anew for {job.number}, {job.rounding}"
+            )
         self.started = time.perf_counter()
         self.log = LaunchLog()
-        self._begin(self.program.sibling(self.job.at(view)))
+        program = self.program.sibling(job)
+        self.rate = rate.measured(program)
+        self._begin(automatic.settled(program, self.rate))
 
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
         """Yield the blocks of some bands with their results (words × height × width), as they finish."""

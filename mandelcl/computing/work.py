@@ -7,7 +7,6 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report
-from mandelcl.view import View
 from mandelcl.words import Words
 
 # Blocks with their results, words × height × width, as they finish.
@@ -50,8 +49,11 @@ class Work(Protocol):
         CancelledError within a launch of the moment when `cancel` is set; the work may then be reset.
         """
 
-    def reset(self, view: View) -> None:
-        """Go on with another view: same formula, number and kernels. Nothing of the old view comes from then on."""
+    def reset(self, job: Job) -> None:
+        """Take another job, in the same number and rounding, such as another view. Nothing of the old one comes then.
+
+        Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
+        """
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done, by now; `iterations` is the sum of the counts."""

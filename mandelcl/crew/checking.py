@@ -4,22 +4,22 @@ import random
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.job import Job
 from mandelcl.methods import direct as pixel
-from mandelcl.words import NO_COUNT
+from mandelcl.words import NO_COUNT, Words
 
-# How many iterations of one pixel the host does for a check, which should be a few milliseconds, and for a verdict.
+# How many iterations of one pixel the host does for a check, which should be a few milliseconds, and to settle a
+# dispute between devices.
 _CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}
-_VERDICT_ITERATIONS = {"separate": 500_000, "fused": 50_000, "fixed": 20_000}
+_DISPUTE_ITERATIONS = {"separate": 500_000, "fused": 50_000, "fixed": 20_000}
 _SAMPLES = 12
 _RUN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class PixelSample:
     """A pixel of a picture and the count that a device gave it."""
 
     column: int
@@ -27,47 +27,48 @@ class Sample:
     count: int
 
 
-def implausible(results: npt.NDArray[np.uint32], cap: int) -> str | None:
+def implausible(results: Words, job: Job) -> str | None:
     """Return why a block's results (planes × height × width) cannot be right, in a phrase; None if they can."""
     counts = results[0]
     if (counts == np.uint32(NO_COUNT)).any():
         return "returned memory that it never wrote"
-    if counts.min() < 1 or counts.max() > cap:
-        return f"returned counts outside 1 to {cap}"
+    least = 1 if job.formula.begins_inside else 0
+    if counts.min() < least or counts.max() > job.iterations:
+        return f"returned counts outside {least} to {job.iterations}"
     return None
 
 
-def samples(block: Block, results: npt.NDArray[np.uint32], chance: random.Random) -> list[Sample]:
+def samples(block: Block, results: Words, chance: random.Random) -> list[PixelSample]:
     """Return some pixels of a block, drawn by lot, those with the lowest counts first."""
     places = [(chance.randrange(block.width), chance.randrange(block.height)) for _ in range(_SAMPLES)]
-    drawn = [Sample(block.x + x, block.y + y, int(results[0, y, x])) for x, y in places]
+    drawn = [PixelSample(block.x + x, block.y + y, int(results[0, y, x])) for x, y in places]
     return sorted(drawn, key=lambda sample: sample.count)
 
 
-def host_disagrees(job: Job, sample: Sample) -> bool | None:
+def host_disagrees(job: Job, sample: PixelSample) -> bool | None:
     """Return whether the host gets another count for a pixel; None where that would take it too long."""
     return _disagrees(job, sample, _CHECK_ITERATIONS[job.rounding])
 
 
-def verdict(job: Job, sample: Sample) -> bool | None:
-    """Return what `host_disagrees` does, with more patience: somebody has doubts."""
-    return _disagrees(job, sample, _VERDICT_ITERATIONS[job.rounding])
+def host_rules_against(job: Job, sample: PixelSample) -> bool | None:
+    """Return what `host_disagrees` does, with more patience: devices disagree."""
+    return _disagrees(job, sample, _DISPUTE_ITERATIONS[job.rounding])
 
 
-def _disagrees(job: Job, sample: Sample, most: int) -> bool | None:
+def _disagrees(job: Job, sample: PixelSample, most: int) -> bool | None:
     counted = pixel.count(job, sample.column, sample.row, most)
     if counted is None:
         return True if sample.count <= most else None
     return counted != sample.count
 
 
-def neighbours(block: Block, sample: Sample) -> Block:
+def neighbours(block: Block, sample: PixelSample) -> Block:
     """Return a run of a few pixels of a block, with the sample in it, for another device to compute."""
     left = max(block.x, min(sample.column - _RUN // 2, block.x + block.width - _RUN))
     return Block(left, sample.row, min(_RUN, block.width), 1)
 
 
-def part(results: npt.NDArray[np.uint32], block: Block, of: Block) -> npt.NDArray[np.uint32]:
+def part(results: Words, block: Block, of: Block) -> Words:
     """Return the results of a block that lies in the block `of`, whose results are given."""
     x, y = block.x - of.x, block.y - of.y
     return results[:, y : y + block.height, x : x + block.width]

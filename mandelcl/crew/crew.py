@@ -8,9 +8,9 @@ import queue
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block
@@ -18,28 +18,33 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.crew import checking
-from mandelcl.crew.crosscheck import CrossChecks
-from mandelcl.crew.handle import COMMAND, Event
+from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
+from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.crew.sharing import ShareOut
+from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
-from mandelcl.errors import DeviceError
+from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report, report_of
-from mandelcl.view import View
+from mandelcl.words import Words
+from mandelcl.workers.process import WorkerFactory, WorkerMessage, WorkerProcess
+from mandelcl.workers.wire import WireError
 
 _TICK_S = 0.05
+_AWAY_S = 1.0  # if there was no turn for so long, the crew itself stood still, and the silence may be its own
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
 
-_Words = npt.NDArray[np.uint32]
-_Finished = tuple[Block, _Words]
+_Finished = tuple[Block, Words]
 
 
 class Crew:
-    """A job on several devices, one worker process each; it stands in for `computation.Computation`.
+    """A job on several devices, one worker each (a `Work`).
 
-    The choices are of one job, settled alike; of the settings, budget, shortcuts and the size of blocks count.
-    `command` starts a worker; tests give one that misbehaves. `faults` are told to `notice`, a line each. Raises
-    DeviceError where no device is left.
+    The choices are of one job, settled alike; of the settings, budget, shortcuts, self-test and the size of blocks
+    count. `start_worker` has workers started elsewhere than in processes of this system. `faults` are told to `notice`,
+    a line each. It is used by one thread, for one job after the other, until it is closed. Raises DeviceError where no
+    device is left.
     """
 
     def __init__(
@@ -49,38 +54,85 @@ class Crew:
         *,
         patience: Patience | None = None,
         notice: Callable[[str], None] | None = None,
-        command: tuple[str, ...] = COMMAND,
+        start_worker: WorkerFactory | None = None,
     ) -> None:
-        self.started = time.perf_counter()
-        self.job = choices[0].job
-        self.warnings = choices[0].warnings
-        self.log = LaunchLog()
-        self.faults: list[str] = []
+        self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
-        self._command = command
-        self._events: queue.Queue[Event] = queue.Queue()
-        seats = [Seat(choice, settings or Settings(), patience or Patience()) for choice in choices]
+        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        start_worker = start_worker or partial(WorkerProcess, "blocks")
+        seats = [Seat(choice, self._settings, patience or Patience(), start_worker) for choice in choices]
         self._seats = {seat.name: seat for seat in seats}
-        self._band_pixels = band_pixels(seats, settings.block_pixels if settings else None)
-        view = self.job.view
-        self.block_width, self.band_rows = block_shape(view.width, view.height, self._band_pixels)
-        self._cancel: Token = NEVER
         self._share: ShareOut | None = None
-        self._checks = CrossChecks(self.job)
+        self._assignment = 0
+        self._cancel: Token = NEVER
         self._chance = random.Random(0)
+        self._looked = time.monotonic()
+        self._begin(choices[0].job, choices[0].warnings)
         try:
             for seat in seats:
-                seat.start(self._events, self._band_pixels, command)
-            while not any(seat.ready for seat in seats):
-                self._turn()
-            self.rate = sum(seat.rate for seat in seats)
+                seat.start(self._messages)
+            self._await_one()
         except BaseException:
             self.close()
             raise
 
+    def reset(self, job: Job) -> None:
+        """Take another job, in the same number and rounding; what is under way is dropped after its launch.
+
+        The workers stay. A run that was begun before yields nothing more. Devices that cannot do the job as it must be
+        done wait for another. Raises InvalidInputError for a job of another kind, DeviceError where no device is left.
+        """
+        alike = (job.number, job.rounding) == (self.job.number, self.job.rounding)
+        if not alike or job.algorithm == "auto":
+            raise InvalidInputError(
+                f"a crew goes on in {self.job.number}, {self.job.rounding}, by one algorithm; begin a new one for "
+                f"{job.number}, {job.rounding}, {job.algorithm}"
+            )
+        seats = [seat for seat in self._seats.values() if not seat.retired]
+        if not seats:
+            raise DeviceError("no device is left for another job")
+        devices = [seat.choice.device for seat in seats]
+        choices, notes = choose.several(job, devices, self._settings.self_test, insisted=())
+        self._share = None
+        able = [choice.device for choice in choices]
+        for seat in seats:
+            seat.able = seat.choice.device in able
+        self._begin(choices[0].job, choices[0].warnings)
+        for note in notes:
+            self._notice(note)
+        self._await_one()
+
+    def _begin(self, job: Job, warnings: tuple[str, ...]) -> None:
+        """Take note of a job, and tell the workers that there are."""
+        self.started = time.perf_counter()
+        self.job, self.warnings = job, warnings
+        self.log = LaunchLog()
+        self.faults: list[str] = []
+        able = [seat for seat in self._seats.values() if seat.able]
+        self._assign(band_pixels(able, job, self._settings.block_pixels))
+        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, self._band_pixels)
+
+    def _assign(self, most_pixels: int) -> None:
+        """Have all workers drop what they have, and be ready for the job in blocks of so many pixels."""
+        self._band_pixels = most_pixels
+        self._assignment += 1
+        self._checks = CrossChecks(self.job)
+        for seat in self._seats.values():
+            seat.assign(self._assignment, self.job, most_pixels)
+
+    def _await_one(self) -> None:
+        while not any(seat.ready for seat in self._seats.values()):
+            self._turn()
+        self.rate = sum(seat.rate for seat in self._seats.values() if seat.ready)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every device still takes part."""
+        return not any(seat.retired for seat in self._seats.values())
+
     @property
     def seconds(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the job was taken."""
         return time.perf_counter() - self.started
 
     @property
@@ -90,11 +142,18 @@ class Crew:
 
     def assemble(self) -> None:
         """Wait until every worker is ready, or its device retired; `run` begins with those that are."""
-        while any(not seat.retired and not seat.ready for seat in self._seats.values()):
+        while any(seat.awaited for seat in self._seats.values()):
             self._turn()
 
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
-        """Yield the blocks of some bands with their results (planes × height × width), as they finish."""
+        """Yield the blocks of some bands with their results (words × height × width), as they finish.
+
+        A run ends the one before.
+        """
+        if all(seat.retired or not seat.able for seat in self._seats.values()):
+            raise DeviceError("no device is left")
+        if self._share is not None:
+            self._assign(self._band_pixels)
         self._cancel = cancel
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
         self.log.begin()
@@ -109,15 +168,19 @@ class Crew:
                 finished = self._unchecked(share) or self._turn()
                 if finished is not None:
                     yield finished
+                if self._share is not share:
+                    return
         finally:
-            self.close()
-
-    def reset(self, view: View) -> None:
-        """Not yet."""
-        raise NotImplementedError
+            self._cancel = NEVER
+            if self._share is share:
+                self._share = None
+                self._assign(self._band_pixels)
 
     def close(self) -> None:
         """End all workers."""
+        for seat in self._seats.values():
+            if seat.worker is not None:
+                seat.worker.kill()
         for seat in self._seats.values():
             seat.end()
 
@@ -143,12 +206,12 @@ class Crew:
         if self._share is not None:
             self._share.leave(seat.name)
         self._checks.leave(seat.name)
+        while again and not seat.restart(self._messages):
+            again = seat.failed()
         line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
         self.faults.append(line)
         self._notice(line)
-        if again:
-            seat.start(self._events, self._band_pixels, self._command)
-        elif all(other.retired for other in self._seats.values()):
+        if all(other.retired or not other.able for other in self._seats.values()):
             raise DeviceError(f"no device is left: {line}")
 
     def _busy(self, seat: Seat) -> bool:
@@ -167,76 +230,85 @@ class Crew:
     def _turn(self) -> _Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
         stop_if(self._cancel)
+        now = time.monotonic()
         for seat in self._seats.values():
+            if now - self._looked > _AWAY_S:
+                seat.listened_from(now)
             why = seat.overdue(self._busy(seat))
             if why is not None:
                 self._fault(seat, why)
+        self._looked = now
         try:
-            event = self._events.get(timeout=_TICK_S)
+            message = self._messages.get(timeout=_TICK_S)
         except queue.Empty:
             return None
-        sender = next((seat for seat in self._seats.values() if seat.worker is event.worker), None)
+        sender = next((seat for seat in self._seats.values() if seat.worker is message.worker), None)
         if sender is None:
             return None  # one that has been put an end to already
-        event.worker.heard = time.monotonic()
-        said = event.head["say"] if event.head else "ended"
-        if said == "ready" and event.head:
-            sender.make_ready(event.head)
-            self._join(sender)
-        elif said == "done" and event.head:
-            return self._done(sender, event)
-        elif said == "failed" and event.head:
-            self._fault(sender, str(event.head["why"]))
-        elif said == "ended":
-            self._fault(sender, event.worker.last_words())
+        if message.head is None:
+            self._fault(sender, message.worker.last_words())
+            return None
+        try:
+            return self._hear(sender, parse(message.head), message.payload)
+        except WireError as error:
+            self._fault(sender, f"said what makes no sense: {error}")
+            return None
+
+    def _hear(self, seat: Seat, said: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
+        """Take note of what a worker says; raises WireError where it makes no sense just now."""
+        if isinstance(said, Failed):
+            self._fault(seat, said.why)
+        elif isinstance(said, Ready):
+            if seat.make_ready(said):
+                self._join(seat)
+        elif seat.ready or said.assignment >= self._assignment:  # else it belongs to what has been dropped
+            return self._done(seat, said, payload)
         return None
 
-    def _done(self, seat: Seat, event: Event) -> _Finished | None:
-        assert event.head is not None
-        assert self._share is not None
-        block = Block(*event.head["block"])
+    def _done(self, seat: Seat, said: Done, payload: bytearray | memoryview) -> _Finished | None:
+        share, block = self._share, said.block
+        if share is None or said.assignment != self._assignment:
+            raise WireError("a block though there was none to compute")
         shape = (self.job.words, block.height, block.width)
-        if len(event.payload) != 4 * int(np.prod(shape)):
-            self._fault(seat, "returned a block of another size")
-            return None
-        results = np.frombuffer(event.payload, "<u4").astype(np.uint32, copy=False).reshape(shape)
-        for seconds in event.head["launches"]:
+        if len(payload) != 4 * self.job.words * block.pixels:
+            raise WireError("a block of another size")
+        results = np.frombuffer(payload, "<u4").astype(np.uint32, copy=False).reshape(shape)
+        outcome = self._checks.answer(seat.name, block, results)
+        if outcome is None and not share.owns(seat.name, block):
+            raise WireError("a block that it was not given")
+        for seconds in said.launches:
             self.log.add(seconds)
-        self.log.add_copy(event.head["copy_s"])
-        verdict = self._checks.answer(seat.name, block, results)
-        if verdict is not None:
-            for name, why in verdict.faults:
-                self._fault(self._seats[name], why)
-            check = verdict.check
-            return self._accept(check.owner, check.block, check.results) if verdict.accepted else None
-        if not self._share.owns(seat.name, block):
-            self._fault(seat, "returned a block that it was not given")
-            return None
-        return self._look_at(seat, block, results)
+        self.log.add_copy(said.copy_s)
+        if outcome is None:
+            return self._look_at(seat, share, ComputedBlock(block, results, said.filled))
+        for name, why in outcome.faults:
+            self._fault(self._seats[name], why)
+        return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
-    def _look_at(self, seat: Seat, block: Block, results: _Words) -> _Finished | None:
+    def _look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
         """Accept results, or have them checked by somebody else, or find that they are wrong."""
-        assert self._share is not None
-        why = checking.implausible(results, self.job.iterations)
+        why = checking.implausible(computed.results, self.job)
         if why:
             self._fault(seat, why)
             return None
-        sample = checking.samples(block, results, self._chance)[0]
+        sample = checking.samples(computed.block, computed.results, self._chance)[0]
         disagrees = checking.host_disagrees(self.job, sample)
         if disagrees:
             self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}")
             return None
         unsure = disagrees is None and not self._alone(seat.name)
-        if unsure and self._checks.add(seat.name, block, results, sample):
-            self._share.received(seat.name, block)
+        if unsure and self._checks.add(seat.name, computed, sample):
+            share.received(seat.name, computed.block)
             return None
-        return self._accept(seat.name, block, results)
+        return self._accept(seat.name, share, computed)
 
-    def _accept(self, name: str, block: Block, results: _Words) -> _Finished | None:
-        assert self._share is not None
+    def _accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
         self._seats[name].succeeded()
         self.log.end()
-        return (block, results) if self._share.finish(name, block) else None
+        if not share.finish(name, computed.block):
+            return None
+        self.log.pixels_filled += computed.filled
+        return computed.block, computed.results
 
     def _unchecked(self, share: ShareOut) -> _Finished | None:
         """Accept results that nobody can check any more, or that alone keep the picture from being finished."""
@@ -244,8 +316,8 @@ class Crew:
         last = now - max(_GRACE_S, _GRACE_SHARE * (now - self.log.began))
         late = share.awaits_confirmation
         check = self._checks.settle(lambda check: self._alone(check.owner) or (late and check.since < last))
-        return None if check is None else self._accept(check.owner, check.block, check.results)
+        return None if check is None else self._accept(check.owner, share, check.computed)
 
     def _alone(self, name: str) -> bool:
-        """Whether every other device is retired."""
-        return all(seat.retired for seat in self._seats.values() if seat.name != name)
+        """Whether no other device takes part."""
+        return all(seat.retired or not seat.able for seat in self._seats.values() if seat.name != name)

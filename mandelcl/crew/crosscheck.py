@@ -5,38 +5,44 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.crew import checking
 from mandelcl.job import Job
+from mandelcl.words import Words
 
 _MOST_WAITING = 4
 
-Words = npt.NDArray[np.uint32]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComputedBlock:
+    """A block as a worker returned it: its results (planes × height × width), and how many pixels were filled."""
+
+    block: Block
+    results: Words
+    filled: int = 0
 
 
 @dataclass(slots=True, eq=False)
-class Check:
-    """Results of a device, and the run of pixels around a sample of theirs that another is to compute.
+class CrossCheck:
+    """A block of a device, and the run of pixels around a sample of it that another is to compute.
 
     Once it is `settled`, an answer means nothing.
     """
 
     owner: str
-    block: Block
-    results: Words
-    sample: checking.Sample
+    computed: ComputedBlock
+    sample: checking.PixelSample
     run: Block
     since: float = field(default_factory=time.perf_counter)
     settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckOutcome:
     """What comes of a check: whether its results are good, and which devices did what wrong (name, reason)."""
 
-    check: Check
+    check: CrossCheck
     accepted: bool = False
     faults: tuple[tuple[str, str], ...] = ()
 
@@ -46,16 +52,16 @@ class CrossChecks:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._open: list[Check] = []
-        self._given: dict[str, dict[Block, Check]] = {}
+        self._open: list[CrossCheck] = []
+        self._given: dict[str, dict[Block, CrossCheck]] = {}
 
-    def add(self, owner: str, block: Block, results: Words, sample: checking.Sample) -> bool:
-        """Have results checked; False where too many wait already, or the same pixels do."""
+    def add(self, owner: str, computed: ComputedBlock, sample: checking.PixelSample) -> bool:
+        """Have a block checked; False where too many wait already, or the same pixels do."""
         waiting = self._waiting()
-        run = checking.neighbours(block, sample)
+        run = checking.neighbours(computed.block, sample)
         if len(waiting) >= _MOST_WAITING or any(check.run == run for check in waiting):
             return False
-        self._open.append(Check(owner, block, results, sample, run))
+        self._open.append(CrossCheck(owner, computed, sample, run))
         return True
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
@@ -71,25 +77,26 @@ class CrossChecks:
         """Whether a device has pixels to compute."""
         return bool(self._given.get(name))
 
-    def answer(self, name: str, run: Block, results: Words) -> Verdict | None:
+    def answer(self, name: str, run: Block, results: Words) -> CheckOutcome | None:
         """Return what a device's results mean; None where it was not asked for them."""
         check = self._given.get(name, {}).pop(run, None)
         if check is None:
             return None
         if check.settled:
-            return Verdict(check)
+            return CheckOutcome(check)
         check.settled = True
-        if np.array_equal(results[0], checking.part(check.results, run, check.block)[0]):
-            return Verdict(check, accepted=True)
+        owned = checking.part(check.computed.results, run, check.computed.block)
+        if np.array_equal(results[0], owned[0]):
+            return CheckOutcome(check, accepted=True)
         place = f"at column {check.sample.column}, row {check.sample.row}"
-        wrong = checking.verdict(self._job, check.sample)
+        wrong = checking.host_rules_against(self._job, check.sample)
         if wrong is None:
-            # Nobody can tell: both begin anew. What was a slip does not come again; what was not ends in retirement.
-            return Verdict(check, False, ((check.owner, f"and {name} disagree {place}"),
-                                          (name, f"and {check.owner} disagree {place}")))  # fmt: skip
-        return Verdict(check, not wrong, ((check.owner if wrong else name, f"returned a wrong count {place}"),))
+            # Nobody can tell, so both are started again: a slip does not recur, and a device that goes on is retired.
+            disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))
+            return CheckOutcome(check, faults=disputes)
+        return CheckOutcome(check, not wrong, ((check.owner if wrong else name, f"returned a wrong count {place}"),))
 
-    def settle(self, unneeded: Callable[[Check], bool]) -> Check | None:
+    def settle(self, unneeded: Callable[[CrossCheck], bool]) -> CrossCheck | None:
         """Give up a check that is not needed any more, if there is one, and return it."""
         for check in self._waiting():
             if unneeded(check):
@@ -104,11 +111,11 @@ class CrossChecks:
                 self._forget(check)
         self._open += [check for check in self._given.pop(name, {}).values() if not check.settled]
 
-    def _waiting(self) -> list[Check]:
+    def _waiting(self) -> list[CrossCheck]:
         given = [check for checks in self._given.values() for check in checks.values() if not check.settled]
         return self._open + given
 
-    def _forget(self, check: Check) -> None:
+    def _forget(self, check: CrossCheck) -> None:
         check.settled = True
         if check in self._open:
             self._open.remove(check)

@@ -5,11 +5,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.arithmetic import Arithmetic, Complex
-from mandelcl.exact import exact, root_above
+from mandelcl.exact import Exact, exact, root_above
 from mandelcl.formulas.formula import Formula
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Julia(Formula):
     """z² + c from the pixel, with the constant c = re + im·i; each part may be anything that `exact` takes."""
 
@@ -21,9 +21,9 @@ class Julia(Formula):
     kernel: ClassVar[str] = "formula_julia.cl"
     begins_inside: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "re", exact(self.re, "the Julia set's constant"))
-        object.__setattr__(self, "im", exact(self.im, "the Julia set's constant"))
+    def __init__(self, re: Exact, im: Exact) -> None:
+        object.__setattr__(self, "re", exact(re, "the Julia set's constant"))
+        object.__setattr__(self, "im", exact(im, "the Julia set's constant"))
 
     @property
     def constant(self) -> tuple[Fraction, Fraction]:

@@ -1,7 +1,7 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
 from collections.abc import Callable, Collection, Iterable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from types import NoneType
 from typing import Any
 
@@ -48,8 +48,7 @@ def render(
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         work = session.begin(job, settings, notice or (lambda _line: None))
-        with closing(work):
-            return computed(work, progress, cancel or NEVER, urgency)
+        return computed(work, progress, cancel or NEVER, urgency)
 
 
 def require_inputs(job: Any, devices: Any, settings: Any = None) -> None:

@@ -1,6 +1,6 @@
 """Devices held open: contexts, programs, rates and memory that serve one job after the other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
@@ -39,7 +39,8 @@ class Session:
         self._shared = len(found) > 1
         self._spare: dict[str, Spare] = {}
         self._crew: Crew | None = None
-        self._crew_settings: Settings | None = None
+        self._crew_of: tuple[object, ...] = ()
+        self._notice: Notice = _silent
 
     def __enter__(self) -> Self:
         return self
@@ -57,33 +58,40 @@ class Session:
     def begin(self, job: Job, settings: Settings | None = None, notice: Notice = _silent) -> Work:
         """Return the work on a job, settled and begun: on one device, or shared by several.
 
-        `notice` is called with lines that the user should know. Raises DeviceError where no device will do, and
-        InvalidInputError for a job that no number can hold, or settings that several devices cannot share.
+        It ends what was begun before. `notice` is called with lines that the user should know. Raises DeviceError where
+        no device will do, and InvalidInputError for a job that no number can hold, or settings that several devices
+        cannot share.
         """
         settings = settings or Settings()
-        work = self._share(job, settings, notice) if self._shared else self._alone(job, self.devices, settings)
+        self._notice = notice
+        if self._shared:
+            work = self._share(job, settings)
+        else:
+            work = self._computation(choose.fastest(job, self.devices, settings.self_test), settings)
         for warning in work.warnings:
             notice(warning)
         return work
 
-    def _alone(self, job: Job, devices: Sequence[Device], settings: Settings) -> Work:
-        choice = choose.fastest(job, devices, settings.self_test)
-        return self._computation(choice, settings)
-
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
-        spare = self._spare.setdefault(choice.device.spec, Spare())
-        return Computation(choice, settings, spare=spare)
+        return Computation(choice, settings, spare=self._spare.setdefault(choice.device.spec, Spare()))
 
-    def _share(self, job: Job, settings: Settings, notice: Notice) -> Work:
+    def _share(self, job: Job, settings: Settings) -> Work:
         _require_shareable(settings, len(self.devices))
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
         choices, notes = choose.several(job, self.devices, settings.self_test, self._insisted)
         for note in notes:
-            notice(note)
+            self._notice(note)
         if len(choices) == 1:
             return self._computation(choices[0], settings)
-        return Crew(choices, settings, notice=notice)
+        settled = choices[0].job
+        crew_of = (settings, settled.number, settled.rounding, *((c.device.spec, c.variant) for c in choices))
+        if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
+            self._crew.reset(settled)
+            return self._crew
+        self.close()
+        self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
+        return self._crew
 
 
 def _require_shareable(settings: Settings, devices: int) -> None:

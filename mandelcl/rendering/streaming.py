@@ -8,7 +8,7 @@ stage, and what is finished but not yet read by all is what is in memory.
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
@@ -78,15 +78,14 @@ def render_to(
         notice = notice or (lambda _line: None)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
-        with closing(work):
-            _require_memory(work)
-            render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
-            if manifest:
-                render.resume(notice)
-            # A store that is there already has most of what it needs.
-            long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
-            require_space(paths, work.job, render.indexed, long)
-            return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
+        _require_memory(work)
+        render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
+        if manifest:
+            render.resume(notice)
+        # A store that is there already has most of what it needs.
+        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
+        require_space(paths, work.job, render.indexed, long)
+        return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
 
 
 def _part(path: str | Path) -> Path:

@@ -26,7 +26,7 @@ def _row(bench: Bench, device: Device, resolution: int, folder: Path) -> Row:
     number, rounding = ("double", "fused") if device.fp64 else ("float", "separate")
     job = jobs.hpc_job(resolution, number, rounding, bench.most(1000))
     path = folder / "picture.png"
-    task = child.Task(job.to_json(), device.spec, str(path), "classic", staged=True)
+    task = child.RenderTask(job.to_json(), device.spec, str(path), "classic", staged=True)
 
     def measure(row: Row) -> Row:
         row, answers = whole_process(bench, row, device, job, task, path)

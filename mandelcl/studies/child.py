@@ -1,11 +1,5 @@
-"""A program's whole run in a process of its own, for studies that time all of it.
+"""A program's whole run in a process of its own, for studies that time all of it."""
 
-`python -m mandelcl.studies.child TASK` does a task (JSON, see `Task`) and prints one JSON object.
-"""
-
-import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -13,13 +7,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import DeviceError
+from mandelcl.workers.channel import Channel
+from mandelcl.workers.dialogue import Dialogue
 
 STAGES = ("start", "build", "allocate", "kernel", "copy", "colour", "encode", "end")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RenderTask:
     """What to do: a job (JSON) on a device by its SPEC, the process kept to so many `cores` where not 0.
 
     `variant` is a variant's fields, or None. The picture goes to `output` in the colours of `palette`. With `staged`
@@ -35,22 +30,17 @@ class Task:
     staged: bool = False
 
 
-def measured(task: Task, check: Callable[[], None]) -> dict[str, Any]:
-    """Return what a child process said, with the seconds of its whole life as `process_s`.
+def measured(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]:
+    """Return what a process of its own says of the task, with the seconds of its whole life as `process_s`.
 
-    Raises DeviceError with the last line of its errors where it fails.
+    Raises DeviceError where it fails. `check` is called now and then, and may raise.
     """
     check()
     started = time.time()
-    text = json.dumps(asdict(task) | {"started": started})
-    command = [sys.executable, "-m", "mandelcl.studies.child", text]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.time() - started
-    if done.returncode:
-        check()
-        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise DeviceError(f"the process failed: {said[-1][:200]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    with Dialogue("render", check) as process:
+        answer = process.ask({"task": asdict(task), "started": started})
+        process.leave()
+        seconds = time.time() - started
     if "stages" in answer:
         answer["stages"]["end"] = max(0.0, seconds - sum(answer["stages"].values()))
     return answer | {"process_s": seconds}
@@ -62,11 +52,10 @@ def in_folder(work: Callable[[Path], Any]) -> Any:
         return work(Path(name))
 
 
-def main() -> None:
-    """Do the task of the command line."""
-    values = json.loads(sys.argv[1])
-    started = float(values.pop("started"))
-    task = Task(**values)
+def serve(channel: Channel) -> None:
+    """Do one task, the role `render`."""
+    question = channel.question()
+    task, started = RenderTask(**question["task"]), float(question["started"])
     from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
@@ -83,12 +72,8 @@ def main() -> None:
     if task.staged:
         from mandelcl.studies import stages
 
-        print(json.dumps(stages.run(job, device, colouring, Path(task.output), started)))
+        channel.answer(stages.run(job, device, colouring, Path(task.output), started))
         return
     variant = Variant(**task.variant) if task.variant else None
     report = render_to([task.output], job, colouring, [device], plain(Settings(variant=variant)))
-    print(json.dumps(report.as_dict()))
-
-
-if __name__ == "__main__":
-    main()
+    channel.answer(report.as_dict())

@@ -1,11 +1,5 @@
-"""A job on parts of a device, and rows of such in processes of their own: a driver that ends its process ends no study.
+"""A job on parts of a device, timed in other processes: a driver that ends its process ends no study."""
 
-`python -m mandelcl.studies.parts` reads tasks (JSON, a list of `Task`) and prints an answer a line.
-"""
-
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +10,8 @@ import numpy as np
 
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, Settings, fastest
+from mandelcl.computing.computation import Computation, fastest
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, MandelclError
@@ -29,13 +24,14 @@ from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, plain, repeated
 from mandelcl.studies.validation import Verdict, digest
+from mandelcl.workers.channel import Channel
+from mandelcl.workers.dialogue import Dialogue
 
 SCHEDULES = ("pinned", "driver", "static", "dynamic")
-_WAKE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PartsTask:
     """What to time: a job (JSON) on `units` compute units of a device (by SPEC), shared out by a schedule.
 
     `pinned` has the process kept to so many of the host's cores, the others cut the device into parts.
@@ -76,15 +72,12 @@ class Parts:
 
     def run(self) -> Sample:
         """Compute all counts once. Kernel and copy times are those of the busiest part."""
-        for work in self._works:
-            work.log = LaunchLog()
-        queues = self._queues()
+        logs, queues = [LaunchLog() for _ in self._works], self._queues()
         started = time.perf_counter()
         with ThreadPoolExecutor(len(self._works), "mandelcl part") as pool:
-            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, strict=True)]:
+            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, logs, strict=True)]:
                 done.result()
         wall = time.perf_counter() - started
-        logs = [work.log for work in self._works]
         longest, launches = max(log.longest for log in logs), sum(len(log.seconds) for log in logs)
         kernel, copies = max(log.kernel_seconds for log in logs), max(log.copy_seconds for log in logs)
         return Sample(kernel, copies, wall, launches, longest)
@@ -93,18 +86,18 @@ class Parts:
         height, width = self.counts.shape
         if len(self._works) == 1:
             work = self._works[0]
-            return [BlockQueue([self._whole], work.block_width, work.block_height)]
+            return [work.queue([self._whole])]
         units = len(self._works)
         if self._static:
-            return [BlockQueue(blocks, width, height) for blocks in pinned.static_blocks(width, height, units)]
-        return [BlockQueue(pinned.dynamic_blocks(width, height, units), width, height)] * units
+            return [BlockQueue.of(blocks) for blocks in pinned.static_blocks(width, height, units)]
+        return [BlockQueue.of(pinned.dynamic_blocks(width, height, units))] * units
 
-    def _work(self, work: Computation, queue: BlockQueue) -> None:
-        for block, results in work.run_blocks(queue):
+    def _work(self, work: Computation, queue: BlockQueue, log: LaunchLog) -> None:
+        for block, results in work.run_blocks(queue, log=log):
             self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
 
 
-def answers(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answer]:
+def answers(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[Answer]:
     """Yield the answer to each task, in order. `check` is called now and then, and may raise.
 
     Tasks share a process, but pinned ones with another number of cores; where it ends early, the task under way
@@ -121,36 +114,19 @@ def answers(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answer
         left = left[done:]
 
 
-def _cores(task: Task) -> int:
+def _cores(task: PartsTask) -> int:
     return task.units if task.schedule == "pinned" else 0
 
 
-def _process(tasks: Sequence[Task], check: Callable[[], None]) -> Iterator[Answer]:
-    command = [sys.executable, "-m", "mandelcl.studies.parts"]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    with process, ThreadPoolExecutor(1, "mandelcl answers") as reader:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps([asdict(task) for task in tasks]))
-            process.stdin.close()
-            for _ in tasks:
-                line = reader.submit(process.stdout.readline)
-                while not line.done():
-                    check()
-                    time.sleep(_WAKE_S / 10)
-                text = line.result()
-                if not text:
-                    code = process.wait()
-                    yield Answer(error=f"the driver ended the process ({'signal' if code < 0 else 'code'} {abs(code)})")
-                    return
-                values = json.loads(text)
+def _process(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[Answer]:
+    try:
+        with Dialogue("parts", check) as process:
+            for task in tasks:
+                values = process.ask(asdict(task))
                 samples = tuple(Sample(**sample) for sample in values.pop("samples"))
                 yield Answer(samples=samples, **values)
-        finally:
-            process.kill()
+    except DeviceError as error:
+        yield Answer(error=str(error))
 
 
 def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, verdict: Verdict) -> Row:
@@ -165,7 +141,7 @@ def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, verdict: Ver
     return filled(row, job, answer.samples, verdict, int(counts.sum(dtype=np.uint64)), answer.build_s)
 
 
-def work(task: Task) -> Answer:
+def work(task: PartsTask) -> Answer:
     """Return the answer to a task, from this process."""
     device = choose.matching([task.device])[0]
     if task.schedule == "pinned" or (task.schedule == "driver" and task.units == device.compute_units):
@@ -180,18 +156,14 @@ def work(task: Task) -> Answer:
     return Answer(tuple(samples), digest(own.counts), own.build_s)
 
 
-def main() -> None:
-    """Do the tasks on standard input."""
-    for values in json.load(sys.stdin):
-        task = Task(**values)
+def serve(channel: Channel) -> None:
+    """Do tasks as they come, the role `parts`."""
+    while True:
+        task = PartsTask(**channel.question())
         try:
             if task.schedule == "pinned":
                 pinned.keep_to(task.units)  # before the driver starts its threads
             answer = work(task)
         except MandelclError as error:
             answer = Answer(error=str(error))
-        print(json.dumps(asdict(answer)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        channel.answer(asdict(answer))

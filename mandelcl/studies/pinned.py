@@ -1,27 +1,24 @@
-"""A job shared out between processes, each kept to a core of its own: units that hold, whatever a driver does.
-
-`python -m mandelcl.studies.pinned` is one of them: a line of JSON says what to do, each line after it which block.
-"""
+"""A job shared out between processes, each kept to a core of its own: units that hold, whatever a driver does."""
 
 import hashlib
-import json
 import os
 import queue
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from mandelcl.block import Block, grid
-from mandelcl.errors import DeviceError, MandelclError
+from mandelcl.errors import DeviceError
 from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import Sample, plain
+from mandelcl.workers.channel import Channel
+from mandelcl.workers.dialogue import Dialogue
 
 CHUNKS = 64  # blocks of the shared queue, at least
 
@@ -55,11 +52,11 @@ def dynamic_blocks(width: int, height: int, units: int) -> list[Block]:
 class Workers:
     """Processes that compute blocks of a job, one a core."""
 
-    def __init__(self, processes: Sequence["subprocess.Popen[str]"], job: Mapping[str, Any]) -> None:
+    def __init__(self, processes: Sequence[Dialogue], job: Mapping[str, Any]) -> None:
         self._processes = processes
-        for process, core in zip(processes, cores(), strict=False):
-            _tell(process, dict(job) | {"core": core})
-        answers = [_answer(process) for process in processes]
+        with ThreadPoolExecutor(len(processes), "mandelcl unit") as pool:
+            questions = [dict(job) | {"core": core} for core in cores()[: len(processes)]]
+            answers = list(pool.map(Dialogue.ask, processes, questions))
         self.build_s = max(float(answer["build_s"]) for answer in answers)
 
     def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> Sample:
@@ -81,8 +78,7 @@ class Workers:
         return Sample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
 
     def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
-        _tell(self._processes[k], asdict(block) | {"check": expected is not None})
-        answer = _answer(self._processes[k])
+        answer = self._processes[k].ask(asdict(block) | {"check": expected is not None})
         if expected is not None and answer["sha256"] != _sha256(
             expected[block.y : block.y + block.height, block.x : block.x + block.width]
         ):
@@ -99,15 +95,8 @@ def started(number: int, job: Mapping[str, Any], check: Callable[[], None]) -> I
     check()
     if number > len(cores()):
         raise DeviceError(f"the host has {len(cores())} cores to offer")
-    command = [sys.executable, "-m", "mandelcl.studies.pinned"]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    processes = [subprocess.Popen(command, text=True, **pipes) for _ in range(number)]
-    try:
-        yield Workers(processes, job)
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
+    with ExitStack() as ends:
+        yield Workers([ends.enter_context(Dialogue("pinned", check)) for _ in range(number)], job)
 
 
 def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
@@ -118,62 +107,36 @@ def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
             return
 
 
-def _tell(process: "subprocess.Popen[str]", values: Mapping[str, Any]) -> None:
-    assert process.stdin is not None
-    try:
-        process.stdin.write(json.dumps(values) + "\n")
-        process.stdin.flush()
-    except OSError:
-        raise DeviceError("the driver ended the process") from None
-
-
-def _answer(process: "subprocess.Popen[str]") -> dict[str, Any]:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    if not line:
-        raise DeviceError("the driver ended the process")
-    answer: dict[str, Any] = json.loads(line)
-    if "error" in answer:
-        raise DeviceError(answer["error"])
-    return answer
-
-
 def _sha256(counts: Counts) -> str:
     return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 
-def main() -> None:
-    """Compute the blocks that standard input asks for."""
-    try:
-        values = json.loads(sys.stdin.readline())
-        os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
-        from mandelcl.algorithms.schedule import BlockQueue
-        from mandelcl.computing.computation import Settings, fastest
-        from mandelcl.engine import choose
-        from mandelcl.engine.variant import Variant
-        from mandelcl.job import Job
-        from mandelcl.report import LaunchLog
+def serve(channel: Channel) -> None:
+    """Build a job, then compute blocks of it as they come, the role `pinned`."""
+    values = channel.question()
+    os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
+    from mandelcl.algorithms.schedule import BlockQueue
+    from mandelcl.computing.computation import fastest
+    from mandelcl.computing.settings import Settings
+    from mandelcl.engine import choose
+    from mandelcl.engine.variant import Variant
+    from mandelcl.job import Job
+    from mandelcl.report import LaunchLog
 
-        settings = plain(Settings(variant=Variant(**values["variant"])))
-        work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
-        view = work.job.view
-        for _ in work.run_blocks(BlockQueue([Block(0, 0, view.width, min(4, view.height))], view.width, 4)):
-            pass  # builds, and wakes the device
-        print(json.dumps({"build_s": work.program.build_seconds}), flush=True)
-        for line in sys.stdin:
-            values = json.loads(line)
-            check = values.pop("check")
-            block = Block(**values)
-            work.log = log = LaunchLog()
-            results = [found[0] for _, found in work.run_blocks(BlockQueue([block], block.width, block.height))]
-            answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
-            answer |= {"launches": len(log.seconds), "longest_s": log.longest}
-            if check:
-                answer["sha256"] = _sha256(np.concatenate(results))
-            print(json.dumps(answer), flush=True)
-    except MandelclError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    settings = plain(Settings(variant=Variant(**values["variant"])))
+    work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
+    view = work.job.view
+    for _ in work.run_blocks(BlockQueue.of([Block(0, 0, view.width, min(4, view.height))])):
+        pass  # builds, and wakes the device
+    channel.answer({"build_s": work.program.build_seconds})
+    while True:
+        values = channel.question()
+        check = values.pop("check")
+        block = Block(**values)
+        log = LaunchLog()
+        results = [found[0] for _, found in work.run_blocks(BlockQueue.of([block]), log=log)]
+        answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
+        answer |= {"launches": len(log.seconds), "longest_s": log.longest}
+        if check:
+            answer["sha256"] = _sha256(np.concatenate(results))
+        channel.answer(answer)

@@ -10,14 +10,14 @@ from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.child import Task, measured
+from mandelcl.studies.child import RenderTask, measured
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Sample, Timed
 from mandelcl.studies.validation import digest
 
 
 def whole_process(
-    bench: Bench, row: Row, device: Device, job: Job, task: Task, path: Path
+    bench: Bench, row: Row, device: Device, job: Job, task: RenderTask, path: Path
 ) -> tuple[Row, list[dict[str, Any]]]:
     """Return the row and what each timed process said, the first one thrown away.
 

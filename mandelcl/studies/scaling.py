@@ -22,7 +22,7 @@ from mandelcl.studies.validation import Verdict, digest
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-_ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
+_ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 
 _MOST_EFFICIENCY = 1.3
 _STYLES = {
@@ -62,16 +62,16 @@ def _cores(device: Device) -> int:
 
 def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant]) -> Iterator[Row]:
     """Yield the rows of a device: its counts validated in this process, its times from others."""
-    tasks: dict[tuple[str, str, int], parts.Task] = {}
+    tasks: dict[tuple[str, str, int], parts.PartsTask] = {}
     for schedule in parts.SCHEDULES if _cores(device) else parts.SCHEDULES[1:]:
         for units in unit_counts(device.compute_units if schedule != "pinned" else _cores(device)):
             for lanes, variant in variants.items():
                 how = (units, schedule, asdict(variant), bench.repeat, bench.patience)
-                tasks[lanes, schedule, units] = parts.Task(job.to_json(), device.spec, *how)
+                tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *how)
     found: list[tuple[Verdict, Counts, Job]] = []
 
     def validated(row: Row) -> Row:
-        timed = Timed(job, device, None, bench.check)
+        timed = Timed(job, device, None, bench.cancel)
         timed.run()
         found.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
         return row

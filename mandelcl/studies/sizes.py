@@ -22,7 +22,7 @@ from mandelcl.studies.timing import Timed
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 SEQUENTIAL = "sequential"
-_ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
+_ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 _LOCAL_GPU = ((8, 4), (8, 8), (16, 8), (16, 16), (32, 1), (32, 4), (32, 8), (64, 1), (128, 1), (256, 1))
 _LOCAL_CPU = ((1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4), (1, 8), (4, 4))
 _TRIES = 3
@@ -49,7 +49,7 @@ def _process(bench: Bench, device: Device, job: Job, case: str, folder: Path) ->
     size, path = job.view.width, folder / "picture.ppm"
 
     def measure(row: Row) -> Row:
-        task = child.Task(job.to_json(), device.spec, str(path), "coursework")
+        task = child.RenderTask(job.to_json(), device.spec, str(path), "coursework")
         if case == SEQUENTIAL:
             if device.type != "cpu":
                 raise DeviceError("only a CPU device can be kept to one core")
@@ -86,7 +86,7 @@ def _best(bench: Bench, device: Device, job: Job) -> Row:
         }:
             if columns * rows <= device.max_group_size:
                 variant = replace(usual, local_columns=columns, local_rows=rows)
-                timed = Timed(job, device, Settings(variant=variant), bench.check)
+                timed = Timed(job, device, Settings(variant=variant), bench.cancel)
                 if timed.job.view.pixels / timed.rate > bench.patience:
                     return bench.row(device, row.case, job, None, row.extra)  # which says so
                 timed.run()

@@ -2,18 +2,18 @@
 
 import pytest
 
-from mandelcl.crew.handle import Handle
+from mandelcl.workers.process import WorkerProcess
 
 
 @pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
-    """Return a list to which every worker process that is started is added."""
-    started: list[Handle] = []
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
+    """Return a list to which every worker process that a crew starts is added."""
+    started: list[WorkerProcess] = []
 
-    class Recorded(Handle):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]
+    class Recorded(WorkerProcess):
+        def __init__(self, *arguments: object, **settings: object) -> None:
+            super().__init__(*arguments, **settings)  # type: ignore[arg-type]
             started.append(self)
 
-    monkeypatch.setattr("mandelcl.crew.seat.Handle", Recorded)
+    monkeypatch.setattr("mandelcl.crew.crew.WorkerProcess", Recorded)
     return started

@@ -1,9 +1,11 @@
 """A worker that misbehaves once, or always: `python -m tests.device.faulty_worker PLATFORM SITE KIND AT FLAG`.
 
-It is mandelcl's own worker with one of the methods of `Device` replaced. The fault happens at the AT-th call of SITE,
-on the platform named, in the first process that can make the file FLAG; where FLAG is `always`, in every process.
+It is mandelcl's own block worker with one of the methods of `Device` replaced. The fault happens at the AT-th call of
+SITE (a method, or `survivors` for launches of that kernel), on the platform named, in the first process that can make
+the file FLAG; where FLAG is `always`, in every process.
 """
 
+import ctypes
 import os
 import signal
 import sys
@@ -14,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import worker
 from mandelcl.errors import DeviceError
 from mandelcl.opencl.device import Device
+from mandelcl.workers import channel
 
 SITES = ("build", "upload", "allocate", "fill", "launch", "read", "fetch", "wait")
 ERRORS = {"-5": "OUT_OF_RESOURCES", "-14": "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", "-36": "INVALID_COMMAND_QUEUE"}
 KINDS = ("exit", "kill", "hang", *ERRORS)
+SLOW_S = 6.0
 LIES = ("unwritten", "idle", "wrong", "huge")  # where results come back
 
 
@@ -31,6 +34,10 @@ def misbehave(kind: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "hang":
         time.sleep(3600)
+    if kind == "slow":
+        time.sleep(SLOW_S)
+    if kind == "compile":  # this sleep does not let other threads run
+        ctypes.PyDLL(None).usleep(int(SLOW_S * 1e6))
     if kind in ERRORS:
         raise DeviceError(f"failed: {ERRORS[kind]} ({kind})")
 
@@ -51,13 +58,17 @@ def lie(kind: str, original: Callable[..., Any], device: Device, buffer: Any, ar
 def main() -> None:
     platform, site, kind, at, flag = sys.argv[1:]
     name = {"unwritten": "fetch", "wrong": "fetch", "huge": "fetch", "idle": "launch"}.get(kind, site)
+    name = "launch" if name == "survivors" else name
     original = getattr(Device, name)
     calls = 0
 
-    def due(device: Device) -> bool:
+    def due(device: Device, *arguments: Any) -> bool:
         nonlocal calls
-        calls += platform.lower() in device.platform.lower()
-        if calls < int(at) or platform.lower() not in device.platform.lower():
+        concerned = platform.lower() in device.platform.lower()
+        if site == "survivors":
+            concerned = concerned and arguments[0].function_name == "advance_survivors"
+        calls += concerned
+        if calls < int(at) or not concerned:
             return False
         if flag == "always":
             return True
@@ -68,17 +79,17 @@ def main() -> None:
         return True
 
     def replacement(device: Device, *arguments: Any) -> Any:
-        if not due(device):
+        if not due(device, *arguments):
             return original(device, *arguments)
         if kind == "idle":  # the kernel is said to have run, and has not: an event is needed all the same
             return _no_launch(device)
         if kind in LIES:
             return lie(kind, original, device, *arguments)
-        misbehave(kind)
+        misbehave(kind)  # and where it comes back from that, go on
         return original(device, *arguments)
 
     setattr(Device, name, replacement)
-    worker.main()
+    channel.serve("blocks")
 
 
 def _no_launch(device: Device) -> Any:

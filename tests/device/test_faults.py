@@ -5,8 +5,9 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import numpy as np
 import pytest
 
 from mandelcl.block import Block
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.handle import Handle
 from mandelcl.crew.seat import Patience
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
@@ -25,12 +26,13 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from tests.device.faulty_worker import KINDS, LIES, SITES
 
 JOB = Job(
     View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 200, 150), 3000, number="float", rounding="separate"
 )
-PATIENCE = Patience(start=60, launch=4)
+PATIENCE = Patience(start=30, launch=4)
 
 
 @cache
@@ -41,33 +43,38 @@ def crew_choices() -> list[Choice]:
 
 @cache
 def clean() -> Field:
-    return render(JOB, crew_choices()[-1].device)[0]
+    """Return the picture; each device's rate is known then, and a worker makes one launch before it is ready."""
+    return [render(JOB, choice.device)[0] for choice in crew_choices()][-1]
 
 
 @pytest.fixture(autouse=True)
 def _enough(exercised: list[str]) -> None:
     if len(crew_choices()) < 2:
         pytest.skip("a crew needs two OpenCL devices")
+    clean()
     for choice in crew_choices():
         exercised.append(f"{choice.device.platform}|{choice.device.name}, driver {choice.device.driver}")
 
 
-def shared(command: Sequence[str], choices: Sequence[Choice] = ()) -> tuple[Field, list[str]]:
+def shared(
+    start_worker: WorkerFactory | None = None, choices: Sequence[Choice] = (), settings: Settings | None = None
+) -> tuple[Field, list[str]]:
     """Return the picture that a crew, by default of all devices, makes, and its faults."""
-    crew = Crew(choices or crew_choices(), patience=PATIENCE, command=tuple(command))
-    crew.assemble()
-    counts = np.zeros((JOB.view.height, JOB.view.width), np.uint32)
-    seen = np.zeros_like(counts)
-    for block, results in crew.run([Block(0, 0, JOB.view.width, JOB.view.height)]):
-        place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-        counts[place] = results[0]
-        seen[place] += 1
-    assert (seen == 1).all()
-    return Field(JOB, {"counts": counts}), crew.faults
+    with closing(Crew(choices or crew_choices(), settings, patience=PATIENCE, start_worker=start_worker)) as crew:
+        crew.assemble()
+        counts = np.zeros((JOB.view.height, JOB.view.width), np.uint32)
+        seen = np.zeros_like(counts)
+        for block, results in crew.run([Block(0, 0, JOB.view.width, JOB.view.height)]):
+            place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
+            counts[place] = results[0]
+            seen[place] += 1
+        assert (seen == 1).all()
+        return Field(JOB, {"counts": counts}), crew.faults
 
 
-def command(platform: str, site: str, kind: str, at: int, flag: Path | str) -> list[str]:
-    return [sys.executable, "-m", "tests.device.faulty_worker", platform, site, kind, str(at), str(flag)]
+def faulty(platform: str, site: str, kind: str, at: int, flag: Path | str) -> WorkerFactory:
+    line = (sys.executable, "-m", "tests.device.faulty_worker", platform, site, kind, str(at), str(flag))
+    return partial(WorkerProcess, "blocks", command_line=line)
 
 
 def platforms() -> list[str]:
@@ -76,28 +83,31 @@ def platforms() -> list[str]:
 
 
 CASES = [*product(SITES, KINDS), *product(["fetch"], LIES)]
-FEW = [("upload", "exit"), ("launch", "-5"), ("wait", "hang"), ("fetch", "kill")]
+FEW = [("upload", "exit", 1), ("launch", "-5", 1), ("wait", "hang", 2), ("fetch", "kill", 1)]
 
 
 def check(platform: str, site: str, kind: str, at: int, folder: Path) -> None:
     flag = folder / "flag"
-    field, faults = shared(command(platform, site, kind, at, flag))
+    field, faults = shared(faulty(platform, site, kind, at, flag))
     assert field.counts_sha256() == clean().counts_sha256()
     # Another worker may have done the same block before the fault was noticed: then it cost nothing.
     assert flag.exists() or not faults
 
 
 @pytest.mark.parametrize("platform", platforms())
-@pytest.mark.parametrize(("site", "kind"), FEW)
-def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: str, tmp_path: Path) -> None:
-    check(platform, site, kind, 1, tmp_path)
+@pytest.mark.parametrize(("site", "kind", "at"), FEW)
+def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: str, at: int, tmp_path: Path) -> None:
+    check(platform, site, kind, at, tmp_path)
 
 
 @pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
-@pytest.mark.parametrize(("site", "kind"), [*product(["fetch"], LIES), ("launch", "-14"), ("wait", "hang")])
-def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("site", "kind", "at"),
+    [*(("fetch", lie, 1 + (lie == "idle")) for lie in LIES), ("launch", "-14", 1), ("wait", "hang", 2)],
+)
+def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, at: int, tmp_path: Path) -> None:
     """Nobody else does its work, so it is begun again, and the fault is told."""
-    field, faults = shared(command("", site, kind, 1, tmp_path / "flag"), [choice])
+    field, faults = shared(faulty("", site, kind, at, tmp_path / "flag"), [choice])
     assert field.counts_sha256() == clean().counts_sha256()
     assert len(faults) == 1
     assert "started again" in faults[0]
@@ -114,12 +124,33 @@ def test_every_fault_at_every_call(platform: str, site: str, kind: str, at: int,
 @pytest.mark.parametrize(("site", "kind"), [("fetch", "wrong"), ("wait", "-36")])
 def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
     platform = crew_choices()[0].device.platform
-    field, faults = shared(command(platform, site, kind, 1, "always"))
+    field, faults = shared(faulty(platform, site, kind, 1, "always"))
     assert field.counts_sha256() == clean().counts_sha256()
     mine = [fault for fault in faults if platform in fault]
     assert len(mine) <= PATIENCE.most_faults * sum(c.device.platform == platform for c in crew_choices())
     if len(mine) == PATIENCE.most_faults:
         assert "retired" in mine[-1]
+
+
+def test_a_long_launch_is_no_fault_where_the_budget_allows_it(tmp_path: Path) -> None:
+    """The budget is half of what a launch may take without one, and a launch of three times as long is waited for."""
+    flag = tmp_path / "flag"
+    settings = Settings(budget=PATIENCE.launch / 2)
+    field, faults = shared(faulty("", "wait", "slow", 2, flag), crew_choices()[:1], settings)
+    assert flag.exists()
+    assert faults == []
+    assert field.counts_sha256() == clean().counts_sha256()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no sleep that holds the interpreter")
+@pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
+def test_a_driver_that_compiles_at_the_first_launch_may_be_silent(choice: Choice, tmp_path: Path) -> None:
+    """It holds the interpreter for longer than a launch may take; the kernel is one that no start has launched."""
+    flag = tmp_path / "flag"
+    field, faults = shared(faulty("", "survivors", "compile", 1, flag), [choice])
+    assert flag.exists()
+    assert faults == []
+    assert field.counts_sha256() == clean().counts_sha256()
 
 
 def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +162,7 @@ def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.Monk
     if len(choices) < 2:
         pytest.skip("a liar needs a device of another platform to contradict it")
     lies = next(iter(choices.values())).device
-    field, faults = shared(command(lies.platform, "fetch", "wrong", 1, "always"), [*choices.values()])
+    field, faults = shared(faulty(lies.platform, "fetch", "wrong", 1, "always"), [*choices.values()])
     assert field.counts_sha256() == clean().counts_sha256()
     assert faults
     assert all(fault.startswith(f"{lies.label}: returned a wrong count") for fault in faults)
@@ -142,7 +173,7 @@ def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.Mo
     monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     kept, ends = crew_choices()[-1], crew_choices()[0]
     found: list[tuple[Field, list[str]]] = []
-    how = command(ends.device.platform, "fetch", "exit", 1, "always")
+    how = faulty(ends.device.platform, "fetch", "exit", 1, "always")
     thread = threading.Thread(target=lambda: found.append(shared(how, [kept, ends])), daemon=True)
     thread.start()
     thread.join(60)
@@ -152,36 +183,36 @@ def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.Mo
 
 def test_without_any_device_there_is_an_error() -> None:
     with pytest.raises(DeviceError, match="no device is left"):
-        shared(command("", "launch", "exit", 1, "always"))
+        shared(faulty("", "launch", "exit", 1, "always"))
 
 
 def test_healthy_workers_report_no_fault() -> None:
-    field, faults = shared([sys.executable, "-m", "mandelcl.worker"])
+    field, faults = shared()
     assert field.counts_sha256() == clean().counts_sha256()
     assert faults == []
 
 
-def kill_at_random(workers: list[Handle], kills: int) -> None:
+def kill_at_random(workers: list[WorkerProcess], kills: int) -> None:
     """Render, with a worker killed at a random moment of each picture, until so many kills have struck a live one."""
     chance, struck = np.random.default_rng(kills), 0
     while struck < kills:
         workers.clear()
         with ThreadPoolExecutor(1) as pool:
-            result = pool.submit(shared, [sys.executable, "-m", "mandelcl.worker"])
+            result = pool.submit(shared)
             time.sleep(float(chance.uniform(0, 1.5)))
             if workers and not result.done():
                 victim = workers[int(chance.integers(len(workers)))]
-                struck += victim._process.poll() is None
-                victim._process.kill()
+                struck += victim.running
+                victim.kill()
             assert result.result(120)[0].counts_sha256() == clean().counts_sha256()
 
 
-def test_killed_workers(workers: list[Handle]) -> None:
+def test_killed_workers(workers: list[WorkerProcess]) -> None:
     kill_at_random(workers, 3)
 
 
 @pytest.mark.long
-def test_a_hundred_killed_workers(workers: list[Handle]) -> None:
+def test_a_hundred_killed_workers(workers: list[WorkerProcess]) -> None:
     kill_at_random(workers, 100)
 
 

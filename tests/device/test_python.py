@@ -18,11 +18,11 @@ import pytest
 import mandelcl
 from mandelcl import Job, View
 from mandelcl.computing.settings import Progress, Settings
-from mandelcl.crew.handle import Handle
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import discover
+from mandelcl.workers.process import WorkerProcess
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
 SCRIPT = """
@@ -77,7 +77,7 @@ def test_an_output_is_a_path_or_several(tmp_path: Path, kind: Callable[[Path], s
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
-def test_one_device_works_in_this_process(workers: list[Handle]) -> None:
+def test_one_device_works_in_this_process(workers: list[WorkerProcess]) -> None:
     mandelcl.render(JOB, specs()[0])
     assert workers == []
 
@@ -133,7 +133,7 @@ def test_progress_grows_to_the_end(how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["alone", "together"])
-def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
+def test_a_render_can_be_cancelled(how: str, workers: list[WorkerProcess]) -> None:
     """At any moment: before it begins, from the callback, and from another thread in the middle of a long block."""
     devices = specs() if how == "together" else specs()[:1]
     long = Job(JOB.view, 200_000_000, number="float", rounding="separate")
@@ -147,12 +147,10 @@ def test_a_render_can_be_cancelled(how: str, workers: list[Handle]) -> None:
         (JOB, lambda cancel: lambda _progress: cancel.set()),
         (long, from_another_thread),
     ):
-        cancel = threading.Event()
+        cancel, settings = threading.Event(), Settings(block_pixels=500, shortcuts=False)
         with pytest.raises(CancelledError, match="stopped"):
-            mandelcl.render(
-                job, devices, Settings(block_pixels=500, shortcuts=False), progress=arrange(cancel), cancel=cancel
-            )
-    assert all(worker._process.poll() is not None for worker in workers)
+            mandelcl.render(job, devices, settings, progress=arrange(cancel), cancel=cancel)
+    assert not any(worker.running for worker in workers)
 
 
 def _held() -> tuple[int, int, int]:

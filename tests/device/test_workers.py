@@ -2,6 +2,7 @@
 
 import os
 import queue
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,38 +12,49 @@ from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
 from mandelcl.crew import seat as seats
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.handle import Event, Handle
+from mandelcl.crew.messages import Done, Ready, parse
 from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.engine import choose
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from tests.device import views
 
 JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate")
 BAND = 200 * 150
 
 
-def seat_of(device: Device, job: Job = JOB) -> Seat:
+class Started:
+    """A seat whose worker is ready, and what that says from then on."""
+
+    def __init__(self, device: Device, settings: Settings | None = None, job: Job = JOB) -> None:
+        self.seat = seat_of(device, job, settings)
+        self.messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self.seat.assign(1, job, BAND)
+        self.seat.start(self.messages)
+        message = self.message()
+        assert message.head is not None, message.worker.last_words()
+        said = parse(message.head)
+        assert isinstance(said, Ready), said
+        assert self.seat.make_ready(said)
+
+    @property
+    def pid(self) -> int:
+        assert isinstance(self.seat.worker, WorkerProcess)
+        return self.seat.worker.pid
+
+    def message(self) -> WorkerMessage:
+        return self.messages.get(timeout=120)
+
+    def answer(self, block: Block, urgent: bool = False) -> WorkerMessage:
+        self.seat.give(block, urgent)
+        return self.message()
+
+
+def seat_of(device: Device, job: Job = JOB, settings: Settings | None = None) -> Seat:
     choices, _ = choose.several(job, [device])
-    return Seat(choices[0], Settings(), Patience())
-
-
-def ready(seat: Seat) -> "tuple[Handle, queue.Queue[Event]]":
-    """Return the seat's worker once it is ready for blocks, and what it says from then on."""
-    events: queue.Queue[Event] = queue.Queue()
-    seat.start(events, BAND)
-    event = events.get(timeout=120)
-    assert event.head is not None, event.worker.last_words()
-    seat.make_ready(event.head)
-    return event.worker, events
-
-
-def answer(worker: Handle, events: "queue.Queue[Event]", block: Block, urgent: bool = False) -> Event:
-    worker.give(block, urgent)
-    while (event := events.get(timeout=120)).head is not None and event.head["say"] == "alive":
-        pass
-    return event
+    return Seat(choices[0], settings or Settings(), Patience(), partial(WorkerProcess, "blocks"))
 
 
 @pytest.mark.parametrize("way", ["memory", "pipe"])
@@ -53,40 +65,40 @@ def test_results_come_by_memory_and_by_pipe(device: Device, way: str, monkeypatc
     elif not hasattr(os, "memfd_create"):
         pytest.skip("only on Linux can a process inherit memory")
     counts = render(JOB, device)[0].counts
-    seat = seat_of(device)
-    worker, events = ready(seat)
+    started = Started(device)
     try:
         for number in range(7):
             block = Block(number, 3 * number, 200 - 2 * number, 20 + number)
-            event = answer(worker, events, block)
-            assert event.head is not None
-            assert event.head["block"] == [block.x, block.y, block.width, block.height]
-            assert ("buffer" in event.head) == (way == "memory")
-            found = np.frombuffer(event.payload, np.uint32).reshape(block.height, block.width)
+            message = started.answer(block)
+            assert message.head is not None
+            said = parse(message.head)
+            assert isinstance(said, Done)
+            assert (said.assignment, said.block) == (1, block)
+            assert ("buffer" in message.head) == (way == "memory")
+            found = np.frombuffer(message.payload, np.uint32).reshape(block.height, block.width)
             part = counts[block.y : block.y + block.height, block.x : block.x + block.width]
             assert np.array_equal(found, part)
-        event = answer(worker, events, Block(5, 5, 4, 1), urgent=True)
-        assert np.frombuffer(event.payload, np.uint32).tolist() == counts[5, 5:9].tolist()
+        message = started.answer(Block(5, 5, 4, 1), urgent=True)
+        assert np.frombuffer(message.payload, np.uint32).tolist() == counts[5, 5:9].tolist()
     finally:
-        seat.end()
+        started.seat.end()
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed in /proc on Linux alone")
 def test_all_threads_of_a_cpu_stand_back(device: Device) -> None:
     """All that work, those too that a driver begins when devices are looked for."""
-    choices, _ = choose.several(Job(JOB.view, 10_000, number="float", rounding="separate"), [device])
-    seat = Seat(choices[0], Settings(shortcuts=False), Patience())
-    worker, events = ready(seat)
+    job = Job(JOB.view, 10_000, number="float", rounding="separate")
+    started = Started(device, Settings(shortcuts=False), job)
     try:
-        before, worked = niceness_and_work(worker.pid), dict[str, int]()
+        before, worked = niceness_and_work(started.pid), dict[str, int]()
         for _ in range(1000):
-            answer(worker, events, Block(0, 0, 200, 150))
-            after = niceness_and_work(worker.pid)
+            started.answer(Block(0, 0, 200, 150))
+            after = niceness_and_work(started.pid)
             worked = {task: nice for task, (nice, ticks) in after.items() if ticks > before.get(task, (0, 0))[1] + 5}
             if len(worked) > (device.type == "cpu"):  # one of a CPU's hands out the work and waits
                 break
     finally:
-        seat.end()
+        started.seat.end()
     own, least = os.getpriority(os.PRIO_PROCESS, 0), min(worked.values())
     assert least >= min(19, own + 10) if device.type == "cpu" else least == own
 
@@ -103,15 +115,13 @@ def niceness_and_work(pid: int) -> dict[str, tuple[int, int]]:
 def test_bands_do_not_depend_on_who_is_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """They suit all devices together, before any is ready, and never take more than their memory or what is asked."""
     everybody = [seat_of(found) for found in discover()]
-    together = band_pixels(everybody, None)
-    assert together >= max(band_pixels([seat], None) for seat in everybody)
-    assert band_pixels(everybody, 1234) == 1234
+    together = band_pixels(everybody, JOB, None)
+    assert together >= max(band_pixels([seat], JOB, None) for seat in everybody)
+    assert band_pixels(everybody, JOB, 1234) == 1234
     deep = Job(JOB.view, 4_000_000_000, number="float", rounding="separate")
-    slow = [seat_of(seat.choice.device, deep) for seat in everybody]
-    assert max(seat.saturation for seat in slow) <= band_pixels(slow, None) <= together
+    assert max(seat.saturation for seat in everybody) <= band_pixels(everybody, deep, None) <= together
     monkeypatch.setattr(seats, "_BAND_BYTES", 4000)
-    assert band_pixels(everybody, None) == 1000
-    choices = [seat.choice for seat in everybody]
-    crew = Crew(choices)
+    assert band_pixels(everybody, JOB, None) == 1000
+    crew = Crew([seat.choice for seat in everybody])
     crew.close()
-    assert (crew.block_width, crew.block_height) == (200, 5)
+    assert (crew.block_width, crew.band_rows) == (200, 5)

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.crew.buffers import SharedBuffers
+from mandelcl.workers.buffers import SharedBuffers
 
 if not hasattr(os, "memfd_create"):
     pytest.skip("only on Linux can a process inherit memory", allow_module_level=True)
 
 CHILD = """
 import json, sys
-from mandelcl.crew.buffers import SharedBuffers
+from mandelcl.workers.buffers import SharedBuffers
 buffers = SharedBuffers.inherited(json.loads(sys.argv[1]))
 buffers.words(1, (2, 3))[:] = [[1, 2, 3], [4, 5, 0xffffffff]]
 """

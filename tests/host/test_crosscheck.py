@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.crew.checking import Sample
-from mandelcl.crew.crosscheck import CrossChecks, Words
+from mandelcl.crew.checking import PixelSample
+from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.job import Job
 from mandelcl.methods import direct as pixel
 from mandelcl.view import View
+from mandelcl.words import Words
 
 CAP = 200
 JOB = Job(View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16), CAP, number="float", rounding="separate")
@@ -33,7 +34,7 @@ def checks_with(wrong_by: int = 0) -> CrossChecks:
     checks = CrossChecks(JOB)
     x, y = SAMPLE_PLACE
     results = counts(BLOCK, wrong_by)
-    assert checks.add("a", BLOCK, results, Sample(x, y, int(results[0, y - BLOCK.y, x - BLOCK.x])))
+    assert checks.add("a", ComputedBlock(BLOCK, results), PixelSample(x, y, int(results[0, y - BLOCK.y, x - BLOCK.x])))
     return checks
 
 
@@ -49,9 +50,9 @@ def test_equal_results_are_accepted() -> None:
     checks = checks_with()
     run = given(checks)
     assert checks.busy("b")
-    verdict = checks.answer("b", run, counts(run))
-    assert verdict is not None
-    assert (verdict.accepted, verdict.faults, verdict.check.block) == (True, (), BLOCK)
+    outcome = checks.answer("b", run, counts(run))
+    assert outcome is not None
+    assert (outcome.accepted, outcome.faults, outcome.check.computed.block) == (True, (), BLOCK)
     assert not checks.busy("b")
     assert checks.answer("b", run, counts(run)) is None, "it was asked once"
 
@@ -60,21 +61,21 @@ def test_equal_results_are_accepted() -> None:
 def test_the_host_says_who_is_wrong(owner: int, checker: int, liar: str) -> None:
     checks = checks_with(owner)
     run = given(checks)
-    verdict = checks.answer("b", run, counts(run, checker))
-    assert verdict is not None
-    assert verdict.accepted == (liar == "b")
-    assert [name for name, _ in verdict.faults] == [liar]
-    assert "wrong count at column 9, row 5" in verdict.faults[0][1]
+    outcome = checks.answer("b", run, counts(run, checker))
+    assert outcome is not None
+    assert outcome.accepted == (liar == "b")
+    assert [name for name, _ in outcome.faults] == [liar]
+    assert "wrong count at column 9, row 5" in outcome.faults[0][1]
 
 
 def test_where_nobody_can_tell_both_are_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.checking._VERDICT_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.crew.checking._DISPUTE_ITERATIONS", {"separate": 0})
     checks = checks_with(1)
     run = given(checks)
-    verdict = checks.answer("b", run, counts(run))
-    assert verdict is not None
-    assert not verdict.accepted
-    assert [name for name, _ in verdict.faults] == ["a", "b"]
+    outcome = checks.answer("b", run, counts(run))
+    assert outcome is not None
+    assert not outcome.accepted
+    assert [name for name, _ in outcome.faults] == ["a", "b"]
 
 
 def test_no_device_checks_itself_or_what_it_has_in_hand() -> None:
@@ -89,9 +90,9 @@ def test_results_of_a_device_that_left_are_forgotten_and_the_checker_is_not_blam
     checks = checks_with()
     run = given(checks)
     checks.leave("a")
-    verdict = checks.answer("b", run, counts(run))
-    assert verdict is not None
-    assert (verdict.accepted, verdict.faults) == (False, ())
+    outcome = checks.answer("b", run, counts(run))
+    assert outcome is not None
+    assert (outcome.accepted, outcome.faults) == (False, ())
     checks = checks_with()
     checks.leave("a")
     assert checks.take("b", nothing_in_hand) is None
@@ -102,9 +103,9 @@ def test_the_checks_of_a_device_that_left_go_to_another() -> None:
     run = given(checks)
     checks.leave("b")
     assert checks.take("c", nothing_in_hand) == run
-    verdict = checks.answer("c", run, counts(run))
-    assert verdict is not None
-    assert verdict.accepted
+    outcome = checks.answer("c", run, counts(run))
+    assert outcome is not None
+    assert outcome.accepted
 
 
 def test_what_is_settled_does_not_come_again() -> None:
@@ -113,17 +114,17 @@ def test_what_is_settled_does_not_come_again() -> None:
     assert checks.settle(lambda check: check.owner == "nobody") is None
     settled = checks.settle(lambda check: check.owner == "a")
     assert settled is not None
-    assert settled.block == BLOCK
+    assert settled.computed.block == BLOCK
     assert checks.settle(lambda _check: True) is None
-    verdict = checks.answer("b", run, counts(run, 1))
-    assert verdict is not None
-    assert (verdict.accepted, verdict.faults) == (False, ())
+    outcome = checks.answer("b", run, counts(run, 1))
+    assert outcome is not None
+    assert (outcome.accepted, outcome.faults) == (False, ())
 
 
 def test_few_results_wait_at_a_time() -> None:
     checks = CrossChecks(JOB)
     blocks = [Block(0, y, 24, 1) for y in range(8)]
-    taken = [checks.add("a", block, counts(block), Sample(5, block.y, 1)) for block in blocks]
+    taken = [checks.add("a", ComputedBlock(block, counts(block)), PixelSample(5, block.y, 1)) for block in blocks]
     assert taken == [True] * 4 + [False] * 4
     checks.settle(lambda _check: True)
-    assert checks.add("a", blocks[5], counts(blocks[5]), Sample(5, 5, 1))
+    assert checks.add("a", ComputedBlock(blocks[5], counts(blocks[5])), PixelSample(5, 5, 1))

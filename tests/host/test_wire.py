@@ -1,12 +1,15 @@
 """Messages over a pipe arrive as they were sent, or not at all."""
 
 import io
+import struct
+import tracemalloc
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.crew import wire
+from mandelcl.workers import wire
 
 heads = st.dictionaries(st.text(max_size=5), st.integers() | st.text() | st.none(), max_size=4)
 
@@ -17,15 +20,15 @@ def test_messages_arrive_as_sent(messages: list[tuple[dict[str, object], bytes]]
     for head, payload in messages:
         wire.send(pipe, head, payload)
     pipe.seek(0)
-    assert [wire.receive(pipe) for _ in messages] == [(head, bytearray(payload)) for head, payload in messages]
-    assert wire.receive(pipe) is None
+    assert [wire.receive(pipe, 200) for _ in messages] == [(head, bytearray(payload)) for head, payload in messages]
+    assert wire.receive(pipe, 200) is None
 
 
 def test_a_message_that_is_cut_off_is_the_end() -> None:
     pipe = io.BytesIO()
     wire.send(pipe, {"a": 1}, b"payload")
     for size in range(len(pipe.getvalue())):
-        assert wire.receive(io.BytesIO(pipe.getvalue()[:size])) is None
+        assert wire.receive(io.BytesIO(pipe.getvalue()[:size]), 200) is None
 
 
 @pytest.mark.parametrize(
@@ -33,4 +36,47 @@ def test_a_message_that_is_cut_off_is_the_end() -> None:
 )
 def test_junk_is_refused(junk: bytes) -> None:
     with pytest.raises(wire.WireError):
-        wire.receive(io.BytesIO(junk))
+        wire.receive(io.BytesIO(junk), 200)
+
+
+@given(heads, st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 100), st.integers(0, 255)), max_size=4))
+def test_damaged_messages_are_refused_or_cut_off_or_other_ones(
+    head: dict[str, object], payload: bytes, damage: list[tuple[int, int]]
+) -> None:
+    pipe = io.BytesIO()
+    wire.send(pipe, head, payload)
+    data = bytearray(pipe.getvalue())
+    for place, value in damage:
+        data[place % len(data)] = value
+    damaged = io.BytesIO(data)
+    with suppress(wire.WireError):
+        while (message := wire.receive(damaged, 40)) is not None:
+            assert isinstance(message[0], dict)
+            assert len(message[1]) <= 40
+
+
+def test_a_length_alone_takes_no_memory() -> None:
+    tracemalloc.start()
+    with pytest.raises(wire.WireError, match="impossible length"):
+        wire.receive(io.BytesIO(struct.pack("<IQ", 2, 1 << 33)), 1 << 24)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_a_head_may_not_be_as_deep_as_it_likes() -> None:
+    text = b"[" * 100_000
+    with pytest.raises(wire.WireError, match="no JSON"):
+        wire.receive(io.BytesIO(struct.pack("<IQ", len(text), 0) + text), 0)
+
+
+def test_what_is_written_bit_by_bit_is_whole() -> None:
+    """A signal may cut a write to a pipe short."""
+
+    class Hesitant(io.BytesIO):
+        def write(self, data: object, /) -> int:
+            return super().write(memoryview(data)[:5])  # type: ignore[arg-type]
+
+    pipe = Hesitant()
+    wire.send(pipe, {"a": "long enough"}, b"and some more")
+    pipe.seek(0)
+    assert wire.receive(pipe, 100) == ({"a": "long enough"}, bytearray(b"and some more"))

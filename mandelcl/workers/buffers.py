@@ -2,13 +2,13 @@
 
 import mmap
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Words = npt.NDArray[np.uint32]
+from mandelcl.words import Words
 
 
 class SharedBuffers:
@@ -39,7 +39,7 @@ class SharedBuffers:
         return None
 
     @classmethod
-    def inherited(cls, order: dict[str, int]) -> "SharedBuffers":
+    def inherited(cls, order: Mapping[str, int]) -> "SharedBuffers":
         """Return the buffers that the parent process has described."""
         return cls(order["descriptor"], order["size"], order["count"])
 
@@ -74,6 +74,7 @@ class SharedBuffers:
         return number * self._size
 
     def close(self) -> None:
-        """Let go of it; arrays that lie in it must be gone."""
-        self._memory.close()
+        """Let go of it; an array that still lies in it keeps the memory until it is gone itself."""
         os.close(self._descriptor)
+        with suppress(BufferError):
+            self._memory.close()

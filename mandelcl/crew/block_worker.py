@@ -1,0 +1,188 @@
+"""One device in a process of its own, the role `blocks`: a job and its blocks come in, results go out.
+
+What the messages are is said in `crew.messages`. Results are left in the parent's memory where it has lent some.
+"""
+
+import heapq
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.cancelling import stop_if
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.crew.messages import corners
+from mandelcl.crew.watched_device import WatchedDevice
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.memory import Spare
+from mandelcl.engine.variant import Variant
+from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device, discover, opencl_errors
+from mandelcl.report import LaunchLog
+from mandelcl.words import Words
+from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
+
+
+class _Orders:
+    """What the parent wants: assignments, and the blocks of the newest, urgent ones first (a `BlockSource`).
+
+    `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.buffer_of: dict[Block, int] = {}
+        self._channel = channel
+        self._assignment: Mapping[str, Any] | None = None
+        self._blocks: list[tuple[bool, int, Block]] = []
+        self._turn = itertools.count()
+
+    def assignment(self) -> Mapping[str, Any]:
+        """Return the newest assignment that has not been begun; wait for one."""
+        self._read()
+        while self._assignment is None:
+            self._wait()
+        newest, self._assignment = self._assignment, None
+        return newest
+
+    def take(self, wait: bool = True) -> Block | None:
+        """Return the next block; None where none has come yet and `wait` is not set, or none will come."""
+        self._read()
+        while wait and not self._blocks and self._assignment is None:
+            self._wait()
+        return heapq.heappop(self._blocks)[-1] if self._blocks else None
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield blocks as they come, until there is another assignment."""
+        while (block := self.take()) is not None:
+            yield block
+
+    def is_set(self) -> bool:
+        """Return whether there is another assignment: what is under way is of no use any more (a `Token`)."""
+        self._read()
+        return self._assignment is not None
+
+    def _wait(self) -> None:
+        self._channel.note(IDLE)
+        self._note(self._channel.receive()[0])
+        self._channel.note(LAUNCHING)
+
+    def _read(self) -> None:
+        while (message := self._channel.pending()) is not None:
+            self._note(message[0])
+
+    def _note(self, head: Mapping[str, Any]) -> None:
+        if head["do"] == "block":
+            block = Block(*head["block"])
+            if head.get("buffer") is not None:
+                self.buffer_of[block] = head["buffer"]
+            heapq.heappush(self._blocks, (not head["urgent"], next(self._turn), block))
+        else:
+            kept = self._assignment["job"] if self._assignment is not None else None
+            self._assignment = {**head, "job": head["job"] or kept}
+            self._blocks.clear()
+            self.buffer_of.clear()
+
+
+class _BlockWorker:
+    """A device, and the computation of the newest job on it."""
+
+    def __init__(self, channel: Channel, order: Mapping[str, Any]) -> None:
+        self._channel = channel
+        self._orders = _Orders(channel)
+        self._device = WatchedDevice(_find(order["device"]), channel)
+        self._variant, self._loop_limit = Variant(**order["variant"]), order["loop_limit"]
+        self._settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
+        self._spare = Spare()
+        self._work = self._computation(order["job"])
+
+    def run(self, assignment: int) -> None:
+        """Do one assignment after the other, without end."""
+        while True:
+            self._be_ready(assignment)
+            try:
+                self._compute(assignment)
+            except CancelledError:
+                self._finish()
+            order = self._orders.assignment()
+            assignment = order["assignment"]
+            if order["job"]:
+                self._device.forget()
+                self._work = self._computation(order["job"])
+
+    def _computation(self, job: str) -> Computation:
+        """Return a computation whose kernels are built, and the main one launched: some drivers compile it then."""
+        choice = Choice(self._device, Job.from_json(job), self._variant, self._loop_limit)
+        work = Computation(choice, self._settings, spare=self._spare)
+        program = work.program
+        program.prepare()
+        columns, rows = program.variant.tile
+        program.launch_probe(program.allocate(columns * rows, columns), columns, rows, 1).wait(self._device)
+        return work
+
+    def _be_ready(self, assignment: int) -> None:
+        work = self._work
+        self._device.between = LAUNCHING
+        self._device.progressed()
+        self._channel.send(
+            {
+                "say": "ready",
+                "assignment": assignment,
+                "rate": work.rate,
+                "block_pixels": work.block_pixels,
+                "build_s": work.program.build_seconds,
+            }
+        )
+
+    def _compute(self, assignment: int) -> None:
+        """Compute blocks as they come; raises CancelledError, after a launch, where they are not wanted any more."""
+        log = LaunchLog()
+        told, copied, filled = 0, 0.0, 0
+        for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, host=self._host_memory):
+            stop_if(self._orders)
+            head = {
+                "say": "done",
+                "assignment": assignment,
+                "block": corners(block),
+                "launches": log.seconds[told:],
+                "copy_s": log.copy_seconds - copied,
+                "filled": log.pixels_filled - filled,
+            }
+            told, copied, filled = len(log.seconds), log.copy_seconds, log.pixels_filled
+            buffer = self._orders.buffer_of.pop(block, None)
+            if buffer is None:
+                self._channel.send(head, np.ascontiguousarray(results, dtype="<u4").reshape(-1).view(np.uint8))
+            else:
+                self._channel.send(head | {"buffer": buffer, "size": results.nbytes})
+
+    def _finish(self) -> None:
+        """Wait until nothing is under way any more that could write to the parent's memory."""
+        with opencl_errors(self._device):
+            self._device.queue.finish()
+            self._device.copy_queue.finish()
+
+    def _host_memory(self, block: Block, shape: tuple[int, ...]) -> Words:
+        """Return memory for a block's results: the buffer that the parent has lent for them, or some of our own."""
+        buffer = self._orders.buffer_of.get(block)
+        return np.empty(shape, np.uint32) if buffer is None else self._channel.memory(buffer, shape)
+
+
+def serve(channel: Channel) -> None:
+    """Serve until the parent closes the pipe."""
+    order, _ = channel.receive()
+    if order["device"]["type"] == "cpu" and hasattr(os, "nice"):
+        os.nice(10)  # those who feed a GPU, colour and pack come first; it holds for threads that begin from here on
+    _BlockWorker(channel, order).run(order["assignment"])
+
+
+def _find(wanted: Mapping[str, str]) -> Device:
+    """Return the device that the parent means; numbers may have changed since, names have not."""
+    alike = [device for device in discover() if (device.name, device.platform) == (wanted["name"], wanted["platform"])]
+    same_number = [device for device in alike if device.spec == wanted["spec"]]
+    if not alike:
+        raise DeviceError(f"{wanted['name']} ({wanted['platform']}) is not there any more")
+    return (same_number or alike)[0]

@@ -1,0 +1,114 @@
+"""What a crew and its workers tell each other; nothing that a worker says is believed before it has been looked at.
+
+To a worker: `start`, with its device and first job; `job`, another one, or none where it is to drop what it has; and
+`block`. Each assignment has a number, which comes back with all that belongs to it. From a worker: `ready` for an
+assignment, `done` with a block, or `failed` at the end.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mandelcl.block import Block
+from mandelcl.workers.wire import WireError, printable
+
+_MOST = 1 << 53  # of anything: what is larger would overflow what it is added to
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A worker is ready for the blocks of an assignment.
+
+    It makes `rate` iterations a second, takes blocks of at most `block_pixels`, and has built for `build_s` seconds.
+    """
+
+    assignment: int
+    rate: float
+    block_pixels: int
+    build_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A worker has computed a block, `filled` pixels of it by filling.
+
+    Since its last block it has made launches of so many seconds, and copied for `copy_s`.
+    """
+
+    assignment: int
+    block: Block
+    launches: tuple[float, ...]
+    copy_s: float
+    filled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A worker has failed, and ends."""
+
+    why: str
+
+
+def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
+    """Return what a worker says; raises WireError where it makes no sense."""
+    said = head.get("say")
+    if said == "ready":
+        rate = _seconds(head, "rate")
+        if not rate:
+            raise WireError("a rate of 0")
+        return Ready(_whole(head, "assignment"), rate, max(1, _whole(head, "block_pixels")), _seconds(head, "build_s"))
+    if said == "done":
+        launches = head.get("launches")
+        if not isinstance(launches, list):
+            raise WireError("no list of launches")
+        block = _block(head)
+        filled = _whole(head, "filled")
+        if filled > block.pixels:
+            raise WireError("more pixels filled than computed")
+        times = tuple(_number(seconds, "launches") for seconds in launches)
+        return Done(_whole(head, "assignment"), block, times, _seconds(head, "copy_s"), filled)
+    if said == "failed":
+        return Failed(_shown(head.get("why")))
+    raise WireError(f"a message of an unknown kind: {_shown(said)}")
+
+
+def block_head(block: Block, urgent: bool) -> dict[str, Any]:
+    """Return the message that gives a worker a block; an urgent one goes before those that it has not begun."""
+    return {"do": "block", "block": corners(block), "urgent": urgent}
+
+
+def corners(block: Block) -> list[int]:
+    """Return a block as messages have it."""
+    return [block.x, block.y, block.width, block.height]
+
+
+def _block(head: Mapping[str, Any]) -> Block:
+    values = head.get("block")
+    if not isinstance(values, list) or len(values) != 4:
+        raise WireError("no block")
+    return Block(*(_int(value, "block") for value in values))
+
+
+def _whole(head: Mapping[str, Any], name: str) -> int:
+    return _int(head.get(name), name)
+
+
+def _int(value: object, name: str) -> int:
+    if type(value) is not int or not 0 <= value < _MOST:
+        raise WireError(f"no number {name}")
+    return value
+
+
+def _seconds(head: Mapping[str, Any], name: str) -> float:
+    return _number(head.get(name), name)
+
+
+def _number(value: object, name: str) -> float:
+    if not isinstance(value, int | float) or not 0 <= value < _MOST:
+        raise WireError(f"no number {name}")
+    return float(value)
+
+
+def _shown(value: object) -> str:
+    """Return a text in a line; of anything else, which may be as deep as it likes, its type."""
+    return printable(value) if isinstance(value, str) else type(value).__name__

@@ -1,0 +1,66 @@
+"""A device whose worker says what it is doing, so that its parent can tell a long build or launch from a hang."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mandelcl.opencl.device import BuiltProgram, Device, Event, Kernel, Shape
+from mandelcl.workers.channel import BUILDING, STARTING, Channel
+
+_ENDED = 0  # the status of an event that has ended; below that are errors
+
+
+class WatchedDevice(Device):
+    """A device that tells a channel when it builds, and notes when a launch or a copy has ended.
+
+    Some drivers compile a kernel when it is launched first, and again for another shape of work-group: such a launch
+    counts as building until it has ended. `between` is what the worker does when it does not build.
+    """
+
+    def __init__(self, device: Device, channel: Channel) -> None:
+        super().__init__(device.spec, device.handle)
+        self.between = STARTING
+        self._channel = channel
+        self._launched: set[tuple[Kernel, Shape | None]] = set()
+        self._first: list[Event] = []  # first launches under way
+
+    def build(self, source: str, options: tuple[str, ...] = ()) -> BuiltProgram:
+        """Return the source built for this device; raises BuildError with the compiler's log."""
+        with self._building():
+            return super().build(source, options)
+
+    def load(self, binary: bytes) -> BuiltProgram:
+        """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
+        with self._building():
+            return super().load(binary)
+
+    def launch(self, kernel: Kernel, size: Shape, local: Shape | None, *arguments: Any) -> Event:
+        """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
+        if (kernel, local) in self._launched:
+            return super().launch(kernel, size, local, *arguments)
+        self._channel.announce(BUILDING)
+        event = super().launch(kernel, size, local, *arguments)
+        self._launched.add((kernel, local))
+        self._first.append(event)
+        return event
+
+    def wait(self, event: Event) -> None:
+        """Return when an event of this device has ended."""
+        super().wait(event)
+        self.progressed()
+
+    def progressed(self) -> None:
+        """Note that something has ended: what comes next is given its time afresh."""
+        if self._first:
+            self._first = [event for event in self._first if event.command_execution_status > _ENDED]
+        self._channel.note(BUILDING if self._first else self.between)
+
+    def forget(self) -> None:
+        """Take no kernel for launched: those of another program come."""
+        self._launched.clear()
+
+    @contextmanager
+    def _building(self) -> Iterator[None]:
+        self._channel.announce(BUILDING)
+        yield
+        self.progressed()

@@ -1,0 +1,145 @@
+"""A worker's side of the pipes: what its parent sends, what it answers, and its sign of life.
+
+Two threads stand beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
+driver is doing just then. The heartbeat says twice a second what the process is doing and for how long.
+"""
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from mandelcl.errors import MandelclError
+from mandelcl.workers import wire
+from mandelcl.workers.roles import find_role
+
+if TYPE_CHECKING:
+    from mandelcl.words import Words
+    from mandelcl.workers.buffers import SharedBuffers
+
+BEAT_S = 0.5
+# What a worker is doing. While it starts or builds it may be silent: a driver that compiles may hold the interpreter.
+STARTING, BUILDING, LAUNCHING, IDLE = DOING = ("starting", "building", "launching", "idle")
+_MOST_PAYLOAD = 1 << 33  # from the parent, which is trusted
+
+Incoming = tuple[dict[str, Any], bytearray]
+
+
+class Channel:
+    """The connection of a worker process to its parent, over two pipes.
+
+    `ended` is called by a thread of its own when the parent has closed its pipe.
+    """
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, ended: Callable[[], object]) -> None:
+        self._incoming, self._outgoing, self._ended = incoming, outgoing, ended
+        self._messages: queue.SimpleQueue[Incoming] = queue.SimpleQueue()
+        self._sending = threading.Lock()
+        self._activity = STARTING, time.monotonic()
+        self._buffers: SharedBuffers | None = None
+        self._closed = threading.Event()
+        threading.Thread(target=self._listen, name="mandelcl inbox", daemon=True).start()
+        self._heartbeat = threading.Thread(target=self._beat, name="mandelcl heartbeat", daemon=True)
+        self._heartbeat.start()
+
+    def receive(self) -> Incoming:
+        """Return the parent's next message and the bytes behind it; wait for it."""
+        return self._messages.get()
+
+    def pending(self) -> Incoming | None:
+        """Return the parent's next message if it is there already."""
+        return None if self._messages.empty() else self._messages.get()
+
+    def send(self, head: Mapping[str, Any], payload: Any = b"") -> None:
+        """Send a message; where nobody reads any more, end the process."""
+        try:
+            with self._sending:
+                wire.send(self._outgoing, head, payload)
+        except OSError:
+            self._ended()
+
+    def question(self) -> dict[str, Any]:
+        """Return the parent's next question (`dialogue`); wait for it."""
+        question: dict[str, Any] = self.receive()[0]["question"]
+        return question
+
+    def answer(self, values: Mapping[str, Any]) -> None:
+        """Send the answer to a question."""
+        self.send({"say": "answer", "answer": values})
+
+    def announce(self, doing: str) -> None:
+        """Send what this process is about to do, before it may fall silent over it."""
+        self.note(doing)
+        self._send_activity()
+
+    def note(self, doing: str) -> None:
+        """Note what this process does from here on; the heartbeat tells it."""
+        self._activity = doing, time.monotonic()
+
+    def memory(self, buffer: int, shape: tuple[int, ...]) -> "Words":
+        """Return the memory of a buffer that the parent has lent for a reply."""
+        assert self._buffers is not None
+        return self._buffers.words(buffer, shape)
+
+    def close(self) -> None:
+        """Stop the heartbeat; the work is done."""
+        self._closed.set()
+        self._heartbeat.join()
+
+    def _send_activity(self) -> None:
+        doing, since = self._activity
+        self.send({"say": "alive", "doing": doing, "for": time.monotonic() - since})
+
+    def _beat(self) -> None:
+        while not self._closed.wait(BEAT_S):
+            self._send_activity()
+
+    def _listen(self) -> None:
+        try:
+            while (message := wire.receive(self._incoming, _MOST_PAYLOAD)) is not None:
+                if message[0]["do"] == "share":
+                    from mandelcl.workers.buffers import SharedBuffers  # NumPy takes a while
+
+                    self._buffers = SharedBuffers.inherited(message[0])
+                else:
+                    self._messages.put(message)
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            self._ended()
+
+
+def serve(role: str) -> None:
+    """Be a worker process in a role until its work is done or the parent closes the pipe.
+
+    Ctrl-C is for the parent. What goes wrong is sent to it in one line.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    channel = Channel(*_own_pipes(), lambda: os._exit(0))
+    try:
+        find_role(role)(channel)  # importing it may take long: the inbox listens already
+    except MandelclError as error:
+        channel.send({"say": "failed", "why": str(error)})
+    except Exception as error:
+        channel.send({"say": "failed", "why": f"{type(error).__name__}: {error}"})
+    else:
+        channel.close()
+        return
+    os._exit(1)  # a driver that has failed may not come back from an orderly end
+
+
+def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Return standard input and output under numbers that nobody else knows.
+
+    What drivers print goes to standard error; what they, or programs that they start, read is nothing.
+    """
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return os.fdopen(incoming, "rb", buffering=0), os.fdopen(outgoing, "wb", buffering=0)

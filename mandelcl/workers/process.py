@@ -1,0 +1,245 @@
+"""A worker process as its parent sees it: started, told, listened to, and put an end to."""
+
+import math
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import mandelcl
+from mandelcl.errors import DeviceError
+from mandelcl.workers import wire
+from mandelcl.workers.buffers import SharedBuffers
+from mandelcl.workers.channel import DOING, STARTING
+from mandelcl.workers.wire import WireError, printable
+
+# A process that a driver keeps in the kernel does not even die of SIGKILL; it is left to itself after so long.
+_END_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What a worker said last that it was doing, and for how many seconds it had been."""
+
+    doing: str = STARTING
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerMessage:
+    """What a worker said, `head` and `payload`; or that nothing more will come from it, where `head` is None."""
+
+    worker: "Worker"
+    head: Mapping[str, Any] | None
+    payload: bytearray | memoryview
+
+
+class Worker(Protocol):
+    """Somebody who works for this process. What it says comes as WorkerMessages into a queue, but for signs of life.
+
+    `heard` is when there was a last sign of any kind (time.monotonic).
+    """
+
+    heard: float
+    activity: Activity
+
+    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
+        """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
+
+    def reclaim(self) -> None:
+        """Take all buffers back: no reply is under way any more."""
+
+    def kill(self) -> None:
+        """Have it end at once, without waiting for that."""
+
+    def end(self) -> None:
+        """Put an end to it, and let go of everything that belonged to it; return within seconds, whatever it does."""
+
+    def last_words(self) -> str:
+        """Return how it ended, in a phrase."""
+
+
+class WorkerFactory(Protocol):
+    """How workers are had: called with the queue for what they say, and the size and number of replies under way."""
+
+    def __call__(self, messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:
+        """Return a worker, started; raises DeviceError where that cannot be done."""
+
+
+def command(role: str) -> tuple[str, ...]:
+    """Return the command line of a worker in a role: it imports the very package that this process runs.
+
+    Its module search path is its own; what this process has beside that comes after it.
+    """
+    entry = Path(mandelcl.__file__).absolute().parent / "workers" / "__main__.py"
+    return (sys.executable, "-P", str(entry), role, *(str(Path(path).absolute()) for path in sys.path))
+
+
+class WorkerProcess:
+    """A worker in a process of its own.
+
+    Replies, of at most `reply_bytes` each, come by the pipe; those for which a buffer was lent, at most `replies` at
+    once, by shared memory where the system has it. What it prints is kept for its last words.
+    """
+
+    def __init__(
+        self,
+        role: str,
+        messages: "queue.Queue[WorkerMessage]",
+        reply_bytes: int = 0,
+        replies: int = 0,
+        *,
+        command_line: tuple[str, ...] = (),
+    ) -> None:
+        self.heard = time.monotonic()
+        self.activity = Activity()
+        self._messages = messages
+        self._reply_bytes = reply_bytes
+        self._owned = ExitStack()
+        self._buffers = SharedBuffers.make(reply_bytes, replies) if replies else None
+        if self._buffers:
+            self._owned.callback(self._buffers.close)
+        self._free = list(self._buffers.numbers) if self._buffers else []
+        self._lent: set[int] = set()
+        self._lending = threading.Lock()
+        try:
+            self._errors = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the process
+            self._process = subprocess.Popen(
+                command_line or command(role),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                start_new_session=os.name != "nt",  # Ctrl-C at the terminal is not for it
+                pass_fds=[self._buffers.descriptor] if self._buffers else [],
+            )
+        except OSError as error:
+            self._owned.close()
+            raise DeviceError(f"cannot start a worker process: {error}") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._told: Any = self._process.stdin
+        self._listener = threading.Thread(
+            target=self._listen, args=(self._process.stdout,), name="mandelcl listener", daemon=True
+        )
+        self._listener.start()
+        if self._buffers:
+            self.send({"do": "share", **self._buffers.order})
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether its process has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether its process has ended, with code 0."""
+        return self._process.poll() == 0
+
+    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
+        """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
+        if lend:
+            with self._lending:
+                buffer = self._free.pop() if self._free else None
+                if buffer is not None:
+                    self._lent.add(buffer)
+            head = {**head, "buffer": buffer}
+        with suppress(OSError):  # that it has ended is said by the listener
+            wire.send(self._told, head, payload)
+
+    def reclaim(self) -> None:
+        """Take all buffers back: no reply is under way any more."""
+        with self._lending:
+            self._free += self._lent
+            self._lent.clear()
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether its process ends within so many seconds."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """Have it end at once, without waiting for that."""
+        with suppress(OSError):
+            self._process.kill()
+
+    def end(self) -> None:
+        """Kill it, and let go of everything that belonged to it; where it does not die within seconds, leave it."""
+        self.kill()
+        died = self.wait(_END_S)
+        with suppress(OSError):
+            self._told.close()
+        self._listener.join(_END_S if died else 0)  # else it goes on waiting, and takes note of the end
+        self._owned.close()
+
+    def last_words(self) -> str:
+        """Return how it ended, with the last line that it or its driver printed."""
+        code = self._process.poll()
+        how = "it hangs" if code is None else f"killed by signal {-code}" if code < 0 else f"it ended with code {code}"
+        with suppress(OSError, ValueError):
+            self._errors.seek(max(0, os.fstat(self._errors.fileno()).st_size - 4096))
+            lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
+            if lines:
+                return f"{how}: {printable(lines[-1])}"
+        return how
+
+    def _listen(self, pipe: BinaryIO) -> None:
+        """Pass on what it says; whatever that is, it costs this worker and nobody else."""
+        head: dict[str, Any] | None = None
+        try:
+            with pipe:
+                while (message := wire.receive(pipe, self._reply_bytes)) is not None:
+                    self._hear(*message)
+        except Exception as error:
+            head = {"say": "failed", "why": f"said what makes no sense: {error}"}
+            self.kill()
+        self.wait(1)
+        self._messages.put(WorkerMessage(self, head, bytearray()))
+        self._process.wait()  # so that one that was left to itself leaves nothing behind when it ends
+
+    def _hear(self, head: Mapping[str, Any], payload: bytearray) -> None:
+        self.heard = time.monotonic()
+        if head.get("say") == "alive":
+            self.activity = _activity(head)
+        else:
+            self._messages.put(WorkerMessage(self, head, self._reply(head, payload)))
+
+    def _reply(self, head: Mapping[str, Any], payload: bytearray) -> bytearray | memoryview:
+        """Return the bytes that belong to a message, wherever they came."""
+        buffer, buffers = head.get("buffer"), self._buffers
+        if buffer is None:
+            return payload
+        if buffers is None or type(buffer) is not int or buffer not in self._lent:
+            raise WireError("a buffer that was not lent")
+        if type(head.get("size")) is not int:
+            raise WireError("no size of what is in a buffer")
+        taken = buffers.taken(buffer, head["size"])
+        with self._lending:
+            if buffer in self._lent:  # not reclaimed meanwhile
+                self._lent.remove(buffer)
+                self._free.append(buffer)
+        return taken
+
+
+def _activity(head: Mapping[str, Any]) -> Activity:
+    """Return what a sign of life says; raises WireError where that makes no sense."""
+    doing, seconds = head.get("doing"), head.get("for")
+    if doing not in DOING or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
+        raise WireError("a sign of life without meaning")
+    return Activity(str(doing), float(seconds))

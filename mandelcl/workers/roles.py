@@ -1,0 +1,35 @@
+"""What a worker may be, by name: a function that is given the worker's channel and returns when its work is done.
+
+A role that is not in the table is named by its place, `package.module:function`.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeAlias
+
+from mandelcl.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from mandelcl.workers.channel import Channel
+
+Role: TypeAlias = Callable[["Channel"], None]
+
+ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "blocks": "mandelcl.crew.block_worker:serve",
+        "render": "mandelcl.studies.child:serve",
+        "parts": "mandelcl.studies.parts:serve",
+        "pinned": "mandelcl.studies.pinned:serve",
+    }
+)
+
+
+def find_role(name: str) -> Role:
+    """Return the role of that name, its module imported; raises InvalidInputError if there is none."""
+    place = ROLES.get(name, name)
+    module, _, function = place.partition(":")
+    if not function:
+        raise InvalidInputError(f"unknown role {name!r}; there is {', '.join(ROLES)}, or package.module:function")
+    role: Role = getattr(importlib.import_module(module), function)
+    return role

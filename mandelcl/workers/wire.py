@@ -1,0 +1,78 @@
+"""Messages between processes: a JSON object and, behind it, any number of bytes, over a pipe."""
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO, NoReturn
+
+from mandelcl.errors import MandelclError
+
+_LENGTHS = struct.Struct("<IQ")
+_LONGEST_HEAD = 1 << 20
+_SHOWN = 300
+
+
+class WireError(MandelclError):
+    """What came makes no sense: the other side is not what it should be, or something else writes into the pipe."""
+
+
+def send(pipe: BinaryIO, head: Mapping[str, Any], payload: Any = b"") -> None:
+    """Write a message; `payload` is anything with the buffer interface. Raises OSError where nobody reads."""
+    text = json.dumps(head).encode()
+    data = memoryview(payload).cast("B")
+    _write(pipe, memoryview(_LENGTHS.pack(len(text), len(data)) + text))
+    _write(pipe, data)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO, most_payload: int) -> tuple[dict[str, Any], bytearray] | None:
+    """Return the next message, with at most so many bytes behind it; None at the end of the pipe.
+
+    Raises WireError for anything else.
+    """
+    lengths = _read(pipe, _LENGTHS.size)
+    if lengths is None:
+        return None
+    text_size, size = _LENGTHS.unpack(lengths)
+    if text_size > _LONGEST_HEAD or size > most_payload:
+        raise WireError("a message of an impossible length")
+    text, payload = _read(pipe, text_size), _read(pipe, size)
+    if text is None or payload is None:
+        return None
+    try:
+        head = json.loads(text.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise WireError("a message that is no JSON") from error
+    if not isinstance(head, dict):
+        raise WireError("a message that is no JSON object")
+    return head, payload
+
+
+def printable(text: str) -> str:
+    """Return the beginning of what another process wrote, in one line that does nothing to a terminal."""
+    line = " ".join(text[: 4 * _SHOWN].split())[:_SHOWN]
+    return "".join(character if character.isprintable() else "?" for character in line)
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Refuse NaN and infinities, which JSON has not."""
+    raise ValueError(constant)
+
+
+def _write(pipe: BinaryIO, data: memoryview) -> None:
+    """Write all of it: a signal may cut a single write short."""
+    while data:
+        data = data[pipe.write(data) :]
+
+
+def _read(pipe: BinaryIO, size: int) -> bytearray | None:
+    """Return exactly so many bytes; None where the pipe ends before."""
+    data = bytearray(size)
+    view = memoryview(data)
+    done = 0
+    while done < size:
+        count = pipe.readinto(view[done:])  # type: ignore[attr-defined]  # every real pipe has it
+        if not count:
+            return None
+        done += count
+    return data

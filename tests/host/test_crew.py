@@ -1,0 +1,473 @@
+"""A crew among workers that exist only here: honest ones, late ones, and ones that say what makes no sense."""
+
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from copy import deepcopy
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from mandelcl.block import Block
+from mandelcl.computing.settings import Settings
+from mandelcl.crew import checking
+from mandelcl.crew.crew import Crew
+from mandelcl.crew.messages import block_head, parse
+from mandelcl.crew.seat import Patience, Seat
+from mandelcl.engine import choose
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.variant import Variant
+from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.formulas import MANDELBROT
+from mandelcl.formulas.mandelbrot import Mandelbrot
+from mandelcl.job import Job
+from mandelcl.methods import direct
+from mandelcl.opencl.device import Device
+from mandelcl.view import View
+from mandelcl.words import Words
+from mandelcl.workers.process import Activity, WorkerMessage
+from mandelcl.workers.wire import WireError
+
+Messages = queue.Queue[WorkerMessage]
+Head = dict[str, Any]
+
+
+def job(re: int = 0, iterations: int = 40) -> Job:
+    view = View.centred(Fraction(re), Fraction(0), Fraction(3), 20, 15)
+    return Job(view, iterations, number="float", rounding="separate")
+
+
+@cache
+def counts(wanted: Job) -> Words:
+    view = wanted.view
+    rows = [[direct.count(wanted, x, y, wanted.iterations) for x in range(view.width)] for y in range(view.height)]
+    return np.array(rows, np.uint32)
+
+
+class Honest:
+    """A worker that answers everything at once, by bytes. `said` may change what it says."""
+
+    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:  # noqa: ARG002 - as wanted
+        self.heard, self.activity = time.monotonic(), Activity("idle")
+        self.messages = messages
+        self.heads: list[Head] = []
+        self.ended = False
+        self.job: Job | None = None
+        self.assignment = 0
+
+    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+        self.heads.append(dict(head))
+        for said, results in self.answers(head):
+            self.say(said, results)
+
+    def answers(self, head: Mapping[str, Any]) -> list[tuple[Head, bytes]]:
+        if head["do"] != "block":
+            self.assignment = head["assignment"]
+            self.job = Job.from_json(head["job"]) if head["job"] else self.job
+            said = {"say": "ready", "assignment": self.assignment, "rate": 1e4, "block_pixels": 50, "build_s": 0.0}
+            return [(said, b"")]
+        assert self.job is not None
+        block = Block(*head["block"])
+        part = counts(self.job)[block.y : block.y + block.height, block.x : block.x + block.width]
+        said = {"say": "done", "assignment": self.assignment, "block": head["block"]}
+        return [(said | {"launches": [0.1], "copy_s": 0.1, "filled": 1}, part.tobytes())]
+
+    def say(self, said: Head | None, payload: bytes = b"") -> None:
+        self.messages.put(WorkerMessage(self, said, bytearray(payload)))
+
+    def reclaim(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        self.ended = True
+
+    def end(self) -> None:
+        self.ended = True
+
+    def last_words(self) -> str:
+        return "it left"
+
+
+class Late(Honest):
+    """A worker that answers when it is told to."""
+
+    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:
+        super().__init__(messages, reply_bytes, replies)
+        self.waiting: list[tuple[Head, bytes]] = []
+
+    def say(self, said: Head | None, payload: bytes = b"") -> None:
+        assert said is not None
+        self.waiting.append((said, payload))
+
+    def release(self) -> None:
+        for said, payload in self.waiting:
+            super().say(said, payload)
+        self.waiting.clear()
+
+
+def device(name: str) -> Device:
+    facts = {"spec": name, "name": name, "platform": "test", "driver": "1", "label": name, "type": "cpu"}
+    return cast(Device, SimpleNamespace(**facts, watchdog=None, compute_units=1))
+
+
+def choices(wanted: Job, devices: Sequence[Device]) -> list[Choice]:
+    variant = Variant(1, 1, stride=1, unrolled=1, lane_columns=1, local_columns=1, local_rows=1)
+    return [Choice(each, wanted, variant, speed=1e4) for each in devices]
+
+
+@pytest.fixture
+def able(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the names of the devices that can do every job; a test may take some out."""
+    names = {"a", "b", "c"}
+
+    def several(
+        wanted: Job, devices: Sequence[Device], *_rest: object, **_more: object
+    ) -> tuple[list[Choice], list[str]]:
+        found = [each for each in devices if each.name in names]
+        return choices(wanted, found), [f"left out: {each.name}" for each in devices if each not in found]
+
+    monkeypatch.setattr(choose, "several", several)
+    return names
+
+
+class Among:
+    """A crew of devices a, b …, a worker of a kind for each, and the workers started so far, by kind."""
+
+    def __init__(self, *kinds: Callable[..., Honest], wanted: Job | None = None) -> None:
+        self.workers: list[Honest] = []
+        self.notices: list[str] = []
+        wanted = wanted or job()
+        names = "abc"[: len(kinds)]
+        turn = iter(kinds)
+
+        def start(messages: Messages, reply_bytes: int = 0, replies: int = 0) -> Honest:
+            kind = next(turn, None) or kinds[-1]
+            self.workers.append(kind(messages, reply_bytes, replies))
+            return self.workers[-1]
+
+        every = choices(wanted, [device(name) for name in names])
+        self.crew = Crew(every, start_worker=start, notice=self.notices.append)
+
+    def field(self, limit: int = 1 << 30) -> Words:
+        """Return the counts of the crew's job, of at most so many blocks."""
+        view = self.crew.job.view
+        field = np.zeros((view.height, view.width), np.uint32)
+        run = self.crew.run([Block(0, 0, view.width, view.height)])
+        for number, (block, results) in enumerate(run):
+            field[block.y : block.y + block.height, block.x : block.x + block.width] += results[0]
+            if number + 1 == limit:
+                break
+        return field
+
+
+def test_a_crew_of_honest_workers_makes_the_picture_and_stays() -> None:
+    among = Among(Honest, Honest)
+    with closing(among.crew) as crew:
+        for _ in range(2):
+            assert np.array_equal(among.field(), counts(job()))
+        assert not any(worker.ended for worker in among.workers)
+        assert (len(among.workers), crew.faults) == (2, [])
+    assert all(worker.ended for worker in among.workers)
+    with pytest.raises(DeviceError, match="no device is left"):
+        among.field()
+
+
+def test_filled_pixels_are_added_up_once_a_block() -> None:
+    """Also where two workers have done the same block."""
+    among = Among(Honest, Honest)
+    with closing(among.crew) as crew:
+        view = crew.job.view
+        blocks = [block for block, _ in crew.run([Block(0, 0, view.width, view.height)])]
+        assert crew.report(0, "", {}).pixels_computed == view.pixels - len(blocks)
+
+
+def test_another_job_goes_to_the_same_workers(able: set[str]) -> None:
+    among = Among(Honest, Honest)
+    with closing(among.crew) as crew:
+        among.field()
+        for wanted in (job(1), job(-1, 90), job()):
+            crew.reset(wanted)
+            assert np.array_equal(among.field(), counts(wanted))
+            assert (crew.job, crew.faults, crew.log.pixels_filled > 0) == (wanted, [], True)
+        assert len(among.workers) == 2
+        able.discard("b")
+        crew.reset(job(1))
+        assert among.notices == ["left out: b"]
+        sent = len([head for head in among.workers[1].heads if head["do"] == "block"])
+        assert np.array_equal(among.field(), counts(job(1)))
+        assert sent == len([head for head in among.workers[1].heads if head["do"] == "block"])
+        able.add("b")
+        crew.reset(job())
+        assert np.array_equal(among.field(), counts(job()))
+
+
+@pytest.mark.parametrize("change", [{"number": "double"}, {"rounding": "fused"}, {"algorithm": "auto"}])
+def test_a_job_of_another_kind_is_refused(change: dict[str, str]) -> None:
+    among = Among(Honest)
+    with closing(among.crew) as crew:
+        with pytest.raises(InvalidInputError, match="begin a new one"):
+            crew.reset(replace(job(), **change))  # type: ignore[arg-type]
+        assert np.array_equal(among.field(), counts(job()))
+
+
+@pytest.mark.usefixtures("able")
+def test_what_is_left_of_an_earlier_job_is_dropped() -> None:
+    """Results that come late belong to no block of the new job, and are nobody's fault."""
+    among = Among(Honest, Late)
+    late = cast(Late, among.workers[1])
+    with closing(among.crew) as crew:
+        late.release()
+        crew.assemble()
+        run = crew.run([Block(0, 0, 20, 15)])
+        next(run)
+        assert any(said["say"] == "done" for said, _ in late.waiting)
+        crew.reset(job(1))
+        assert list(run) == []
+        late.release()
+        assert np.array_equal(among.field(), counts(job(1)))
+        assert crew.faults == []
+
+
+@pytest.mark.usefixtures("able")
+def test_a_worker_is_told_one_job_at_a_time() -> None:
+    """One that does not answer must not have its pipe filled with jobs; of those in between it never hears."""
+    among = Among(Honest, Late)
+    late = cast(Late, among.workers[1])
+    with closing(among.crew) as crew:
+        for number in range(1, 100):
+            crew.reset(job(number % 3, 40 + number))
+        assert [head["do"] for head in late.heads] == ["start"]
+        late.release()
+        while len(late.heads) < 2:
+            crew._turn()
+        assert Job.from_json(late.heads[1]["job"]) == crew.job
+        late.release()
+        crew.assemble()
+        assert np.array_equal(among.field(), counts(crew.job))
+        assert crew.faults == []
+
+
+def test_a_run_ends_the_one_before() -> None:
+    among = Among(Honest, Honest)
+    with closing(among.crew) as crew:
+        first = crew.run([Block(0, 0, 20, 15)])
+        next(first)
+        assert np.array_equal(among.field(), counts(job()))
+        assert list(first) == []
+        among.field(limit=1)
+        assert np.array_equal(among.field(), counts(job()))
+        assert crew.faults == []
+
+
+class Refused(Honest):
+    """A worker that ends at once; no other can be started."""
+
+    started = 0
+
+    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:
+        super().__init__(messages, reply_bytes, replies)
+        Refused.started += 1
+        if Refused.started > 1:
+            raise DeviceError("cannot start a worker process")
+
+    def say(self, said: Head | None, payload: bytes = b"") -> None:
+        super().say(said if said and said["say"] == "ready" else None, payload)
+
+
+def test_where_the_system_refuses_another_process_a_device_is_retired() -> None:
+    Refused.started = 0
+    among = Among(Honest, Refused)
+    with closing(among.crew) as crew:
+        assert np.array_equal(among.field(), counts(job()))
+        assert crew.faults == ["b: it left; it is retired"]
+        assert Refused.started == 3
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(1 << 70),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ("say", "assignment", "rate", "block_pixels", "build_s", "block", "launches", "copy_s", "filled")
+mutations = st.one_of(
+    st.tuples(st.just("drop"), st.sampled_from(KEYS), st.none()),
+    st.tuples(st.just("set"), st.sampled_from(KEYS), json_values),
+    st.tuples(st.just("cut"), st.just(""), st.integers(1, 9)),
+    st.tuples(st.just("add"), st.just(""), st.integers(1, 9)),
+    st.tuples(st.just("again"), st.just(""), st.none()),
+    st.tuples(st.just("head"), st.just(""), st.dictionaries(st.sampled_from([*KEYS, "why"]), json_values, max_size=4)),
+    st.tuples(st.just("end"), st.just(""), st.none()),
+)
+
+
+def nonsensical(changes: Sequence[tuple[str, str, Any]]) -> type[Honest]:
+    """Return a kind of worker that says one thing after the other in another way, over and over."""
+    told = 0
+
+    class Nonsensical(Honest):
+        def say(self, said: Head | None, payload: bytes = b"") -> None:
+            nonlocal told
+            how, key, value = changes[told % len(changes)]
+            told += 1
+            changed = deepcopy(said) or {}
+            if how == "drop":
+                changed.pop(key, None)
+            elif how == "set":
+                changed[key] = value
+            elif how == "cut":
+                payload = payload[:-value]
+            elif how == "add":
+                payload += bytes(value)
+            elif how == "again":
+                super().say(changed, payload)
+            elif how == "head":
+                changed = value
+            super().say(None if how == "end" else changed, payload)
+
+    return Nonsensical
+
+
+def test_nonsense_costs_its_worker_and_nobody_else() -> None:
+    among = Among(Honest, nonsensical([("drop", "block", None)]))
+    with closing(among.crew) as crew:
+        assert np.array_equal(among.field(), counts(job()))
+        assert crew.faults[0] == "b: said what makes no sense: no block; started again"
+        assert all(fault.startswith("b: ") for fault in crew.faults)
+        assert [worker.ended for worker in among.workers][:2] == [False, True]
+
+
+@given(st.lists(mutations, min_size=1, max_size=5))
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+def test_whatever_a_worker_says_the_picture_is_right(changes: list[tuple[str, str, Any]]) -> None:
+    among = Among(Honest, nonsensical(changes))
+    with closing(among.crew) as crew:
+        assert np.array_equal(among.field(), counts(job()))
+        assert all(fault.startswith("b: ") and fault.isprintable() for fault in crew.faults)
+        report = crew.report(0, "", {})
+        assert 0 <= report.pixels_computed <= job().view.pixels
+        assert np.isfinite([report.kernel_s, report.copy_s, report.build_s]).all()
+
+
+@given(st.lists(mutations, min_size=1, max_size=5))
+@example([("set", "assignment", 0)])
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+def test_where_all_make_no_sense_there_is_an_error_of_one_line(changes: list[tuple[str, str, Any]]) -> None:
+    failure = "no device is left: a: "
+    try:
+        among = Among(nonsensical(changes))
+        with closing(among.crew):
+            assert np.array_equal(among.field(), counts(job()))
+    except DeviceError as error:
+        failure = str(error)
+    assert failure.startswith("no device is left: a: ")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {},
+        {"say": "ready", "assignment": 1, "rate": 0, "block_pixels": 1, "build_s": 0},
+        {"say": "ready", "assignment": 1, "rate": 1e300, "block_pixels": 1, "build_s": 0},
+        {"say": "ready", "assignment": True, "rate": 1, "block_pixels": 1, "build_s": 0},
+        {"say": "done", "assignment": 1, "block": [0, 0, 2, 2], "launches": [], "copy_s": 0, "filled": 5},
+        {"say": "done", "assignment": 1, "block": [0, 0, 2], "launches": [], "copy_s": 0, "filled": 0},
+        {"say": "done", "assignment": 1, "block": [0, 0, 2, -2], "launches": [], "copy_s": 0, "filled": 0},
+        {"say": "done", "assignment": 1, "block": [0, 0, 2, 2], "launches": [-1], "copy_s": 0, "filled": 0},
+        {"say": "done", "assignment": 1, "block": [0, 0, 2, 2], "launches": 1, "copy_s": 0, "filled": 0},
+    ],
+)
+def test_messages_without_meaning_are_refused(head: Head) -> None:
+    with pytest.raises(WireError):
+        parse(head)
+
+
+def test_what_a_worker_says_does_nothing_to_a_terminal() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    for why in ("\x1b[31m red", "\ud800", "a\nb", deep, None):
+        assert getattr(parse({"say": "failed", "why": why}), "why").isprintable()  # noqa: B009 - of three kinds
+
+
+# How long what a worker does may take: (doing, seconds said, seconds of silence, budget) and what is said of it.
+LATE = [
+    ("starting", 599.0, 0.0, None, None),
+    ("starting", 601.0, 0.0, None, "not ready after 600 s"),
+    ("building", 599.0, 599.0, None, None),
+    ("building", 601.0, 0.0, None, "not ready after 600 s"),
+    ("building", 5.0, 601.0, None, "silent for 600 s"),
+    ("launching", 19.0, 19.0, None, None),
+    ("launching", 21.0, 0.0, None, "in one launch for 20 s"),
+    ("launching", 0.0, 21.0, None, "silent for 20 s"),
+    ("launching", 149.0, 149.0, 30.0, None),
+    ("launching", 151.0, 0.0, 30.0, "in one launch for 150 s"),
+    ("idle", 500.0, 0.0, None, None),
+    ("idle", 500.0, 21.0, None, "silent for 20 s"),
+]
+
+
+@pytest.mark.parametrize(("doing", "seconds", "silence", "budget", "why"), LATE)
+def test_patience(doing: str, seconds: float, silence: float, budget: float | None, why: str | None) -> None:
+    """A worker with a block that it was given just now."""
+    messages: Messages = queue.Queue()
+    seat = Seat(choices(job(), [device("a")])[0], Settings(budget=budget), Patience(), Late)
+    seat.assign(1, job(), 300)
+    seat.start(messages)
+    worker = cast(Late, seat.worker)
+    said = parse(worker.waiting[0][0])
+    assert seat.make_ready(cast(Any, said))
+    seat.give(Block(0, 0, 1, 1), idle=True)
+    worker.activity, worker.heard = Activity(doing, seconds), time.monotonic() - silence
+    assert seat.overdue(busy=True) == why
+    assert seat.overdue(busy=False) is None
+    seat.listened_from(time.monotonic())
+    assert seat.overdue(busy=True) == (None if why and why.startswith("silent") else why)
+
+
+def test_a_worker_that_forgets_its_block_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    seat = Seat(choices(job(), [device("a")])[0], Settings(), Patience(), Honest)
+    seat.assign(1, job(), 300)
+    messages: Messages = queue.Queue()
+    seat.start(messages)
+    said = messages.get().head
+    assert said is not None
+    assert seat.make_ready(cast(Any, parse(said)))
+    seat.give(Block(0, 0, 1, 1), idle=True)
+    later = time.monotonic() + 21
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    worker = cast(Honest, seat.worker)
+    worker.activity, worker.heard = Activity("idle", 500.0), later
+    assert seat.overdue(busy=True) == "idle for 20 s with work in hand"
+
+
+def test_blocks_are_for_workers_that_are_ready() -> None:
+    seat = Seat(choices(job(), [device("a")])[0], Settings(), Patience(), Late)
+    seat.start(queue.Queue())
+    with pytest.raises(RuntimeError, match="once it is ready"):
+        seat.give(Block(0, 0, 1, 1))
+    assert block_head(Block(1, 2, 3, 4), urgent=True) == {"do": "block", "block": [1, 2, 3, 4], "urgent": True}
+
+
+class Elsewhere(Mandelbrot):
+    """A formula whose orbits may begin outside."""
+
+    begins_inside = False
+
+
+def test_a_count_of_0_is_believed_where_an_orbit_may_begin_outside() -> None:
+    results = np.array([[[0, 1], [2, 40]]], np.uint32)
+    assert checking.implausible(results, job()) == "returned counts outside 1 to 40"
+    assert checking.implausible(results, replace(job(), formula=Elsewhere())) is None
+    assert MANDELBROT.begins_inside
+    results[0, 0, 0] = 41
+    assert checking.implausible(results, replace(job(), formula=Elsewhere())) == "returned counts outside 0 to 40"
+    results[0, 0, 0] = 0xFFFFFFFF
+    assert checking.implausible(results, job()) == "returned memory that it never wrote"

@@ -1,0 +1,298 @@
+"""A worker process from outside: its parent's package, its messages, its end, and nonsense. No device."""
+
+import io
+import json
+import os
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import mandelcl
+from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.workers import wire
+from mandelcl.workers.channel import BEAT_S, BUILDING, Channel
+from mandelcl.workers.dialogue import Dialogue
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.roles import ROLES, find_role
+
+PACKAGE = Path(mandelcl.__file__).parent
+linux = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only on Linux can a process inherit memory")
+
+
+def nothing() -> None:
+    pass
+
+
+class Started:
+    """A worker process and what it says."""
+
+    def __init__(self, role: str = "", reply_bytes: int = 0, replies: int = 0, script: str = "") -> None:
+        self.messages: queue.Queue[WorkerMessage] = queue.Queue()
+        line = (sys.executable, "-c", script) if script else ()
+        self.worker = WorkerProcess(role, self.messages, reply_bytes, replies, command_line=line)
+
+    def said(self) -> WorkerMessage:
+        return self.messages.get(timeout=60)
+
+    def __enter__(self) -> "Started":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.worker.end()
+        assert not self.worker.running
+
+
+def test_every_role_is_there() -> None:
+    assert all(callable(find_role(name)) for name in ROLES)
+    with pytest.raises(InvalidInputError, match="unknown role 'nothing'"):
+        find_role("nothing")
+
+
+def test_questions_are_answered_by_the_very_package_of_the_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by one in the current folder, nor with modules from there."""
+    (tmp_path / "mandelcl").mkdir()
+    (tmp_path / "mandelcl" / "__init__.py").write_text("raise ImportError('another package')")
+    (tmp_path / "queue.py").write_text("raise ImportError('no such queue')")
+    monkeypatch.chdir(tmp_path)
+    with Dialogue("tests.host.roles:echo", nothing) as worker:
+        first, second = worker.ask({"a": 1}), worker.ask({"b": [None, "ü"]})
+        assert (first["a"], second["b"]) == (1, [None, "ü"])
+        assert Path(first["package"]) == PACKAGE / "__init__.py"
+        assert first["pid"] == second["pid"] != os.getpid()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_installed_packages_do_not_hide_the_standard_library(tmp_path: Path) -> None:
+    """An installed package with a module named `enum` beside it works: its folder is searched after the library."""
+    (tmp_path / "mandelcl").symlink_to(PACKAGE)
+    (tmp_path / "role_beside_it.py").symlink_to(Path(__file__).with_name("roles.py"))
+    (tmp_path / "enum.py").write_text("raise ImportError('an old backport')")
+    script = f"""
+import sys
+sys.path.insert(next(k for k, path in enumerate(sys.path) if "site-packages" in path), {str(tmp_path)!r})
+from mandelcl.workers.dialogue import Dialogue
+with Dialogue("role_beside_it:echo", lambda: None) as worker:
+    print(worker.ask({{}})["package"])
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        capture_output=True, text=True, check=False, env=environment, cwd=tmp_path.parent, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == f"{tmp_path}/mandelcl/__init__.py\n", done.stderr
+
+
+def test_what_goes_wrong_is_told_in_a_line() -> None:
+    with Dialogue("tests.host.roles:fail", nothing) as worker, pytest.raises(DeviceError) as failure:
+        worker.ask({})
+    assert str(failure.value) == "ValueError: a role?[31m that fails"
+    with (
+        Dialogue("tests.host.roles:die", nothing) as worker,
+        pytest.raises(DeviceError, match=r"ended the process \(it ended with code 7: last words of a driver\)"),
+    ):
+        worker.ask({})
+    with Dialogue("tests.host.roles:nothing", nothing) as worker, pytest.raises(DeviceError, match="no attribute"):
+        worker.ask({})
+
+
+def test_a_worker_may_leave_by_itself_and_be_given_up_at_any_time() -> None:
+    with Dialogue("tests.host.roles:echo", nothing) as worker:
+        worker._worker.send({"do": "answer", "question": {"leave": True}})
+        worker.leave()
+        assert worker._worker.ended_well
+
+    asked = 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 3:
+            raise CancelledError("stopped")
+
+    with Dialogue("tests.host.roles:build", stop) as worker, pytest.raises(CancelledError):
+        worker.ask({})
+
+
+def test_a_process_that_cannot_be_started_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    with pytest.raises(DeviceError, match="cannot start a worker process"):
+        Dialogue("tests.host.roles:echo", nothing)
+
+
+def test_a_worker_says_what_it_does_and_keeps_saying_it() -> None:
+    with Started("tests.host.roles:build") as started:
+        worker = started.worker
+        deadline = time.monotonic() + 60
+        while (worker.activity.doing, worker.activity.seconds > 2 * BEAT_S) != (BUILDING, True):
+            assert time.monotonic() < deadline, worker.activity
+            time.sleep(0.02)
+        assert time.monotonic() - worker.heard < 30
+        assert started.messages.empty(), "signs of life do not pile up"
+
+
+@linux
+def test_replies_come_in_the_buffers_that_are_lent() -> None:
+    with Started("tests.host.roles:lend", 8, 2) as started:
+        for _ in range(5):
+            started.worker.send({"do": "it"}, lend=True)
+            message = started.said()
+            assert message.head is not None
+            assert (message.head["buffer"], bytes(message.payload)) == (1, b"\7\0\0\0")
+        started.worker.send({"do": "it", "buffer": None}, b"by bytes")
+        assert bytes(started.said().payload) == b"by bytes"
+
+
+def test_buffers_that_are_taken_back_are_lent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here nobody answers, so that all are lent soon."""
+    with Started("tests.host.roles:build", 8, 2) as started:
+        lent: list[Any] = []
+        monkeypatch.setattr(wire, "send", lambda _pipe, head, _payload: lent.append(head["buffer"]))
+        for _ in range(3):
+            started.worker.send({}, lend=True)
+        started.worker.reclaim()
+        for _ in range(3):
+            started.worker.send({}, lend=True)
+    shared = hasattr(os, "memfd_create")
+    assert [set(lent[:2]), lent[2], set(lent[3:5]), lent[5]] == [{0, 1} if shared else {None}, None] * 2
+
+
+def test_the_worker_of_a_parent_that_is_killed_while_it_builds_ends() -> None:
+    script = """
+import queue, sys, time
+from mandelcl.workers.process import WorkerProcess
+worker = WorkerProcess("tests.host.roles:build", queue.Queue())
+while worker.activity.doing != "building":
+    time.sleep(0.01)
+print(worker.pid, flush=True)
+time.sleep(3600)
+"""
+    root = str(Path(__file__).parents[2])
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=root)
+    assert parent.stdout is not None
+    with parent:
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 60
+    while exists(pid):
+        assert time.monotonic() < deadline, "it lives on"
+        time.sleep(0.02)
+
+
+def exists(pid: int) -> bool:
+    """Return whether there is such a process that has not ended; one may have ended and not been waited for."""
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+class Undead:
+    """A process in the kernel's hands: SIGKILL does nothing, and its pipes stay open."""
+
+    def __init__(self, *_arguments: object, **_settings: object) -> None:
+        self.pid, self.returncode = 1, None
+        reading, self.open_end = os.pipe()
+        self.stdout = os.fdopen(reading, "rb", buffering=0)
+        self.stdin = io.BytesIO()
+        self.killed = False
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def poll(self) -> None:
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            threading.Event().wait()
+        raise subprocess.TimeoutExpired("undead", timeout or 0)
+
+
+def test_a_process_that_does_not_die_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", Undead)
+    worker = WorkerProcess("blocks", queue.Queue(), 4096, 1)
+    undead = cast(Undead, worker._process)
+    ends = threading.Thread(target=worker.end, daemon=True)
+    ends.start()
+    ends.join(60)
+    assert not ends.is_alive(), "it waits for ever"
+    assert undead.killed
+    os.close(undead.open_end)
+
+
+def head(values: object) -> bytes:
+    text = values if isinstance(values, bytes) else json.dumps(values).encode()
+    return struct.pack("<IQ", len(text), 0) + text
+
+
+JUNK = {
+    "text": b"a driver prints what it likes\n",
+    "long head": struct.pack("<IQ", 1 << 31, 0),
+    "long payload": struct.pack("<IQ", 2, 1 << 33) + b"{}",
+    "no JSON": head(b"[}"),
+    "no text": head(b"\xff\xfe"),
+    "a constant": head(b'{"say": NaN}'),
+    "deep": head(b"[" * 100_000),
+    "no object": head([1]),
+    "alive without a word": head({"say": "alive"}),
+    "alive for ever": head(b'{"say": "alive", "doing": "idle", "for": 1e999}'),
+    "alive, long": head(b'{"say": "alive", "doing": "idle", "for": 1' + b"0" * 400 + b"}"),
+    "alive, listed": head({"say": "alive", "doing": [[]], "for": {}}),
+    "a buffer of nobody": head({"say": "done", "buffer": 0}),
+    "a buffer, listed": head({"say": "done", "buffer": [0], "size": 4}),
+}
+
+
+@pytest.mark.parametrize("kind", JUNK)
+def test_nonsense_costs_a_worker_at_once(kind: str) -> None:
+    script = f"import sys, time\nsys.stdout.buffer.write({JUNK[kind]!r})\nsys.stdout.flush()\ntime.sleep(3600)"
+    with Started(script=script, reply_bytes=64) as started:
+        message = started.said()
+        assert message.head is not None
+        assert message.head["say"] == "failed"
+        assert message.head["why"].startswith("said what makes no sense: ")
+
+
+@linux
+def test_a_buffer_that_was_lent_is_not_believed_to_hold_more_than_it_can() -> None:
+    script = f"""
+import sys, time
+sys.stdin.buffer.read(1)
+sys.stdout.buffer.write({head({"say": "done", "buffer": 0, "size": 1 << 40})!r})
+sys.stdout.flush()
+time.sleep(3600)
+"""
+    with Started(script=script, reply_bytes=64, replies=1) as started:
+        started.worker.send({}, lend=True)
+        said = started.said().head
+        assert said is not None
+        assert said["why"] == "said what makes no sense: there is no buffer 0 of 1099511627776 bytes"
+
+
+def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.CaptureFixture[str]) -> None:
+    for sent in (b"", b"\xff" * 12, head({"no": "order"})):
+        ended = threading.Event()
+        channel = Channel(io.BytesIO(sent), io.BytesIO(), ended.set)
+        assert ended.wait(60)
+        channel.close()
+    assert "WireError" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_for_the_parent() -> None:
+    if os.name == "nt":
+        pytest.skip("signals are another matter there")
+    with Dialogue("tests.host.roles:echo", nothing) as worker:
+        os.kill(worker.ask({})["pid"], signal.SIGINT)
+        assert worker.ask({"a": 1})["a"] == 1
