@@ -30,15 +30,15 @@ def quick_variant(device: Device, number: str) -> Variant:
     Digits are doubles for fp128, where the device has them, and integers for wider numbers.
     """
     own = default_variant(device, by_name(number), device.fp64 and number == "fp128")
-    vectors = 2 if number in FORMATS else 1
-    shape = (own.lanes, vectors, 2, 1, own.lane_columns, own.local_columns, own.local_rows)
+    shape = (own.lanes, 1, 2, 1, own.lane_columns, own.local_columns, own.local_rows)
     return Variant(*shape, own.double_digits, own.digits_unrolled)
 
 
 def check(job: Job, device: Device) -> None:
     """Compare a job with the oracle, in launches so small that most orbits are saved in between."""
-    truth = truth_of(job)
-    words, launches = planes(job, device, quick_variant(device, job.number), (20, 9), SetPace((2, 5, 1), (1, 3, 9)))
+    truth, pace = truth_of(job), SetPace((7, 16, 1), (1, 3, 30))
+    block = -(-job.view.width * 5 // 9), -(-job.view.height // 2)
+    words, launches = planes(job, device, quick_variant(device, job.number), block, pace)
     assert launches > 2
     np.testing.assert_array_equal(words[0], truth.counts)
     if job.smooth:

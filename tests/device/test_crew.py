@@ -13,6 +13,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
+from mandelcl.errors import CancelledError
 from mandelcl.job import Job
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
