@@ -69,7 +69,7 @@ def test_one_job_after_the_other_by_the_same_processes(workers: list[WorkerProce
             assert crew.faults == []
         assert all(worker.running for worker in workers if worker.pid in before)
         crew.assemble()
-        assert [seat.worker.pid for seat in crew._seats.values() if isinstance(seat.worker, WorkerProcess)] == before
+        assert [seat.worker.pid for seat in crew._roster if isinstance(seat.worker, WorkerProcess)] == before
     assert not any(worker.running for worker in workers)
 
 
@@ -98,7 +98,7 @@ def test_a_job_may_come_while_another_is_under_way(blocks: int, workers: list[Wo
 
 def stop(crew: Crew) -> None:
     """Raise once all workers have blocks."""
-    if all(crew._busy(seat) for seat in crew._seats.values()):
+    if all(crew._busy(seat) for seat in crew._roster):
         raise InterruptedError
 
 
@@ -111,11 +111,11 @@ def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:
     with closing(Crew(everybody)) as crew:
         crew.reset(tiny)
         crew.assemble()
-        assert sum(seat.ready for seat in crew._seats.values()) == len(some)
+        assert sum(seat.ready for seat in crew._roster) == len(some)
         assert np.array_equal(field(crew)[0], render(tiny, some[0].device)[0].counts)
         crew.reset(job())
         crew.assemble()
-        assert all(seat.ready for seat in crew._seats.values())
+        assert all(seat.ready for seat in crew._roster)
         assert np.array_equal(field(crew)[0], render(job(), some[0].device)[0].counts)
 
 
