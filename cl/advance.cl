@@ -1,18 +1,23 @@
 /* The loop: advance orbits from one iteration to another, note the count of each that escapes, and save those that
- * are still alive for a later launch. Where the orbits come from is the business of the source_*.cl that follow.
+ * are still alive for a later launch. Where the orbits come from is the business of the orbits_*.cl that follow, and what
+ * an orbit's state is that of the method.
  *
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
- * GROUP          steps between two tests for escape, of which UNROLLED at a time are written out
+ * STRIDE         steps between two tests for escape, of which UNROLLED at a time are written out
+ * STAYS_OUTSIDE  1 where an orbit that has left the disc never comes back
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does
  *
- * Testing only every GROUP steps is exact: an orbit outside a radius of 2 or more never comes back, so one that is
- * outside at the end of a group is run again from where the group began, testing each step. */
-#if !defined(VECTORS) || !defined(GROUP) || !defined(UNROLLED) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
-#error "VECTORS, GROUP, UNROLLED, SMOOTH and SMOOTH_LIMIT must be defined"
+ * Testing only every STRIDE steps is exact where an orbit that has left never comes back: one that is outside at the end
+ * of a stride is run again from where the stride began, testing each step. Elsewhere each step is tested. */
+#if !defined(VECTORS) || !defined(STRIDE) || !defined(UNROLLED) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
+#error "VECTORS, STRIDE, UNROLLED, SMOOTH and SMOOTH_LIMIT must be defined"
 #endif
-#if GROUP % UNROLLED != 0
-#error "GROUP must be a multiple of UNROLLED"
+#ifndef STAYS_OUTSIDE
+#error "STAYS_OUTSIDE is not defined"
+#endif
+#if STRIDE % UNROLLED != 0
+#error "STRIDE must be a multiple of UNROLLED"
 #endif
 
 /* Steps tested between two questions whether any lane is left. */
@@ -30,18 +35,19 @@
 /* The index of a lane that has no pixel. */
 #define NO_PIXEL 0xffffffffu
 
-/* What a launch needs of the view, the same for all orbits. */
+/* What a launch needs of the job, the same for all orbits: its words are R², the map's, and the formula's parameters. */
 typedef struct {
-  number_complex anchor;
   number_real radius_squared;
-  number_pitch pitch;
+  map_lattice map;
+  global const uint *parameters;
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating.
  * For those that are not, `count` is the step at which they left the disc and, for smooth colouring, `smooth_step`
  * and `smooth_norm` the step and |z|² at which they left the smooth radius. */
 typedef struct {
-  number_complex z[VECTORS], c[VECTORS];
+  orbit_state state[VECTORS];
+  orbit_constant c[VECTORS];
   int_lanes alive[VECTORS];
   uint_lanes index[VECTORS];
   uint_lanes count[VECTORS];
@@ -53,10 +59,9 @@ typedef struct {
 
 static advance_view advance_load_view(global const uint *words) {
   advance_view view;
-  view.anchor.re = number_load(words + 0 * NUMBER_WORDS);
-  view.anchor.im = number_load(words + 1 * NUMBER_WORDS);
-  view.radius_squared = number_load(words + 2 * NUMBER_WORDS);
-  view.pitch = number_load_pitch(words + 3 * NUMBER_WORDS);
+  view.radius_squared = number_load(words);
+  view.map = map_load(words + NUMBER_WORDS);
+  view.parameters = words + NUMBER_WORDS + MAP_WORDS;
   return view;
 }
 
@@ -64,35 +69,35 @@ static advance_view advance_load_view(global const uint *words) {
 /* Carry lanes on from the z at which they left the disc until they leave the smooth radius, for at most SMOOTH_LIMIT
  * steps, and note where they got to. */
 static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
-  const number_far c = number_far_from(orbits->c[v]);
+  const number_far c = orbit_far_constant(orbits->c[v]);
   ROLLED for (uint step = 0; lanes_any(within); step++) {
     const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
     orbits->smooth_step[v] = select(orbits->smooth_step[v], here, within);
     orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(z), within);
     within &= step < SMOOTH_LIMIT ? ~number_far_outside(z) : (int_lanes)(0);
-    z = number_far_step(z, c);
+    z = formula_far_step(z, c);
   }
 }
 #endif
 
 /* One step of the lanes `within`, tested: those that stay inside have made one more step there. An orbit that has left
  * is not asked again, and with smooth colouring `far` is the z at which it left. */
-static void advance_tested_step(number_complex *z, number_complex c, int_lanes *within, uint_lanes *inside_steps,
+static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes *within, uint_lanes *inside_steps,
                                 number_far *far, const advance_view *view) {
-  *z = formula_step(*z, c);
-  const int_lanes inside = *within & ~number_outside(*z, view->radius_squared);
+  *state = orbit_step(*state, c);
+  const int_lanes inside = *within & ~orbit_outside(*state, view->radius_squared);
 #if SMOOTH
-  *far = number_far_keep(*far, number_far_from(*z), *within & ~inside);
+  *far = number_far_keep(*far, orbit_far(*state), *within & ~inside);
 #endif
   *inside_steps -= LANED(as_uint)(inside); /* a mask is −1 */
   *within = inside;
 }
 
-/* Run the lanes `within` for a group from z[v] at iteration n[v], testing each step, all vectors side by side, and note
- * the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a group may reach past the
- * largest one. */
-static __attribute__((always_inline)) void advance_exactly(advance_orbits *orbits, number_complex *z, const uint_lanes *n, int_lanes *within,
-                            const advance_view *view) {
+/* Run the lanes `within` for a stride from state[v] at iteration n[v], testing each step, all vectors side by side, and
+ * note the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a stride may reach past
+ * the largest one. */
+INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const uint_lanes *n, int_lanes *within,
+                             const advance_view *view) {
   int_lanes given[VECTORS], any_within = (int_lanes)(0);
   uint_lanes inside_steps[VECTORS];
   number_far far[VECTORS];
@@ -101,14 +106,14 @@ static __attribute__((always_inline)) void advance_exactly(advance_orbits *orbit
     any_within |= within[v];
     inside_steps[v] = (uint_lanes)(0);
 #if SMOOTH
-    far[v] = number_far_from(z[v]);
+    far[v] = orbit_far(state[v]);
 #endif
   }
-  ROLLED for (uint step = 0; step < GROUP && lanes_any(any_within); step += TESTED) {
+  ROLLED for (uint step = 0; step < STRIDE && lanes_any(any_within); step += TESTED) {
     any_within = (int_lanes)(0);
     UNROLL for (uint k = 0; k < TESTED; k++) {
       UNROLL for (uint v = 0; v < VECTORS; v++)
-        advance_tested_step(&z[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], view);
+        advance_tested_step(&state[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], view);
     }
     UNROLL for (uint v = 0; v < VECTORS; v++) any_within |= within[v];
   }
@@ -127,22 +132,36 @@ static __attribute__((always_inline)) void advance_exactly(advance_orbits *orbit
 #endif
 }
 
-/* The first group of orbits that begin at z₀, each step tested: most vectors of a picture end here, and iterating them to
- * the end of the group and then once more would cost more. */
+/* The count of orbits that begin outside is 0. */
+static void advance_begin(advance_orbits *orbits, const advance_view *view) {
+#if !FORMULA_BEGINS_INSIDE
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    const int_lanes outside = orbits->alive[v] & orbit_outside(orbits->state[v], view->radius_squared);
+    orbits->alive[v] &= ~outside; /* their counts are 0 already */
+#if SMOOTH
+    advance_smooth(orbits, v, orbit_far(orbits->state[v]), outside);
+#endif
+  }
+#endif
+}
+
+/* The first stride of orbits that begin, each step tested: most vectors of a picture end here, and iterating them to the
+ * end of the stride and then once more would cost more. */
 static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
-  number_complex z[VECTORS];
+  orbit_state state[VECTORS];
   int_lanes within[VECTORS];
   uint_lanes n[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    z[v] = orbits->z[v];
+    state[v] = orbits->state[v];
     within[v] = orbits->alive[v];
     n[v] = (uint_lanes)(0);
   }
-  advance_exactly(orbits, z, n, within, view);
+  advance_exactly(orbits, state, n, within, view);
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    orbits->z[v] = z[v];
+    orbits->state[v] = state[v];
     orbits->alive[v] = within[v];
   }
+#if FORMULA_KNOWS_INSIDE
   if (shortcuts) {
     UNROLL for (uint v = 0; v < VECTORS; v++) {
       if (!lanes_any(within[v])) continue;
@@ -151,46 +170,49 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
       orbits->alive[v] &= ~inside;
     }
   }
+#endif
 }
 
-/* Advance all vectors by `groups` groups from iteration n, or until every lane is decided. The orbits in flight are
- * kept in z and c of this function, so that the compiler holds them in registers. A lane that is found outside at the
- * end of a group waits, with z as it was when the group began, until all are through; then one more group, with each
+#if STAYS_OUTSIDE
+/* Advance all vectors by `strides` strides from iteration n, or until every lane is decided. The orbits in flight are kept
+ * in arrays of this function, so that the compiler holds them in registers. A lane that is found outside at the end of a
+ * stride waits, with its state as it was when the stride began, until all are through; then one more stride, with each
  * step tested, finds the counts of all at once. */
-static void advance_run(advance_orbits *orbits, uint n, uint groups, bool shortcuts, const advance_view *view) {
-  number_complex z[VECTORS], c[VECTORS], left_from[VECTORS], seen[VECTORS];
+static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+  orbit_state state[VECTORS], left_from[VECTORS], seen[VECTORS];
+  orbit_constant c[VECTORS];
   int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
   uint_lanes left_n[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    left_from[v] = z[v] = orbits->z[v];
+    left_from[v] = state[v] = orbits->state[v];
     c[v] = orbits->c[v];
-    seen[v].re = seen[v].im = view->radius_squared; /* no orbit inside is there */
+    seen[v] = orbit_nowhere(view->radius_squared);
     alive[v] = orbits->alive[v];
     any_alive |= alive[v];
     left[v] = (int_lanes)(0);
     left_n[v] = (uint_lanes)(0);
   }
   uint look = shortcuts ? 1 : 0;
-  for (uint group = 0; group < groups && lanes_any(any_alive);) {
-    number_complex start[VECTORS];
+  for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
+    orbit_state start[VECTORS];
     int_lanes outside[VECTORS], any_event = (int_lanes)(0);
-    UNROLL for (uint v = 0; v < VECTORS; v++) start[v] = z[v];
-    ROLLED for (uint step = 0; step < GROUP; step += UNROLLED) {
+    UNROLL for (uint v = 0; v < VECTORS; v++) start[v] = state[v];
+    ROLLED for (uint step = 0; step < STRIDE; step += UNROLLED) {
       UNROLL for (uint k = 0; k < UNROLLED; k++) {
-        UNROLL for (uint v = 0; v < VECTORS; v++) z[v] = formula_step(z[v], c[v]);
+        UNROLL for (uint v = 0; v < VECTORS; v++) state[v] = orbit_step(state[v], c[v]);
       }
     }
-    group++;
+    stride++;
     UNROLL for (uint v = 0; v < VECTORS; v++) {
-      outside[v] = number_outside(z[v], view->radius_squared);
-      any_event |= alive[v] & (outside[v] | number_may_equal(z[v], seen[v]));
+      outside[v] = orbit_outside(state[v], view->radius_squared);
+      any_event |= alive[v] & (outside[v] | orbit_may_equal(state[v], seen[v]));
     }
     if (lanes_any(any_event)) {
       any_alive = (int_lanes)(0);
       UNROLL for (uint v = 0; v < VECTORS; v++) {
         const int_lanes leaving = alive[v] & outside[v];
-        const int_lanes cycling = alive[v] & ~outside[v] & number_equal(z[v], seen[v]);
-        left_from[v] = number_keep(left_from[v], start[v], leaving);
+        const int_lanes cycling = alive[v] & ~outside[v] & orbit_equal(state[v], seen[v]);
+        left_from[v] = orbit_keep(left_from[v], start[v], leaving);
         left_n[v] = select(left_n[v], (uint_lanes)(n), leaving);
         left[v] |= leaving;
         any_left |= leaving;
@@ -199,21 +221,58 @@ static void advance_run(advance_orbits *orbits, uint n, uint groups, bool shortc
         any_alive |= alive[v];
       }
     }
-    if (group == look) {
+    if (stride == look) {
       look += (look + 1) / 2;
-      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = z[v];
+      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
     }
-    n += GROUP;
+    n += STRIDE;
   }
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    orbits->z[v] = z[v];
+    orbits->state[v] = state[v];
     orbits->alive[v] = alive[v];
   }
   if (lanes_any(any_left)) advance_exactly(orbits, left_from, left_n, left, view);
 }
+#else
+/* As above, with each step tested. */
+static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+  orbit_state state[VECTORS], seen[VECTORS];
+  int_lanes alive[VECTORS], any_alive = (int_lanes)(0);
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    state[v] = orbits->state[v];
+    seen[v] = orbit_nowhere(view->radius_squared);
+    alive[v] = orbits->alive[v];
+    any_alive |= alive[v];
+  }
+  uint look = shortcuts ? 1 : 0;
+  for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
+    uint_lanes from[VECTORS];
+    UNROLL for (uint v = 0; v < VECTORS; v++) from[v] = (uint_lanes)(n);
+    advance_exactly(orbits, state, from, alive, view);
+    stride++;
+    any_alive = (int_lanes)(0);
+    UNROLL for (uint v = 0; v < VECTORS; v++) {
+      const int_lanes cycling = alive[v] & orbit_equal(state[v], seen[v]);
+      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+      alive[v] &= ~cycling;
+      any_alive |= alive[v];
+    }
+    if (stride == look) {
+      look += (look + 1) / 2;
+      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
+    }
+    n += STRIDE;
+  }
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->state[v] = state[v];
+    orbits->alive[v] = alive[v];
+  }
+}
+#endif
 
-/* Advance orbits at z₀ by `groups` groups. */
-static void advance_from_start(advance_orbits *orbits, uint groups, bool shortcuts, const advance_view *view) {
+/* Advance orbits from their start by `strides` strides. */
+static void advance_from_start(advance_orbits *orbits, uint strides, bool shortcuts, const advance_view *view) {
+  advance_begin(orbits, view);
   advance_open(orbits, shortcuts, view);
-  advance_run(orbits, GROUP, groups - 1, shortcuts, view);
+  advance_run(orbits, STRIDE, strides - 1, shortcuts, view);
 }

@@ -77,6 +77,9 @@ static int lanes_any(int_lanes mask) {
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 
+/* A function that is always written out where it is called: left alone, some compilers spill all that it is given. */
+#define INLINED static __attribute__((always_inline))
+
 /* A kernel whose work-items are vectors already, so that a compiler need not make vectors of work-items: Intel's would
  * try, take two to eight times as long, and not use it. */
 #if LANES > 1

@@ -1,10 +1,34 @@
-/* The Mandelbrot set: z₀ = 0, z ← z² + c. */
-static number_complex formula_start(number_complex c) {
+/* The Mandelbrot set: z₀ = 0, z ← z² + c, and c is the pixel's point. */
+#define FORMULA_BEGINS_INSIDE 1
+#define FORMULA_KNOWS_INSIDE 1
+
+static number_complex formula_start(number_complex point) {
   return number_zero();
 }
 
+static number_complex formula_constant(number_complex point, global const uint *parameters) {
+  return point;
+}
+
 static number_complex formula_step(number_complex z, number_complex c) {
-  return number_step(z, c);
+  return number_square_add(z, c);
+}
+
+static number_far formula_far_step(number_far z, number_far c) {
+  return number_far_square_add(z, c);
+}
+
+/* By how much z changes to first order, where the point changes by `move`: at the start, and after a step from a z that
+ * changes by `change`. */
+static number_far formula_tangent_start(number_far move) {
+  const number_far zero = {(number_far_real)(0), (number_far_real)(0)};
+  return zero;
+}
+
+static number_far formula_tangent(number_far z, number_far change, number_far move) {
+  const number_far next = {2 * (z.re * change.re - z.im * change.im) + move.re,
+                           2 * (z.re * change.im + z.im * change.re) + move.im};
+  return next;
 }
 
 /* Mask of lanes whose orbit never leaves a disc of radius 2 or more: c lies in the main cardioid or in the disc of

@@ -113,9 +113,9 @@ static number_pitch number_load_pitch(global const uint *words) {
   return number_pitch_from(number_load(words), (int)words[NUMBER_WORDS]);
 }
 
-// anchor + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there are
+// start + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there are
 // more than 32 spare bits: a digit goes through the product in two parts, upper and lower.
-static number_real fixed_along(int_lanes count, number_real anchor, number_pitch pitch) {
+static number_real number_along(int_lanes count, number_pitch pitch, number_real start) {
   long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
   const long_lanes n = LANED(convert_long)(count);
 #if FIXED_SPARE < 32
@@ -125,19 +125,12 @@ static number_real fixed_along(int_lanes count, number_real anchor, number_pitch
 #endif
   FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
     const long_lanes digit = fixed_to_long(pitch.value.digit[k], k), upper = n * (digit >> 24);
-    units[k] = fixed_to_long(anchor.digit[k], k) + n * (digit & 0xffffffL) + carry
+    units[k] = fixed_to_long(start.digit[k], k) + n * (digit & 0xffffffL) + carry
          + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
     carry = upper >> (FIXED_BITS - 24);
   }
   units[FIXED_LAST] += rest;
   return fixed_from_longs(units);
-}
-
-static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_pitch pitch) {
-  number_complex c;
-  c.re = fixed_along(column, anchor.re, pitch);
-  c.im = fixed_along(row, anchor.im, pitch);
-  return c;
 }
 
 static number_complex number_zero(void) {
@@ -146,8 +139,60 @@ static number_complex number_zero(void) {
   return z;
 }
 
-// The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on CPUs).
-static number_complex number_step(number_complex z, number_complex c) {
+// Sums and differences are exact; their digits are carried to nearest.
+static number_real number_add(number_real a, number_real b) {
+  long_lanes units[FIXED_DIGITS];
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) units[k] = fixed_to_long(a.digit[k], k) + fixed_to_long(b.digit[k], k);
+  return fixed_from_longs(units);
+}
+
+// A parameter is not written to: in rusticl (Mesa 22.3.6) the caller's own struct would change with it.
+static number_real number_negate(number_real a) {
+  number_real negative;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) negative.digit[k] = -a.digit[k];
+  return negative;
+}
+
+static number_real number_subtract(number_real a, number_real b) {
+  return number_add(a, number_negate(b));
+}
+
+// a b + c as a step rounds it: each product of the last column to a unit of the last digit.
+static number_real number_multiply_add(number_real a, number_real b, number_real c) {
+  return fixed_multiply_add(a.digit, b.digit, c, 0);
+}
+
+static number_real number_multiply(number_real a, number_real b) {
+  return number_multiply_add(a, b, number_zero().re);
+}
+
+static number_real number_square(number_real a) {
+  return number_multiply(a, a);
+}
+
+// Mask of the lanes below 0: a real has the sign of its first digit that is not 0.
+static int_lanes fixed_negative(number_real a) {
+  int_lanes negative = (int_lanes)(0), open = (int_lanes)(-1);
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
+    negative |= open & lanes_mask(a.digit[k] < (digit_lanes)0);
+    open &= lanes_mask(a.digit[k] == (digit_lanes)0);
+  }
+  return negative;
+}
+
+static number_real number_absolute(number_real a) {
+  const long_lanes negative = LANED(convert_long)(fixed_negative(a));
+  number_real size;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) size.digit[k] = select(a.digit[k], -a.digit[k], negative);
+  return size;
+}
+
+static int_lanes number_less(number_real a, number_real b) {
+  return fixed_negative(number_subtract(a, b));
+}
+
+// z^2 + c. The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on CPUs).
+static number_complex number_square_add(number_complex z, number_complex c) {
   number_complex next;
   next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
   digit_lanes sum[FIXED_DIGITS], difference[FIXED_DIGITS];
@@ -207,7 +252,7 @@ static number_far number_far_keep(number_far z, number_far other, int_lanes mask
   return kept;
 }
 
-static number_far number_far_step(number_far z, number_far c) {
+static number_far number_far_square_add(number_far z, number_far c) {
   number_far next = {(z.re * z.re - z.im * z.im) + c.re, (z.re + z.re) * z.im + c.im};
   return next;
 }

@@ -12,13 +12,40 @@
 
 typedef struct { number_real re, im; } number_complex;
 
-/* product·factor + term, in the job's rounding. */
-static number_real number_multiply_add(number_real factor, number_real other, number_real term) {
+static number_real number_add(number_real a, number_real b) {
+  return a + b;
+}
+
+static number_real number_subtract(number_real a, number_real b) {
+  return a - b;
+}
+
+static number_real number_multiply(number_real a, number_real b) {
+  return a * b;
+}
+
+static number_real number_square(number_real a) {
+  return a * a;
+}
+
+static number_real number_multiply_add(number_real a, number_real b, number_real c) {
 #if ROUNDING_FUSED
-  return fma(factor, other, term);
+  return fma(a, b, c);
 #else
-  return factor * other + term;
+  return a * b + c;
 #endif
+}
+
+static number_real number_negate(number_real a) {
+  return -a;
+}
+
+static number_real number_absolute(number_real a) {
+  return fabs(a);
+}
+
+static int_lanes number_less(number_real a, number_real b) {
+  return lanes_mask(a < b);
 }
 
 static number_complex number_zero(void) {
@@ -38,15 +65,13 @@ static number_pitch number_load_pitch(global const uint *words) {
   return number_load(words);
 }
 
-/* anchor + (column, row)·pitch. Columns and rows are exact in the number: the host sees to it. */
-static number_complex number_point(int_lanes column, int_lanes row, number_complex anchor, number_pitch pitch) {
-  number_complex c = {number_multiply_add(number_from_int(column), pitch, anchor.re),
-                      number_multiply_add(number_from_int(row), pitch, anchor.im)};
-  return c;
+/* start + count·pitch. Counts are exact in the number: the host sees to it. */
+static number_real number_along(int_lanes count, number_pitch pitch, number_real start) {
+  return number_multiply_add(number_from_int(count), pitch, start);
 }
 
 /* z² + c. */
-static number_complex number_step(number_complex z, number_complex c) {
+static number_complex number_square_add(number_complex z, number_complex c) {
 #if ROUNDING_FUSED
   number_complex next = {fma(z.re, z.re, fma(-z.im, z.im, c.re)), fma(z.re + z.re, z.im, c.im)};
 #else
@@ -91,8 +116,8 @@ static number_far number_far_keep(number_far z, number_far other, int_lanes mask
   return number_keep(z, other, mask);
 }
 
-static number_far number_far_step(number_far z, number_far c) {
-  return number_step(z, c);
+static number_far number_far_square_add(number_far z, number_far c) {
+  return number_square_add(z, c);
 }
 
 static int_lanes number_far_outside(number_far z) {

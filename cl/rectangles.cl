@@ -133,9 +133,10 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
 }
 
 /* Fill the rectangles that are of one count: with their edges where that is proved, else inside. A work-group a rectangle;
- * columns begin at a multiple of the group's width, so that rows are written in whole pieces of memory. */
+ * columns begin at a multiple of the work-group's width, so that rows are written in whole pieces of memory. Where a pixel
+ * has more words than its count only insides are filled: `insides` are the values that all its words have there. */
 kernel void rectangles_fill(global const uint *rectangles, global const uint *proved, global const uint *answers,
-                            global uint *results, uint2 size, uint planes, uint cap) {
+                            global uint *results, uint2 size, global const uint *insides, uint words) {
   const uint number = get_group_id(0), count = answers[number];
   if (count == RECTANGLES_MIXED) return;
   const rectangle r = rectangles_load(rectangles, number);
@@ -147,9 +148,7 @@ kernel void rectangles_fill(global const uint *rectangles, global const uint *pr
       if (x < left) continue;
       const size_t place = (size_t)y * size.x + x;
       results[place] = count;
-      if (planes == 1) continue;
-      results[pixels + place] = cap; /* with smooth colouring only insides come here: they left no radius below the cap */
-      results[2 * pixels + place] = 0;
+      for (uint w = 1; w < words; w++) results[w * pixels + place] = insides[w];
     }
   }
 }

@@ -36,8 +36,8 @@ static prove_model prove_step(prove_model model, number_far_real r, number_far_r
   const number_far_real size = prove_size(model.w), reach = prove_reach(model.s), both = reach + model.error;
   const number_far_real rounding = ((size + both) * (size + both) + far) * bounds->unit + bounds->step_error;
   prove_model next = model;
-  next.s.re = 2 * (model.w.re * model.s.re - model.w.im * model.s.im) + r;
-  next.s.im = 2 * (model.w.re * model.s.im + model.w.im * model.s.re);
+  const number_far move = {r, (number_far_real)(0)};
+  next.s = formula_tangent(model.w, model.s, move);
   next.error = (2 * size * model.error + both * both + bounds->relative * (2 * size * reach + r) + rounding) *
                PROVE_MORE;
   return next;
@@ -56,7 +56,8 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
   const number_far_real far = (prove_size(number_far_from(c)) + r) * PROVE_MORE;
   int_lanes running = (int_lanes)(-1);
   number_complex w = formula_start(c);
-  prove_model model = {number_far_from(w), {(number_far_real)(0), (number_far_real)(0)}, (number_far_real)(0)};
+  const number_far move = {r, (number_far_real)(0)};
+  prove_model model = {number_far_from(w), formula_tangent_start(move), (number_far_real)(0)};
   prove_model mark = model;
   uint_lanes count = (uint_lanes)(RECTANGLES_MIXED);
   if (cap == 1) return (uint_lanes)(1);
@@ -85,7 +86,7 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
  * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, `total` is the number of children.
  * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
  * the set as computed passes for proved. With `inside_only` only insides are proved. */
-kernel void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
+KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
                               uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
                               uint total, global uint *children, global uint *proved) {
   const advance_view view = advance_load_view(view_words);
@@ -103,9 +104,9 @@ kernel void rectangles_divide(global const uint *view_words, int2 offset, global
     distances[l] = sqrt(wide * wide + high * high) * bounds.pitch * PROVE_MORE;
   }
   const float_lanes distance = lanes_load(distances);
-  const number_complex c = source_point(lanes_load(columns), lanes_load(rows), offset, &view);
+  const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
   const uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
-  const int_lanes near = lanes_mask(component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
+  const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
   lanes_store(select(count, (uint_lanes)(cap), near & open), counts);
   for (uint l = 0; l < LANES; l++) {

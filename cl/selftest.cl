@@ -1,5 +1,5 @@
 /* Known answers: every operation on which the loop relies, on inputs and in shapes that drivers have got wrong. Built
- * with the LANES and the number of the loop; each work-item takes LANES cases. */
+ * with the LANES, the number and the formula of the loop; each work-item takes LANES cases. */
 
 /* Words and reals of a case lie `cases` apart, so that a vector of cases is read at once. */
 static uint_lanes selftest_word(global const uint *words, uint cases, uint word) {
@@ -39,9 +39,9 @@ KERNEL void selftest_number(global const uint *in, global uint *out, uint cases)
   const uint_lanes row = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS + 1);
   const int rest = (int)in[(3 * NUMBER_STATE_WORDS + 2) * cases]; /* one for all cases */
   const number_pitch pitch = number_pitch_from(view.im, rest);
-  const number_complex point = number_point(LANED(as_int)(column), LANED(as_int)(row), c, pitch);
+  const number_complex point = {number_along(LANED(as_int)(column), pitch, c.re), number_along(LANED(as_int)(row), pitch, c.im)};
   selftest_put_complex(out, cases, 0, point);
-  selftest_put_complex(out, cases, 1, number_step(z, c));
+  selftest_put_complex(out, cases, 1, formula_step(z, c));
   selftest_put_complex(out, cases, 2, number_zero());
   selftest_put(out, cases, 3 * NUMBER_STATE_WORDS, LANED(as_uint)(number_far_norm(number_far_from(z))));
   selftest_put(out, cases, 3 * NUMBER_STATE_WORDS + 1, LANED(as_uint)(number_outside(z, view.re)));
@@ -76,7 +76,7 @@ KERNEL void selftest_speed(global const uint *in, global uint *out, uint steps) 
   number_complex z[SPEED_CHAINS];
   UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = c;
   for (uint step = 0; step < steps; step++) {
-    UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = number_step(z[k], c);
+    UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = formula_step(z[k], c);
   }
   int_lanes outside = (int_lanes)(0);
   UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) outside |= number_outside(z[k], c.re);

@@ -1,11 +1,13 @@
 """mandelcl: the Mandelbrot set on every OpenCL device, with the same bits from each.
 
-    from fractions import Fraction
     import mandelcl
 
-    view = mandelcl.View.centred(Fraction("-0.75"), Fraction(0), Fraction("1.6"), 640, 360)
+    view = mandelcl.View.centred("-0.75", 0, "1.6", 640, 360)
     field, report = mandelcl.render(mandelcl.Job(view, iterations=1000))
     print(field.counts.max(), report.device, report.kernel_s)
+
+    ice = mandelcl.Colouring(mandelcl.find_palette("ice"))
+    mandelcl.render_to("set.png", mandelcl.Job(view, planes=("counts", "smooth")), ice)
 
 Names are imported when first used: `import mandelcl` alone loads no OpenCL.
 """
@@ -16,27 +18,87 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from mandelcl.errors import MandelclError as MandelclError
-    from mandelcl.field import Field as Field
-    from mandelcl.job import Job as Job
-    from mandelcl.rendering.render import render as render
-    from mandelcl.rendering.streaming import render_to as render_to
-    from mandelcl.report import Report as Report
-    from mandelcl.view import View as View
+    from mandelcl.computing.settings import Progress, Settings
+    from mandelcl.errors import (
+        BuildError,
+        CancelledError,
+        DeviceError,
+        FileError,
+        InvalidInputError,
+        MandelclError,
+        NoDeviceError,
+    )
+    from mandelcl.field import Field
+    from mandelcl.formulas import MANDELBROT
+    from mandelcl.job import Job
+    from mandelcl.lattice import Lattice
+    from mandelcl.rendering.render import render
+    from mandelcl.rendering.session import Session
+    from mandelcl.rendering.streaming import render_to
+    from mandelcl.report import Report
+    from mandelcl.shading.colour import Colouring, colourise
+    from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+    from mandelcl.view import View
 
+__all__ = [
+    "MANDELBROT",
+    "PALETTES",
+    "BuildError",
+    "CancelledError",
+    "Colouring",
+    "DeviceError",
+    "Field",
+    "FileError",
+    "InvalidInputError",
+    "Job",
+    "Lattice",
+    "MandelclError",
+    "NoDeviceError",
+    "Palette",
+    "Progress",
+    "Report",
+    "Session",
+    "Settings",
+    "View",
+    "__version__",
+    "colourise",
+    "find_palette",
+    "render",
+    "render_to",
+]
+
+# Where each name comes from. A further formula is a name here, above, and in the imports for type checkers.
 _HOMES = {
-    "Field": "field",
-    "Job": "job",
-    "MandelclError": "errors",
-    "Report": "report",
-    "View": "view",
-    "render": "rendering.render",
-    "render_to": "rendering.streaming",
+    "computing.settings": ("Progress", "Settings"),
+    "errors": (
+        "BuildError",
+        "CancelledError",
+        "DeviceError",
+        "FileError",
+        "InvalidInputError",
+        "MandelclError",
+        "NoDeviceError",
+    ),
+    "field": ("Field",),
+    "formulas": ("MANDELBROT",),
+    "job": ("Job",),
+    "lattice": ("Lattice",),
+    "rendering.render": ("render",),
+    "rendering.session": ("Session",),
+    "rendering.streaming": ("render_to",),
+    "report": ("Report",),
+    "shading.colour": ("Colouring", "colourise"),
+    "shading.palettes": ("PALETTES", "Palette", "find_palette"),
+    "view": ("View",),
 }
-__all__ = ["Field", "Job", "MandelclError", "Report", "View", "__version__", "render", "render_to"]
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'mandelcl' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"mandelcl.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"mandelcl.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,23 @@ class Block:
     def pixels(self) -> int:
         """Number of pixels."""
         return self.width * self.height
+
+
+class Sized(Protocol):
+    """A picture's size."""
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+
+def whole_of(picture: Sized) -> Block:
+    """Return all of a picture."""
+    return Block(0, 0, picture.width, picture.height)
 
 
 def grid(whole: Block, width: int, height: int) -> Iterator[Block]:

@@ -1,28 +1,47 @@
 """One folder for everything that is remembered between runs, never trusted: at worst a miss.
 
-`MANDELCL_CACHE` names another folder; `MANDELCL_CACHE=off` switches it off. An entry carries its own checksum, is
-written beside its place and renamed into it, so a killed process or two at once leave no damaged entry that is used.
+`MANDELCL_CACHE` names another folder, where `~` is the user's home; `off` or `0` switches it off. An entry carries its
+own checksum, is written beside its place and renamed into it, so a killed process or two at once leave no damaged entry
+that is used.
+
+Each write clears away, among the entries of its kind, those used longest ago: an entry's time is that of its last use.
+Processes need no lock for that: at worst an entry is removed that another has just used, and is made again.
 """
 
 import contextlib
 import hashlib
 import os
+import re
+import stat
 import tempfile
+import time
 from pathlib import Path
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_OFF = ("off", "0", "no", "none", "false")
+_LASTING = ("tuning",)  # small, and made by minutes of measurement that the user asked for
+_MOST_BYTES = 128 << 20  # of a kind
+_MOST_ENTRIES = 4096
+_LONGEST_UNUSED_S = 90 * 86400.0
+_LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
+# Keys are hexadecimal digests, drafts their names with something before and after: nothing else is ever removed.
+_ENTRY = re.compile(r"[0-9a-f]{32}")
+_DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
 
 
 def folder() -> Path | None:
     """Return the cache folder, which may not exist yet; None where it is switched off."""
-    setting = os.environ.get("MANDELCL_CACHE", "")
-    if setting.lower() == "off":
+    setting = os.environ.get("MANDELCL_CACHE", "").strip()
+    if setting.lower() in _OFF:
         return None
-    if setting:
-        return Path(setting)
-    import platformdirs
+    if not setting:
+        import platformdirs
 
-    return Path(platformdirs.user_cache_dir("mandelcl", appauthor=False))
+        setting = platformdirs.user_cache_dir("mandelcl", appauthor=False)
+    try:
+        return Path(setting).expanduser()
+    except RuntimeError:  # "~" of a user without a home folder
+        return None
 
 
 def read(kind: str, key: str) -> bytes | None:
@@ -30,18 +49,23 @@ def read(kind: str, key: str) -> bytes | None:
     root = folder()
     if root is None:
         return None
+    path = root / kind / key
     try:
-        data = (root / kind / key).read_bytes()
+        data = path.read_bytes()
     except OSError:
         return None
     digest, payload = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-    return payload if hashlib.sha256(payload).digest() == digest else None
+    if hashlib.sha256(payload).digest() != digest:
+        return None
+    with contextlib.suppress(OSError):  # a folder that may only be read
+        os.utime(path)
+    return payload
 
 
 def holds(kind: str, key: str) -> bool:
     """Return whether anything is stored under a key, trusted or not."""
     root = folder()
-    return root is not None and (root / kind / key).exists()
+    return root is not None and os.path.exists(root / kind / key)  # noqa: PTH110 - Path.exists raises where it may not look
 
 
 def remove(kind: str, key: str) -> None:
@@ -67,3 +91,26 @@ def write(kind: str, key: str, payload: bytes) -> None:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+        if kind not in _LASTING:
+            _clear(root / kind)
+
+
+def _clear(folder: Path) -> None:
+    """Remove the drafts of killed processes, entries long unused, and beyond the bounds those used longest ago."""
+    now, entries = time.time(), []
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            facts = path.lstat()
+            if not stat.S_ISREG(facts.st_mode):
+                continue
+            if _ENTRY.fullmatch(path.name):
+                entries.append((facts.st_mtime, facts.st_size, path))
+            elif _DRAFT.fullmatch(path.name) and now - facts.st_mtime > _LONGEST_DRAFT_S:
+                path.unlink(missing_ok=True)
+    count = total = 0
+    for used, size, path in sorted(entries, reverse=True):
+        if count < _MOST_ENTRIES and total + size <= _MOST_BYTES and now - used <= _LONGEST_UNUSED_S:
+            count, total = count + 1, total + size
+            continue
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)

@@ -1,13 +1,19 @@
 """The exceptions that mandelcl raises on purpose: one line each, saying what is wrong and what to do.
 
-MandelclError
+MandelclError             base of all that somebody can cure
 ├── InvalidInputError     a number, view, job or option that makes no sense
-├── DeviceError           no device, or one that cannot do the job
+├── DeviceError           no device, or one that cannot do the job; `device` names it
 │   ├── NoDeviceError     nothing matches, or nothing is installed
-│   └── BuildError        the device's compiler refused a kernel
-├── FileError             a path that cannot be read or written, or a file that is not what it should be
-└── CancelledError        a render that was stopped before its end
+│   └── BuildError        the device's compiler refused a kernel; `log` is what it said
+└── FileError             a path that cannot be read or written, or a file that is not what it should be; `path`
+CancelledError            a render that was stopped before its end, because somebody asked for it
+
+Being stopped is no failure, so CancelledError stands beside the others: `except MandelclError`, which tries something
+else or notes down what went wrong, does not swallow it. `except (MandelclError, CancelledError)` takes all of them.
 """
+
+from pathlib import Path
+from types import NoneType
 
 
 class MandelclError(Exception):
@@ -19,7 +25,11 @@ class InvalidInputError(MandelclError):
 
 
 class DeviceError(MandelclError):
-    """A device that is missing or cannot do what was asked of it."""
+    """A device that is missing or cannot do what was asked of it; `device` is its label, empty where it is not one."""
+
+    def __init__(self, message: str, device: str = "") -> None:
+        super().__init__(message)
+        self.device = device
 
 
 class NoDeviceError(DeviceError):
@@ -29,17 +39,37 @@ class NoDeviceError(DeviceError):
 class BuildError(DeviceError):
     """The device's compiler refused a kernel; `log` is what it said."""
 
-    def __init__(self, message: str, log: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, log: str = "", device: str = "") -> None:
+        super().__init__(message, device)
         self.log = log
 
 
 class FileError(MandelclError):
-    """A path that cannot be read or written, or a file that is not what it should be."""
+    """A path that cannot be read or written, or a file that is not what it should be.
+
+    `path` is the file or folder as messages name it; None where the error is not about one.
+    """
+
+    def __init__(self, message: str, path: str | Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
-class CancelledError(MandelclError):
-    """A render that was stopped before its end."""
+class CancelledError(Exception):
+    """A render that was stopped before its end, because somebody asked for it."""
+
+
+def remark(error: Exception, text: str) -> None:
+    """Add to the line of an error, which stays the one that it is: with its data, cause and traceback."""
+    error.args = (f"{error}; {text}", *error.args[1:])
+
+
+def require_type(value: object, kind: type | tuple[type, ...], what: str) -> None:
+    """Raise InvalidInputError where a value is not of a kind; `what` says what it should be, as in "the job"."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        names = " or ".join("None" if each is NoneType else each.__name__ for each in kinds)
+        raise InvalidInputError(f"{what} must be of type {names}, not {type(value).__name__}")
 
 
 def first_error(log: str) -> str:

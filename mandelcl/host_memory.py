@@ -1,44 +1,76 @@
-"""How much memory this process may still take: what the system has left, and what its control group allows."""
+"""How much memory this process may still take: what the system has left, and what its control groups allow."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What a version of control groups calls its files, and the lines of memory.stat that can be given back."""
+
+    limit: str
+    used: str
+    reclaimable: tuple[str, str]
+
+
+_VERSION_1 = _Names("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_active_file", "total_inactive_file"))
+_VERSION_2 = _Names("memory.max", "memory.current", ("active_file", "inactive_file"))
+
+
 def available_bytes() -> float:
     """Return the bytes that may still be had; infinity where the system does not say."""
-    return min(_system(), *(limit - used for limit, used in _group_limits()), math.inf)
+    return max(0.0, min((_system(), *_groups())))
 
 
 def _system() -> float:
     try:
-        with (_PROC / "meminfo").open() as lines:
-            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
+        return 1024.0 * _values(_PROC / "meminfo", "MemAvailable:")[0]
+    except (OSError, ValueError, IndexError):
         return math.inf
 
 
-def _group_limits() -> Iterator[tuple[float, float]]:
-    """Yield (limit, used) of this process's control group and of each group around it, in version 2 and 1."""
+def _groups() -> Iterator[float]:
+    """Yield what is left in this process's control group and in each group around it, in versions 2 and 1."""
     try:
-        lines = (_PROC / "self/cgroup").read_text().splitlines()
+        lines = (_PROC / "self/cgroup").read_text(errors="surrogateescape").splitlines()
     except OSError:
         return
     for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            root, names = _GROUPS, ("memory.max", "memory.current")
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if path and controllers == "":
+            root, names = _GROUPS, _VERSION_2
         elif "memory" in controllers.split(","):
-            root, names = _GROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            root, names = _GROUPS / "memory", _VERSION_1
         else:
             continue
-        inner = Path(path.lstrip("/"))
-        for folder in (root / inner, *(root / parent for parent in inner.parents)):
-            try:
-                limit, used = ((folder / name).read_text().strip() for name in names)
-                yield (math.inf if limit == "max" else float(limit)), float(used)
-            except (OSError, ValueError):
-                continue  # inside a container its own group is the root, under another name
+        # Inside a container the group may be visible as the root alone, whatever its name is outside.
+        own = Path(path.lstrip("/"))
+        for group in (own, *own.parents):
+            yield _left(root / group, names)
+
+
+def _left(folder: Path, names: _Names) -> float:
+    """Return the bytes that a group has left, with those of files that are merely cached; infinity without a limit."""
+    try:
+        limit = (folder / names.limit).read_text().strip()
+        if limit == "max":
+            return math.inf
+        left = float(limit) - float((folder / names.used).read_text())
+    except (OSError, ValueError):
+        return math.inf
+    try:
+        return left + sum(_values(folder / "memory.stat", *names.reclaimable))
+    except (OSError, ValueError):
+        return left
+
+
+def _values(path: Path, *names: str) -> Sequence[float]:
+    """Return the numbers that follow some names at the beginning of lines."""
+    words = (line.split() for line in path.read_text().splitlines())
+    return [float(word[1]) for word in words if len(word) > 1 and word[0] in names]

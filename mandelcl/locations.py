@@ -1,11 +1,11 @@
-"""Named places worth a picture; all of them within what `double` resolves at 1920×1080."""
+"""Named places worth a picture. `double` resolves all of them at 1920×1080."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.exact import Exact, parse_number
 from mandelcl.view import View
 
 
@@ -13,8 +13,8 @@ from mandelcl.view import View
 class Location:
     """A point, a zoom, and how to show it.
 
-    `re`, `im` and `zoom` are exact: decimals or ratios as `view.parse_number` reads them; the picture is 4/zoom
-    high. `iterations` is the cap that brings out the detail. `palette`, `cycle` and `offset` are `colour`'s.
+    `re`, `im` and `zoom` are exact: decimals or ratios as `parse_number` reads them; the picture is 4/zoom high.
+    `iterations` is the cap that brings out the detail. `palette`, `cycle` and `offset` are those of a `Colouring`.
     """
 
     name: str
@@ -27,10 +27,10 @@ class Location:
     offset: float = 0.0
     cycle: float | None = None
 
-    def view(self, width: int = 1920, height: int = 1080) -> View:
-        """Return the place as a view of that many pixels; raises InvalidInputError for a size without pixels."""
+    def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
+        """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
         re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom)
-        return View.centred(re, im, zoom, width, height)
+        return View.centred(re, im, zoom, width, height, rotation)
 
 
 # fmt: off

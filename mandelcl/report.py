@@ -2,10 +2,23 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
+
+from mandelcl.job import Job
+
+
+class Named(Protocol):
+    """A device, as a report names it."""
+
+    name: str
+    platform: str
+    driver: str
+
+
+_BY_DEVICE = ("device", "platform", "driver")
 
 
 class LaunchLog:
@@ -17,13 +30,11 @@ class LaunchLog:
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
-        self.check: Callable[[], None] = lambda: None
 
     def add(self, seconds: float) -> None:
-        """Note a launch; `check` may raise, to stop the render here."""
+        """Note a launch."""
         self.seconds.append(seconds)
         self.kernel_seconds += seconds
-        self.check()
 
     def begin(self) -> None:
         """Note that the first block is handed out."""
@@ -72,17 +83,18 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts of one render; times in seconds unless the name says otherwise; lists where several devices did it.
+    """The facts of one render; times in seconds unless the name says otherwise.
 
-    `iterations_total` is the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times
-    on the device; `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of
-    it, files included. `stages_s` says how long the host was busy with each
-    stage, summed over threads: stages that overlap add up to more than `wall_s`.
+    `device`, `platform` and `driver` are lists, with an entry for each device that took part. `iterations_total` is
+    the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times on the devices;
+    `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
+    included. `stages_s` says how long the host was busy with each stage, summed over threads: stages that overlap add
+    up to more than `wall_s`.
     """
 
-    device: str | list[str]
-    platform: str | list[str]
-    driver: str | list[str]
+    device: Sequence[str]
+    platform: Sequence[str]
+    driver: Sequence[str]
     number: str
     rounding: str
     algorithm: str
@@ -104,11 +116,66 @@ class Report:
     stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        for name in _BY_DEVICE:
+            value = getattr(self, name)
+            object.__setattr__(self, name, [value] if isinstance(value, str) else list(value))
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON-ready values, in the order of the fields."""
-        return asdict(self)
+        """Return the report as JSON-ready values, in the order of the fields; lists of one device as their entry."""
+        values = asdict(self)
+        return values | {name: values[name][0] for name in _BY_DEVICE if len(values[name]) == 1}
+
+    @property
+    def devices_text(self) -> str:
+        """The devices with their platforms, as messages name them."""
+        return " and ".join(f"{name} ({platform})" for name, platform in zip(self.device, self.platform, strict=True))
+
+    @property
+    def timed_s(self) -> float:
+        """Seconds that count for the speed: a device's kernels; for several at once, the time they took together."""
+        return self.kernel_s if len(self.device) == 1 else self.compute_s
 
     @property
     def giter_per_s(self) -> float:
-        """Useful iterations a second of kernel time, in billions."""
-        return self.iterations_total / self.kernel_s / 1e9 if self.kernel_s > 0 else 0.0
+        """Useful iterations a second of `timed_s`, in billions."""
+        return self.iterations_total / self.timed_s / 1e9 if self.timed_s > 0 else 0.0
+
+
+def report_of(
+    job: Job,
+    devices: Sequence[Named],
+    log: LaunchLog,
+    build_s: float,
+    wall_s: float,
+    iterations: int,
+    counts_sha256: str,
+    stages: dict[str, float],
+    faults: Sequence[str] = (),
+) -> Report:
+    """Return the report of a resolved job that `devices` have done."""
+    return Report(
+        device=[device.name for device in devices],
+        platform=[device.platform for device in devices],
+        driver=[device.driver for device in devices],
+        number=job.number,
+        rounding=job.rounding,
+        algorithm=job.algorithm,
+        width=job.view.width,
+        height=job.view.height,
+        iterations_cap=job.iterations,
+        iterations_total=iterations,
+        pixels_computed=job.view.pixels - log.pixels_filled,
+        launches=len(log.seconds),
+        median_launch_ms=log.quantile(0.5) * 1e3,
+        p99_launch_ms=log.quantile(0.99) * 1e3,
+        longest_launch_ms=log.longest * 1e3,
+        build_s=build_s,
+        kernel_s=log.kernel_seconds,
+        copy_s=log.copy_seconds,
+        compute_s=log.ended - log.began,
+        wall_s=wall_s,
+        counts_sha256=counts_sha256,
+        stages_s=stages,
+        faults=list(faults),
+    )

@@ -33,7 +33,7 @@ def settled(program: Program, rate: float) -> Program:
         counts, seconds = _sampled(program, rate)
         seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)
         pays = seconds >= _LEAST_SECONDS and share_of_one_count(counts, job) >= _LEAST_SHARE
-    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
+    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict))
 
 
 def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
@@ -61,6 +61,6 @@ def _copy(job: Job, cell: int) -> Job:
 def _sampled(program: Program, rate: float) -> tuple[npt.NDArray[np.uint32], float]:
     """Return the counts of a program's job, and how long its launches took."""
     view, log = program.job.view, LaunchLog()
-    blocks = BlockQueue([Block(0, 0, view.width, view.height)], view.width, view.height)
+    blocks = BlockQueue.of([Block(0, 0, view.width, view.height)])
     ((_, results),) = escape.run(program, blocks, Pace(BUDGET_S, rate, program.saturation), log)
     return results[0], log.kernel_seconds

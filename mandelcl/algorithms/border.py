@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms import escape
 from mandelcl.algorithms.rectangles import MIXED, Rectangles
 from mandelcl.algorithms.schedule import BlockQueue, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
-from mandelcl.engine.launch import Launch
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.engine.launch import RunningLaunch
+from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
 from mandelcl.engine.program import Program
 from mandelcl.opencl.device import event_seconds
 from mandelcl.report import LaunchLog
-
-Words = npt.NDArray[np.uint32]
+from mandelcl.words import Words
 
 MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
 # Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
@@ -63,19 +63,25 @@ def run(
     log: LaunchLog,
     plan: Plan | None = None,
     watch: Watch | None = None,
+    *,
+    cancel: Token = NEVER,
+    spare: Spare | None = None,
+    host: HostMemory = fresh,
 ) -> Iterator[tuple[Block, Words]]:
-    """Yield each block with its results (planes × height × width), as they finish."""
-    tracer: Tracer | None = None
+    """Yield each block with its results (words × height × width), as they finish; the rest is as for `escape.run`."""
+    spare = spare or Spare()
     for block in blocks:
         if min(block.width, block.height) < LEAST_SIDE:
-            yield from escape.run(program, BlockQueue([block], block.width, block.height), pace, log)
+            alone = BlockQueue.of([block])
+            yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, host=host)
             continue
-        if tracer is None or tracer.memory.pixels < block.pixels:
-            tracer = Tracer(program, block.pixels, pace, log, plan)
+        memory = spare.take(program.device, program.job, block.pixels, 1)
+        tracer = Tracer(program, memory, pace, log, plan, cancel)
         log.pixels_filled += tracer.trace(block, watch)
-        results, event = program.read_results(tracer.memory, block)
+        results, event = memory.read_results(block, host, program.execution.guarded)
         program.device.wait(event)
         log.add_copy(event_seconds(event) or 0.0)
+        spare.give(memory)
         yield block, results
 
 
@@ -89,21 +95,32 @@ def default_plan(program: Program) -> Plan:
 
 
 class Tracer:
-    """Border tracing on one device: memory for a block, and the order of its launches."""
+    """Border tracing of blocks on one device, in memory that is large enough for each: the order of its launches."""
 
-    def __init__(self, program: Program, pixels: int, pace: Pace, log: LaunchLog, plan: Plan | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        memory: Memory,
+        pace: Pace,
+        log: LaunchLog,
+        plan: Plan | None = None,
+        cancel: Token = NEVER,
+    ) -> None:
         self.program = program
         self.plan = plan or default_plan(program)
-        self.memory = program.allocate(pixels, 1)
+        self.memory = memory
         self.traced = Traced()
+        self._cancel = cancel
         self._device = program.device
         self._pace, self._log = pace, log
         self._rectangles = Rectangles(program, self.memory, self.plan)
-        self._pending: list[Launch] = []
+        self._pending: list[RunningLaunch] = []
         self._ready = time.perf_counter()
 
     def trace(self, block: Block, watch: Watch | None = None) -> int:
         """Compute a block; its results are then in `memory`. Return how many of its pixels were filled."""
+        if self.program.execution.guarded:
+            self.memory.guard()
         numbers = self._rectangles.begin(block)
         for level in levels(block.width, block.height, self.plan):
             numbers = self._divide(block, level, numbers, watch)
@@ -150,31 +167,31 @@ class Tracer:
     def _orbits(self, block: Block, level: Level, stats: LevelStats, inside: bool) -> None:
         """Launch a level's slots, and all their survivors but for the last launch's end."""
         program, pace, total = self.program, self._pace, stats.slots
-        early = -(-self.plan.early // program.variant.group) or program.groups
-        most = min(program.most_groups, program.groups if 4 * early > program.groups else early)
+        early = -(-self.plan.early // program.variant.stride) or program.strides
+        most = min(program.most_strides, program.strides if 4 * early > program.strides else early)
         first = 0
         while first < total:
-            planned = pace.first(_ROW, -(-(total - first) // _ROW), program.groups, program.variant.group)
-            groups = min(planned.groups, most)
+            planned = pace.first(_ROW, -(-(total - first) // _ROW), program.strides, program.variant.stride)
+            strides = min(planned.strides, most)
             size = min(total - first, planned.rows * _ROW)
-            if groups < program.groups:
+            if strides < program.strides:
                 size = min(size, self.memory.capacity)
             pixels = self._rectangles.pixels(level, first, inside)
-            self._follow(block, program.launch_rectangles(self.memory, block, pixels, size, groups), stats)
+            self._follow(block, program.launch_rectangles(self.memory, block, pixels, size, strides), stats)
             first += size
 
-    def _follow(self, block: Block, launch: Launch, stats: LevelStats) -> None:
+    def _follow(self, block: Block, launch: RunningLaunch, stats: LevelStats) -> None:
         """Wait for a launch and go on with its survivors; one that reaches the cap is left to run."""
         program, done = self.program, 0
         self._pending.append(launch)
-        while done + launch.groups < program.groups:
+        while done + launch.strides < program.strides:
             launch.wait(self._device)
             seconds = self._settle(stats)
-            done += launch.groups
+            done += launch.strides
             if not launch.survivors:
                 return
-            groups = self._pace.next(launch.groups, seconds, min(program.groups - done, program.most_groups))
-            launch = program.launch_survivors(self.memory, block, launch.survivors, done, groups)
+            strides = self._pace.next(launch.strides, seconds, min(program.strides - done, program.most_strides))
+            launch = program.launch_survivors(self.memory, block, launch.survivors, done, strides)
             self._pending.append(launch)
 
     def _settle(self, stats: LevelStats) -> float:
@@ -185,8 +202,9 @@ class Tracer:
             seconds = launch.seconds(self._ready)
             self._ready = time.perf_counter()
             self._log.add(seconds)
+            stop_if(self._cancel)
             stats.launches += 1
-            held = max(launch.orbits, self.program.saturation) * launch.groups
-            self._pace.learn(held, self.program.variant.group, seconds)
+            held = max(launch.orbits, self.program.saturation) * launch.strides
+            self._pace.learn(held, self.program.variant.stride, seconds)
         self._pending.clear()
         return seconds

@@ -1,22 +1,22 @@
 """The rectangles of border tracing as the device has them: their buffers, and the kernels that work on them."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms.proof import bounds
 from mandelcl.algorithms.subdivision import Level, Plan
 from mandelcl.block import Block
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.numbers import IeeeFormat
-from mandelcl.opencl.device import Buffer, Event, Kernel
+from mandelcl.opencl.device import Buffer, Event
+from mandelcl.planes import words_of
+from mandelcl.words import NO_COUNT, Words
 
-Words = npt.NDArray[np.uint32]
-
-MIXED = np.uint32(0xFFFFFFFF)  # instead of a count
+MIXED = NO_COUNT  # a rectangle that is not of one count, or not known to be
 _PROVERS = 32  # rectangles of a work-group that proves
 _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
 _LEAST_WORDS = 1 << 12
@@ -31,18 +31,20 @@ class Rectangles:
 
     def __init__(self, program: Program, memory: Memory, plan: Plan) -> None:
         self._program, self._device, self._memory = program, program.device, memory
-        self._steps = min(plan.steps, program.most_groups * program.variant.group)
-        smooth = program.job.smooth  # which nothing but insides leaves without a result of its own
-        self._inside_only = np.uint32(smooth)
+        job = program.job
+        self._steps = min(plan.steps, program.most_strides * program.variant.stride)
+        # Of a pixel that is kept more of than its count, the rest is known without iterating for insides alone.
+        self._inside_only = job.words > 1
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
-        self._trust = np.uint32(0 if smooth else outside), np.uint32(plan.trust == "all")
+        self._trust = 0 if self._inside_only else outside, plan.trust == "all"
+        insides = [job.iterations if word.inside is None else word.inside for word in words_of(job.planes)]
+        self._insides = self._device.upload(np.array(insides, np.uint32))
         self.launched: list[Event] = []
         self._older = self._whole = self._device.upload(np.zeros(4, np.uint32))
-        self._origin = self._offset = self._size = np.zeros(2, np.uint32)
-        self._bounds = program.device.upload(bounds(program.job))
-        exact = isinstance(program.number, IeeeFormat)  # else the kernel cannot tell neighbouring pixels apart
-        self._components = np.uint32(self._steps if exact and plan.trust == "outside" else 0)
-        self._cap = np.uint32(program.job.iterations)
+        self._block, self._origin = Block(0, 0, 0, 0), (0, 0)
+        self._bounds = program.device.upload(bounds(job))
+        # Where orbits on their way out are narrower than the number, the kernel cannot tell neighbouring pixels apart.
+        self._components = self._steps if program.number.is_native and plan.trust == "outside" else 0
         self._parents, self._children, self._numbers, self._proved, self._answers, self._computed = (
             _Words(program) for _ in range(6)
         )
@@ -51,8 +53,7 @@ class Rectangles:
         """Make the whole block the one rectangle that there is; return its number."""
         self._whole = self._device.upload(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
         self._device.clear(self._computed.room(1), 4)
-        self._origin = _origin(self._program, block)
-        self._offset, self._size = self._program.where(block)
+        self._block, self._origin = block, _origin(self._program, block)
         return np.zeros(1, np.uint32)
 
     def descend(self, numbers: Words) -> None:
@@ -66,86 +67,68 @@ class Rectangles:
         self.descend(numbers)
         if level.outer:
             self._older = self._whole
-        program, kernel = self._program, self._program.rectangles_kernel("rectangles_divide")
+        program = self._program
         total = numbers.size * level.children
         items = -(-total // program.variant.lanes)
-        local = min(_PROVERS, self._device.group_limit(kernel)) if program.variant.lanes == 1 else 1
-        self._launch(
-            kernel,
-            (-(-items // local) * local,),
-            (local,),
-            program.view_words,
-            self._offset,
-            self._bounds,
-            np.uint32(self._steps),
-            self._components,
-            self._inside_only,
-            self._cap,
-            self._older,
-            self._numbers.buffer,
-            np.array(level.parts, np.uint32),
-            np.uint32(total),
-            self._children.room(4 * total),
-            self._proved.room(total),
-        )
+        limit = self._device.group_limit(program.rectangles_kernel("rectangles_divide"))
+        local = min(_PROVERS, limit) if program.variant.lanes == 1 else 1
+        values = {
+            "view_words": program.view_words,
+            "offset": program.offset(self._block),
+            "cap": program.job.iterations,
+        }
+        values |= {"bound_words": self._bounds, "limit": self._steps, "components": self._components}
+        values |= {"inside_only": self._inside_only, "parents": self._older, "ids": self._numbers.buffer}
+        values |= {"parts": level.parts, "total": total}
+        values |= {"children": self._children.room(4 * total), "proved": self._proved.room(total)}
+        self._launch("rectangles_divide", (-(-items // local) * local,), (local,), values)
 
-    def pixels(self, level: Level, first: int, inside: bool) -> tuple[Any, ...]:
+    def pixels(self, level: Level, first: int, inside: bool) -> dict[str, Any]:
         """Return what a launch of orbits must know: the slots from `first` on of a level's lines, or of its insides."""
-        rectangles = (self._older, self._numbers.buffer, self._proved.buffer)
+        values: dict[str, Any] = {"rectangles": self._older, "ids": self._numbers.buffer, "proved": self._proved.buffer}
         if inside:
             columns, rows = level.inside
-            shape = (np.zeros(2, np.uint32), np.array(level.inside, np.uint32), np.uint32(0), np.uint32(columns * rows))
+            values |= {"parts": (0, 0), "most": level.inside, "outer": 0, "slots": columns * rows}
         else:
-            parts, most = np.array(level.parts, np.uint32), np.array(level.most, np.uint32)
-            shape = (parts, most, np.uint32(level.outer), np.uint32(level.slots))
-        return (*rectangles, *shape, np.uint32(first))
+            values |= {"parts": level.parts, "most": level.most, "outer": level.outer, "slots": level.slots}
+        return values | {"first": first}
 
     def judge(self, level: Level, divided: int) -> tuple[Words, Event]:
         """Return the counts of the parts, or MIXED, and the event after which they are there."""
         total = divided * level.children
-        kernel = self._program.rectangles_kernel("rectangles_judge")
-        local = self._local(max(level.child_span), self._device.group_limit(kernel))
-        self._launch(
-            kernel,
-            (total * local,),
-            (local,),
-            self._children.buffer,
-            self._proved.buffer,
-            np.array(level.parts, np.uint32),
-            np.uint32(level.outer),
-            np.uint32(level.last),
-            self._origin,
-            *self._trust,
-            self._cap,
-            self._memory.results,
-            self._size[0],
-            self._answers.room(total),
-            self._computed.buffer,
-        )
+        limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_judge"))
+        local = self._local(max(level.child_span), limit)
+        outside, inside = self._trust
+        values = {"children": self._children.buffer, "proved": self._proved.buffer, "parts": level.parts}
+        values |= {
+            "outer": level.outer,
+            "last": level.last,
+            "origin": self._origin,
+            "cap": self._program.job.iterations,
+        }
+        values |= {"trust_outside": outside, "trust_inside": inside, "counts": self._memory.results}
+        values |= {"width": self._block.width, "answers": self._answers.room(total), "computed": self._computed.buffer}
+        self._launch("rectangles_judge", (total * local,), (local,), values)
         answers = np.empty(total, np.uint32)
         return answers, self._device.read(self._answers.buffer, answers)
 
     def fill(self, level: Level, total: int) -> None:
         """Fill the parts that are of one count."""
-        kernel = self._program.rectangles_kernel("rectangles_fill")
-        limit = self._device.group_limit(kernel)
+        limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_fill"))
         across = self._local(level.child_span[0], min(limit, 32))
         down = self._local(level.child_span[1], min(8, limit // across))
-        self._launch(
-            kernel,
-            (total * across, down),
-            (across, down),
-            self._children.buffer,
-            self._proved.buffer,
-            self._answers.buffer,
-            self._memory.results,
-            self._size,
-            np.uint32(self._program.job.words),
-            self._cap,
-        )
+        values: dict[str, Any] = {
+            "rectangles": self._children.buffer,
+            "proved": self._proved.buffer,
+            "answers": self._answers.buffer,
+        }
+        values |= {"results": self._memory.results, "size": (self._block.width, self._block.height)}
+        values |= {"insides": self._insides, "words": self._program.job.words}
+        self._launch("rectangles_fill", (total * across, down), (across, down), values)
 
-    def _launch(self, kernel: Kernel, size: tuple[int, ...], local: tuple[int, ...], *arguments: Any) -> None:
-        self.launched.append(self._device.launch(kernel, size, local, *arguments))
+    def _launch(self, name: str, size: tuple[int, ...], local: tuple[int, ...], values: Mapping[str, Any]) -> None:
+        kernel = self._program.rectangles_kernel(name)
+        self.launched.append(self._device.launch(kernel, size, local, *arguments(name, values)))
 
     def made(self, total: int) -> tuple[Words, Words]:
         """Return the younger rectangles, a row of four words each, and what is proved of them."""
@@ -191,11 +174,10 @@ class _Words:
         self._device.write(self.buffer, words)
 
 
-def _origin(program: Program, block: Block) -> Words:
+def _origin(program: Program, block: Block) -> tuple[int, int]:
     """Return the pixel at or above and left of c = 0, or one that no rectangle holds where it is outside the block."""
-    view = program.job.view
-    column, row = view.lattice.pixel_at(Fraction(0), Fraction(0))
+    column, row = program.job.view.lattice.pixel_at(Fraction(0), Fraction(0))
     column, row = column - block.x, row - block.y
     if not (-1 < column < block.width and -1 < row < block.height):
-        return np.full(2, MIXED, np.uint32)
-    return np.array([max(0, int(column // 1)), max(0, int(row // 1))], np.uint32)
+        return MIXED, MIXED
+    return max(0, int(column // 1)), max(0, int(row // 1))

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from mandelcl.block import Block, grid
 
-# A launch over fewer iterations than this many groups costs more in saving and restoring than in iterating.
-_LEAST_GROUPS = 8
+# A launch over fewer iterations than this many strides costs more in saving and restoring than in iterating.
+_LEAST_STRIDES = 8
 _GROWTH = 4.0
 # A rate that was measured another day is not believed at once: the first launches are this much smaller.
 _CAUTION = 4.0
@@ -26,20 +26,11 @@ def default_budget(watchdog: bool | None) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
-    """What a launch takes: rows of a block (where it starts from z₀) and groups of iterations."""
+class LaunchPlan:
+    """What a launch takes: rows of a block (where it starts from z₀) and strides of iterations."""
 
     rows: int
-    groups: int
-
-
-def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """Return the width and height of blocks of at most `pixels`: whole rows where they fit, so that bands stream."""
-    if width <= pixels:
-        rows = max(1, min(height, pixels // width))
-        bands = -(-height // rows)
-        return width, -(-height // bands)
-    return pixels, 1
+    strides: int
 
 
 class BlockSource(Protocol):
@@ -55,18 +46,33 @@ class BlockSource(Protocol):
 class BlockQueue:
     """Blocks in the order in which they are to be computed; it may be asked from several threads.
 
-    They come from `bands`, each cut into blocks of `width` × `height`. `room(wait)` says whether there is memory for
-    another band now; with `wait` it returns only when there is.
+    They come from `bands`, each as `cut` cuts it. `room(wait)` says whether there is memory for another band now; with
+    `wait` it returns only when there is.
     """
 
     def __init__(
-        self, bands: Iterable[Block], width: int, height: int, room: Callable[[bool], bool] = lambda _wait: True
+        self,
+        bands: Iterable[Block],
+        cut: Callable[[Block], Iterator[Block]],
+        room: Callable[[bool], bool] = lambda _wait: True,
     ) -> None:
         self._bands = iter(bands)
-        self._shape = width, height
+        self._cut = cut
         self._blocks: Iterator[Block] = iter(())
         self._room = room
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, blocks: Iterable[Block]) -> "BlockQueue":
+        """Return a queue of blocks that are not cut any more."""
+        return cls(blocks, lambda block: iter((block,)))
+
+    @classmethod
+    def tiled(
+        cls, bands: Iterable[Block], width: int, height: int, room: Callable[[bool], bool] = lambda _wait: True
+    ) -> "BlockQueue":
+        """Return a queue of bands that are cut into blocks of `width` × `height`."""
+        return cls(bands, lambda band: grid(band, width, height), room)
 
     def take(self, wait: bool = True) -> Block | None:
         """Return the next block; None where there is none left or, without `wait`, no room for one now."""
@@ -79,12 +85,37 @@ class BlockQueue:
             band = next(self._bands, None)
             if band is None:
                 return None
-            self._blocks = grid(band, *self._shape)
+            self._blocks = self._cut(band)
             return next(self._blocks)
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks that are left, waiting for room."""
         while (block := self.take()) is not None:
+            yield block
+
+
+class Priorities:
+    """Blocks of which the most urgent comes next; what is urgent may change while they are taken, from any thread.
+
+    `key` gives a block's place in the order, least first.
+    """
+
+    def __init__(self, blocks: Iterable[Block], key: Callable[[Block], float]) -> None:
+        self._lock = threading.Lock()
+        self._left = sorted(blocks, key=key, reverse=True)
+
+    def change(self, key: Callable[[Block], float]) -> None:
+        """Take the blocks that are left in another order."""
+        with self._lock:
+            self._left.sort(key=key, reverse=True)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield the blocks that are left."""
+        while True:
+            with self._lock:
+                if not self._left:
+                    return
+                block = self._left.pop()
             yield block
 
 
@@ -103,33 +134,33 @@ class Pace:
         self._measured_rate = rate
         self.saturation = saturation
 
-    def first(self, width: int, rows: int, groups: int, group: int) -> Launch:
-        """Return the first launch of `rows` rows of fresh orbits that have `groups` groups of iterations to go."""
-        allowed = self.rate * self.budget / group  # orbit-groups
+    def first(self, width: int, rows: int, strides: int, stride: int) -> LaunchPlan:
+        """Return the first launch of `rows` rows of fresh orbits that have `strides` strides of iterations to go."""
+        allowed = self.rate * self.budget / stride  # orbit-strides
         fitting = int(allowed / max(width * rows, self.saturation))
-        if fitting >= min(groups, _LEAST_GROUPS):
-            return Launch(rows, min(groups, fitting))
-        wanted = min(groups, _LEAST_GROUPS)
+        if fitting >= min(strides, _LEAST_STRIDES):
+            return LaunchPlan(rows, min(strides, fitting))
+        wanted = min(strides, _LEAST_STRIDES)
         rows = max(1, min(rows, int(allowed / (width * wanted))))
-        return Launch(rows, max(1, min(wanted, int(allowed / max(width * rows, self.saturation)))))
+        return LaunchPlan(rows, max(1, min(wanted, int(allowed / max(width * rows, self.saturation)))))
 
-    def next(self, previous: int, seconds: float, groups: int) -> int:
-        """Return the groups for orbits that survived a launch of `previous` groups and `seconds`.
+    def next(self, previous: int, seconds: float, strides: int) -> int:
+        """Return the strides for orbits that survived a launch of `previous` strides and `seconds`.
 
-        They all ran through it, so the same number of groups takes them no longer: the bound holds for any view.
+        They all ran through it, so the same number of strides takes them no longer: the bound holds for any view.
         """
         growth = min(_GROWTH, self.budget / seconds if seconds > 0 else _GROWTH)
-        return max(1, min(groups, int(previous * growth)))
+        return max(1, min(strides, int(previous * growth)))
 
-    def learn(self, orbit_groups: float, group: int, seconds: float) -> None:
-        """Take note of a launch that held at most `orbit_groups` groups of work and took `seconds`.
+    def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:
+        """Take note of a launch that held at most `orbit_strides` strides of work and took `seconds`.
 
         Being late lowers the rate at once. Being early proves nothing, since orbits may have escaped, but it lets a
         rate that had been lowered recover, by a half a launch, to the measured one.
         """
         if seconds <= 0:
             return
-        observed = orbit_groups * group / seconds
+        observed = orbit_strides * stride / seconds
         if seconds > self.budget:
             self.rate = min(self.rate, observed)
         elif observed > self.rate:

@@ -10,18 +10,19 @@ import sys
 import click
 
 from mandelcl import __version__
-from mandelcl.errors import MandelclError
+from mandelcl.cli import standard_output
+from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = {
     "render": "Draw a picture.",
     "devices": "List the OpenCL devices and test each.",
     "recolour": "Draw a saved field with another palette.",
-    "compare": "Compare two saved fields or pictures' fields.",
-    "bench": "Time the devices, and repeat the published experiments.",
+    "compare": "Compare two fields or two pictures.",
+    "bench": "Time the devices, and repeat published experiments.",
     "coursework": "Write the published coursework's picture, byte for byte.",
     "locations": "List the named places.",
-    "tune": "Find the fastest shape of the kernels here, and remember it.",
-    "source": "Print the kernel source that a job is built from.",
+    "tune": "Find and remember the fastest shape of the kernels.",
+    "source": "Print the kernel source of a job.",
 }
 
 
@@ -59,14 +60,15 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; errors that the user can cure end in one line and exit code 1."""
+    """Run the command line; an error that the user can cure ends in one line and exit code 1."""
     try:
         cli(standalone_mode=True)
-    except MandelclError as error:
+    except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
         print(f"mandelcl: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OSError as error:
+        if not standard_output.refuses(error):
+            raise
+        standard_output.give_up(error, 1)

@@ -35,23 +35,23 @@ Examples:
 """,
 )
 @click.argument("study", required=False)
-@click.option("--list", "listing", is_flag=True, help="Name the studies.")
+@click.option("--list", "listing", is_flag=True, help="List the studies.")
 @device_option
-@click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs a row. [default: 10]")
-@click.option("--scale", default="1", metavar="S", help="Multiply the sides of all pictures, as 1/8. [default: 1]")
-@click.option("--cap", type=click.IntRange(min=2), metavar="N", help="Lower all iteration caps to N.")
+@click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
+@click.option("--scale", default="1", metavar="S", help="Scale the sides of all pictures, as 1/8. [default: 1]")
+@click.option("--cap", type=click.IntRange(min=2), metavar="N", help="Limit all iteration caps to N.")
 @click.option(
     "--patience",
     type=click.FloatRange(min=0, min_open=True),
     default=PATIENCE_S,
     metavar="S",
-    help="Seconds a row may take: no run that would take longer, no more repeats than fit. [default: 30]",
+    help="Seconds a row may take: longer runs are skipped, and repeats stop in time. [default: 30]",
 )
 @click.option("--json", "json_path", metavar="FILE", help="Write the table as JSON.")
 @click.option("--csv", "csv_path", metavar="FILE", help="Write the table as CSV.")
 @click.option("--markdown", "markdown_path", metavar="FILE", help="Write a page in Markdown.")
 @click.option("--plot", "plot_path", metavar="FILE", help="Draw the study: .png, .svg or .pdf. [needs the extra plot]")
-@click.option("--compare", "old_path", metavar="OLD.json", help="Set the table beside an older one.")
+@click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
 def command(
     study: str | None,
     listing: bool,
@@ -66,29 +66,29 @@ def command(
     plot_path: str | None,
     old_path: str | None,
 ) -> None:
-    """Time the devices, and repeat the published experiments.
+    """Time the devices, and repeat published experiments.
 
-    Each row is a case on a device, all of them unless --device names some. Its counts are validated before anything
-    is timed; its first run is thrown away. A device that fails, or cannot do a case, is a row that says why. Files are
-    kept up to date row by row, so what was measured before an interrupt is there.
+    Each row is one case on one device; all devices are timed unless --device names some. Counts are validated before
+    anything is timed, and the first run is discarded. A device that fails, or cannot do a case, gets a row that says
+    why. Files are updated row by row, so an interrupt loses nothing that was measured.
 
-    With --compare the exit code is 1 where something got worse than in the older table.
+    With --compare the exit code is 1 if anything is worse than in the older table.
     """
     if listing:
         for name, summary in STUDIES.items():
             click.echo(f"{name:11} {summary}")
         return
     if study is None:
-        raise click.UsageError("name a STUDY; `mandelcl bench --list` names them")
+        raise click.UsageError("name a STUDY; `mandelcl bench --list` lists them")
     chosen = find_study(study)
     factor = parse_number(scale, "scale")
     if not 0 < factor <= 16:
-        raise InvalidInputError(f"the scale must lie above 0 and not above 16, not {scale}")
+        raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     files = _Files(json_path, csv_path, markdown_path, plot_path)
     files.check()
     old = document.read(old_path) if old_path is not None else None
     if old is not None and old.get("study") != study:
-        raise InvalidInputError(f"{old_path} is of study {old.get('study')!r}, not {study!r}")
+        raise InvalidInputError(f"{old_path} is a table of study {old.get('study')!r}, not {study!r}")
     line = shlex.join(["mandelcl", *sys.argv[1:]])
     today = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     rows: list[Row] = []
@@ -122,7 +122,7 @@ class _Files:
         self._json, self._csv, self._markdown, self._plot = paths
 
     def check(self) -> None:
-        """Raise FileError where one cannot be written; it leaves nothing behind."""
+        """Raise FileError if one of them cannot be written; leaves nothing behind."""
         texts = [path for path in (self._json, self._csv, self._markdown) if path is not None]
         require_writable(*texts, *([self._plot] if self._plot is not None else []))
         if self._plot is not None:
@@ -151,7 +151,7 @@ def _summary(row: Row) -> str:
 
 
 def _show(headings: list[str], lines: list[list[str]]) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     if not console.is_terminal:
         console.width = 100_000  # never truncate what a program may read
     table = Table(show_edge=False, pad_edge=False)
@@ -159,12 +159,12 @@ def _show(headings: list[str], lines: list[list[str]]) -> None:
         table.add_column(heading, overflow="fold")
     for cells in lines:
         wrong: dict[str, Any] = {"style": "red"} if any(cell.startswith("WRONG") for cell in cells) else {}
-        table.add_row(*[cell.replace("[", "\\[") for cell in cells], **wrong)
+        table.add_row(*cells, **wrong)
     console.print(table)
 
 
 def _compare(old: dict[str, Any], new: Document) -> None:
-    """Print ratios; end with exit code 1 where something got worse."""
+    """Print the ratios; exit with code 1 if anything got worse."""
     found = compare.changes(old, new.as_dict())
     click.echo("")
     _show(compare.HEADINGS, [change.cells() for change in found])

@@ -5,9 +5,11 @@ import sys
 
 import click
 
-from mandelcl.comparison import compare
-from mandelcl.errors import MandelclError
+from mandelcl.cli import standard_output
+from mandelcl.comparison import Comparison, compare
+from mandelcl.errors import FileError, MandelclError
 from mandelcl.files import output
+from mandelcl.files.paths import target
 from mandelcl.files.strips import Picture
 
 
@@ -31,12 +33,24 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     try:
         if path is not None:
             output.check_writable(path)
+            if target(path) in (target(a), target(b)):
+                raise FileError(f"{path} is one of the two that are compared; choose another for the drawing", path)
         result = compare(a, b)
         if path is not None:
             output.write(path, None, Picture.from_pixels(result.drawing()))
     except MandelclError as error:
         click.echo(f"mandelcl: {error}", err=True)
         sys.exit(2)
+    try:
+        _show(result, as_json)
+    except OSError as error:  # what cannot be said is neither "the same" nor "different"
+        if not standard_output.refuses(error):
+            raise
+        standard_output.give_up(error, 2)
+    sys.exit(1 if result.differing else 0)
+
+
+def _show(result: Comparison, as_json: bool) -> None:
     figures = result.as_dict()
     if as_json:
         click.echo(json.dumps(figures))
@@ -48,4 +62,3 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
             f"different: {result.differing} of {result.pixels} pixels ({figures['percent']:.4g} %), by at most "
             f"{result.largest}, first at column {column}, row {row}"
         )
-    sys.exit(1 if result.differing else 0)

@@ -21,13 +21,13 @@ Examples:
 @click.argument("height", type=int, default=4096)
 @click.option("-o", "--output", "path", default="coursework.ppm", metavar="FILE.ppm", help="[default: coursework.ppm]")
 @device_option
-@click.option("--resume", is_flag=True, help="Go on with a run that was stopped, if there is one.")
+@click.option("--resume", is_flag=True, help="Continue a stopped run, if there is one.")
 def command(width: int, height: int, path: str, devices: tuple[str, ...], resume: bool) -> None:
     """Write the picture of the published CUDA coursework's sequential program, byte for byte.
 
-    It needs a device with double. There is no kernel for it: only a view, an escape radius and a palette.
+    This needs a device with double. It takes no kernel of its own, only a view, an escape radius and a palette.
     """
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel))
-    click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.device} ({report.platform})", err=True)
+    click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}", err=True)

@@ -25,10 +25,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @self_test_option
 def command(as_json: bool, no_self_test: bool) -> None:
-    """List the OpenCL devices, and say of each whether it computes correctly.
+    """List the OpenCL devices, and test whether each computes correctly.
 
-    SPEC is what --device takes. FMA is measured: "slow" means software. The self-test takes a fraction of a second a
-    device, and is remembered until the driver or the kernels change.
+    SPEC is what --device takes. FMA is measured: "slow" means software. The self-test takes a fraction of a second per
+    device; its result is remembered until the driver or the kernels change.
     """
     rows = [_row(device, no_self_test) for device in discover()]
     if as_json:
@@ -38,7 +38,7 @@ def command(as_json: bool, no_self_test: bool) -> None:
     if not rows:
         raise NoDeviceError(absence.explain_absence(RUNTIMES))
     if not as_json:
-        console = Console()
+        console = Console(markup=False)
         if not console.is_terminal:
             console.width = 1000  # never truncate what a program may read
         console.print(_table(rows))

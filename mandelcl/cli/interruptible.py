@@ -1,4 +1,4 @@
-"""Ctrl-C that is answered at once, even while a driver compiles."""
+"""Ctrl-C that is answered within a second, even while a driver compiles."""
 
 import sys
 import threading
@@ -14,15 +14,15 @@ _PATIENCE_S = 0.8
 
 
 def interruptible(work: Callable[[threading.Event], _T]) -> _T:
-    """Return work(cancel), done in another thread; on Ctrl-C `cancel` is set.
+    """Run work(cancel) in another thread and return its result; Ctrl-C sets `cancel`.
 
-    A driver's call cannot be interrupted, and this thread would not hear of the signal before its end. Work that does
-    not stop within a second is left alone and the process ends, with exit code 1 and without its drafts.
+    A call into a driver cannot be interrupted, and in this thread it would hold the signal back. Work that does not
+    stop within a second is abandoned: its drafts are removed, and the process ends with exit code 1.
     """
     cancel = threading.Event()
     results: list[_T] = []
     errors: list[BaseException] = []
-    finished = threading.Event()  # an interrupt in Thread.join leaves it in doubt whether the thread has ended
+    finished = threading.Event()  # after an interrupt, Thread.join cannot tell whether the thread has ended
 
     def run() -> None:
         try:
@@ -35,7 +35,7 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
     thread = threading.Thread(target=run, name="mandelcl work", daemon=True)
     try:
         thread.start()
-        while not finished.wait(_WAKE_S):  # without a limit, Windows would not wake up for the signal
+        while not finished.wait(_WAKE_S):  # without a timeout, Windows would not wake up for the signal
             pass
     except KeyboardInterrupt:
         cancel.set()

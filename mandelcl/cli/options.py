@@ -1,49 +1,63 @@
-"""Options that several commands share, and what they mean together: a view, a job, a colouring."""
+"""Options that several commands share, and what they make together: a view, a job, a colouring."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import click
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number, parse_size
+from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.loading import read_colouring, read_job
+from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
 from mandelcl.numbers import NUMBERS
+from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.shading.colour import DEFAULT_PALETTE, Colouring, find_palette
 from mandelcl.view import View
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+# Formulas without parameters go by --formula NAME, the others by an option of their name that takes these.
+PARAMETERS = {name: names for name, kind in FORMULAS.items() if (names := [field.name for field in fields(kind)])}
+PLAIN_FORMULAS = [name for name in FORMULAS if name not in PARAMETERS]
+
 DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000
-_WHOLE_SET = ("-0.75", "0", "1.6")
 
 _JOB_OPTIONS = (
     click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
-    click.option("--center", nargs=2, metavar="RE IM", help="The middle of the picture, exactly as written."),
+    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
-    click.option("--like", metavar="FILE", help="The job of a .png or .npz that mandelcl wrote."),
+    click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
+    click.option("--like", metavar="FILE", help="Take the job of a .png or .npz that mandelcl wrote."),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
+    click.option("--formula", type=click.Choice(PLAIN_FORMULAS), help="What is iterated. [default: mandelbrot]"),
+    *(
+        click.option(f"--{name}", nargs=len(names), metavar=" ".join(names).upper(), help=FORMULAS[name].summary)
+        for name, names in PARAMETERS.items()
+    ),
     click.option(
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
     ),
-    click.option("--escape-radius", metavar="R", help="An orbit has escaped where |z| > R. [default: 2]"),
+    click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
     click.option("--number", metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]", help="Number format. [default: auto]"),
     click.option(
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
     ),
-    click.option("--algorithm", type=click.Choice(ALGORITHMS), help="How pixels are found. [default: escape]"),
+    click.option(
+        "--algorithm", type=click.Choice(ALGORITHMS), help="Compute each pixel, or fill areas. [default: escape]"
+    ),
     click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
 )
 
 _COLOUR_OPTIONS = (
     click.option("--palette", metavar="NAME", help=f"Colours. [default: the place's, or {DEFAULT_PALETTE}]"),
-    click.option("--cycle", type=float, metavar="LENGTH", help="Counts in one turn of the palette."),
+    click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
 )
 
@@ -54,7 +68,7 @@ device_option = click.option(
     metavar="SPEC",
     help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
-self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device; do not test it first.")
+self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
 
 
 def job_options(function: _F) -> _F:
@@ -75,12 +89,13 @@ def _apply(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """What the user said of the job; None where nothing."""
+    """The options of a job as given; None for those left out."""
 
     at: str | None
     center: tuple[str, str] | None
     zoom: str | None
     region: tuple[str, str, str, str] | None
+    rotate: str | None
     like: str | None
     size: str | None
     iterations: int | None
@@ -89,12 +104,24 @@ class JobOptions:
     rounding: str | None
     algorithm: str | None
     strict: bool
+    formula: str | None
+    parameters: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, **values: Any) -> "JobOptions":
+        """Return the options as click gives them, those of formulas with parameters among them."""
+        given = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
+        return cls(**values, parameters={name: texts for name, texts in given.items() if texts is not None})
 
     def job(self, smooth: bool) -> Job:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
-        changes: dict[str, Any] = {"smooth": smooth}
+        changes: dict[str, Any] = {"planes": (COUNTS.name, SMOOTH.name)[: 1 + smooth]}
+        formula = self.chosen_formula()
+        if formula is not None:
+            changes["formula"] = formula
+            changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
         for name in ("iterations", "number", "rounding", "algorithm"):
             value = getattr(self, name)
             if value is not None:
@@ -115,7 +142,7 @@ class JobOptions:
         return find_location(self.at) if self.at is not None else None
 
     def check(self) -> None:
-        """Raise click.UsageError for options that contradict or lack each other."""
+        """Raise click.UsageError for options that contradict each other, or need another one."""
         given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)} each say what to draw; give one of them")
@@ -123,12 +150,21 @@ class JobOptions:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
         if self.zoom is not None and self.center is None:
             raise click.UsageError("--zoom needs --center; for a named place use --at alone")
+        if self.rotate is not None and self.like is not None:
+            raise click.UsageError("--like takes the view from its file; leave --rotate out")
+        formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
+        if len(formulas) > 1:
+            raise click.UsageError(f"{' and '.join(formulas)} each say what is iterated; give one of them")
         if self.like is not None and self.size is not None:
             raise click.UsageError("--like takes the size from its file; leave --size out")
         if self.strict and self.algorithm not in ("border", "auto"):
-            raise click.UsageError(
-                "--strict says what --algorithm border may fill; give --algorithm border or auto too"
-            )
+            raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
+
+    def chosen_formula(self) -> Formula | None:
+        """Return the formula that is named; None where none is."""
+        for name, texts in self.parameters.items():
+            return FORMULAS[name](*(parse_number(text, f"--{name}") for text in texts))
+        return None if self.formula is None else formula_named(self.formula)
 
     def _default_iterations(self) -> int:
         location = self.location()
@@ -136,16 +172,17 @@ class JobOptions:
 
     def _view(self) -> View:
         width, height = parse_size(DEFAULT_SIZE if self.size is None else self.size)
+        rotation = Fraction(0) if self.rotate is None else parse_number(self.rotate, "rotation")
         location = self.location()
         if location:
-            return location.view(width, height)
+            return location.view(width, height, rotation)
         if self.region:
             edges = [parse_number(text, "region edge") for text in self.region]
-            return View.region(edges[0], edges[1], edges[2], edges[3], width, height)
-        re, im, zoom = _WHOLE_SET if self.center is None or self.zoom is None else (*self.center, self.zoom)
-        return View.centred(
-            parse_number(re, "center"), parse_number(im, "center"), parse_number(zoom, "zoom"), width, height
-        )
+            return View.region(edges[0], edges[1], edges[2], edges[3], width, height, rotation)
+        home = (self.chosen_formula() or MANDELBROT).home
+        re, im, zoom = home if self.center is None or self.zoom is None else (*self.center, self.zoom)
+        centre = parse_number(re, "center"), parse_number(im, "center")
+        return View.centred(*centre, parse_number(zoom, "zoom"), width, height, rotation)
 
 
 def colouring(
@@ -155,7 +192,7 @@ def colouring(
     location: Location | None = None,
     like: str | None = None,
 ) -> Colouring:
-    """Return the colouring that the options name, with the place's or the picture's own where they are silent."""
+    """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
     remembered = read_colouring(like) if like is not None else None
     if remembered is not None:
         base = Colouring.from_json(remembered)
@@ -168,6 +205,7 @@ def colouring(
     return Colouring(base.palette, base.cycle if cycle is None else cycle, base.offset if offset is None else offset)
 
 
-def exact(value: Fraction) -> str:
-    """Return a number as text for messages."""
-    return f"{float(value):.6g}"
+def _sufficient(formula: Formula) -> Fraction:
+    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
+    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
+    return radius * radius

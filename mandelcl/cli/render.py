@@ -11,7 +11,7 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.computing.computation import Progress, Settings
+from mandelcl.computing.settings import Progress, Settings
 from mandelcl.exact import parse_size
 from mandelcl.files import output
 from mandelcl.rendering.streaming import render_to
@@ -29,6 +29,7 @@ Examples:
   mandelcl render --at seahorse-valley --size 3840x2160 -o valley.png -o valley.npz
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
+  mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --like set.png --device cpu --json
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
@@ -45,12 +46,12 @@ Examples:
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="MS",
-    help="How long a launch should last. [default: 100; 20 where the driver stops long ones]",
+    help="How long a launch should last. [default: 100; 20 if the driver stops long ones]",
 )
-@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, each one launch.")
-@click.option("--rectangles", metavar="FILE.png", help="Draw, too, what border tracing filled and computed.")
-@click.option("--resume", is_flag=True, help="Go on with a render that was stopped, if there is one.")
-@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to its end, even where that is known.")
+@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, one launch each.")
+@click.option("--rectangles", metavar="FILE.png", help="Also draw what border tracing filled and computed.")
+@click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @options.colour_options
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -72,28 +73,28 @@ def command(
 ) -> None:
     """Draw a picture.
 
-    With no view given, the whole set. FILE's suffix chooses the format: .png (carries its job, see --like), .ppm, .npz
-    (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the
-    picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are never
-    rounded on the way in.
+    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png (carries its job, see --like),
+    .ppm, .npz (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without
+    -o the picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are
+    never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume goes on. Several devices (--device) share the picture.
+    interrupt, the same command with --resume continues. Several devices (--device) share the picture.
     """
     if as_json and quiet:
-        raise click.UsageError("--json and --quiet exclude each other")
-    wanted = options.JobOptions(**job_options)
+        raise click.UsageError("give --json or --quiet, not both")
+    wanted = options.JobOptions.of(**job_options)
     wanted.check()
     paths = outputs or (DEFAULT_OUTPUT,)
     output.check_writable(*paths, *((rectangles,) if rectangles is not None else ()))
     colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
-        raise click.UsageError("--blocks makes each block one launch, so --budget has no say; give one of them")
+        raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     job = wanted.job(smooth=colouring.palette.smooth)
     tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
-        raise click.UsageError("--rectangles shows what --algorithm border does; add that")
+        raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
     settings = Settings(
         budget=budget and budget / 1000,
         blocks=cut,
@@ -101,7 +102,7 @@ def command(
         shortcuts=not no_shortcuts,
         watch=partial(tracing.watch, job.iterations) if tracing else None,
     )
-    console = Console(stderr=True)
+    console = Console(stderr=True, markup=False)
 
     def say(line: str) -> None:
         if not quiet:
@@ -138,10 +139,10 @@ def command(
 def _progress(console: Console, quiet: bool) -> ProgressBar:
     """Return a progress bar that shows on a terminal only and leaves nothing behind."""
     return ProgressBar(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeRemainingColumn(),
         console=console,
         transient=True,
@@ -152,12 +153,6 @@ def _progress(console: Console, quiet: bool) -> ProgressBar:
 def _summary(report: Report) -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {report.rounding}, "
-        f"{report.iterations_total / 1e6:,.0f} Miter in {report.kernel_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {_named(report)}"
+        f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
+        f"on {report.devices_text}"
     )
-
-
-def _named(report: Report) -> str:
-    if isinstance(report.device, str):
-        return f"{report.device} ({report.platform})"
-    return " and ".join(f"{name} ({platform})" for name, platform in zip(report.device, report.platform, strict=True))

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from mandelcl.cli import options
 from mandelcl.engine import choose, tune
@@ -21,7 +22,7 @@ Examples:
   mandelcl tune                            every device, float and double
   mandelcl tune --device gpu --number fp128
   mandelcl tune --seconds 10 --json
-  mandelcl tune --forget                   back to the shapes that mandelcl comes with
+  mandelcl tune --forget                   back to the built-in shapes
 """,
 )
 @options.device_option
@@ -33,21 +34,21 @@ Examples:
     type=click.FloatRange(min=0),
     default=tune.SECONDS,
     show_default=True,
-    help="Begin no new measurement after so long, for each device and number.",
+    help="Start no new measurement after this time, for each device and number.",
 )
-@click.option("--forget", "forgetting", is_flag=True, help="Remove what was tuned.")
+@click.option("--forget", "forgetting", is_flag=True, help="Forget what was tuned.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each device and number.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     devices: tuple[str, ...], numbers: tuple[str, ...], seconds: float, forgetting: bool, as_json: bool, quiet: bool
 ) -> None:
-    """Find the shape of the kernels that is fastest on a device, and remember it.
+    """Find the fastest shape of the kernels on each device, and remember it.
 
     The shape (how many orbits side by side, how many steps between two tests, in which tiles) changes the speed and
-    never a result. What is found holds for this device, driver and version of the kernels; after a change of either it
-    is ignored, with a note, and mandelcl goes back to the shape that suits the device's class.
+    never a result. It is kept for this device, driver and version of the kernels. If one of these changes, it is
+    ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
-    console = Console(stderr=True, quiet=quiet)
+    console = Console(stderr=True, quiet=quiet, markup=False)
     formats = [by_name(name) for name in numbers or ("float", "double")]
     tuned, reasons = 0, []
     for device in choose.matching(devices):
@@ -68,16 +69,16 @@ def command(
                 click.echo(json.dumps(_row(device, number, found)))
     if not tuned and not forgetting:
         raise DeviceError(
-            reasons[0] if reasons else "no device has double, which this number needs; name another --number"
+            reasons[0] if reasons else "no device has double, which this number needs; choose another --number"
         )
 
 
 def _tune(device: Device, number: NumberFormat, seconds: float, console: Console) -> tune.Tuned:
-    with console.status(f"{device.label}, {number.name}") as status:
+    with console.status(Text(f"{device.label}, {number.name}")) as status:
 
         def show(variant: Variant, rate: float | None) -> None:
             measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
-            status.update(f"{device.label}, {number.name}: {_shape(variant)}: {measured}")
+            status.update(Text(f"{device.label}, {number.name}: {_shape(variant)}: {measured}"))
 
         found = tune.tune(device, number, seconds=seconds, progress=show)
     verdict = f"{found.gain:.2f} times the rate of" if found.gain > 1 else "nothing beats"
@@ -93,7 +94,7 @@ def _tune(device: Device, number: NumberFormat, seconds: float, console: Console
 def _shape(variant: Variant) -> str:
     return (
         f"{variant.vectors} x {variant.lanes} lanes in tiles {variant.lane_columns} wide, "
-        f"{variant.group} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
+        f"{variant.stride} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
     )
 
 

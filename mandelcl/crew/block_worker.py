@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, Settings
+from mandelcl.cancelling import stop_if
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError
+from mandelcl.errors import CancelledError, DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover, opencl_errors
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
-
-
-class _SupersededError(Exception):
-    """Another assignment has come: what is under way is of no use any more."""
 
 
 class _Orders:
@@ -62,11 +61,10 @@ class _Orders:
         while (block := self.take()) is not None:
             yield block
 
-    def check(self) -> None:
-        """Raise _SupersededError where there is another assignment."""
+    def is_set(self) -> bool:
+        """Return whether there is another assignment: what is under way is of no use any more (a `Token`)."""
         self._read()
-        if self._assignment is not None:
-            raise _SupersededError
+        return self._assignment is not None
 
     def _wait(self) -> None:
         self._channel.note(IDLE)
@@ -99,6 +97,7 @@ class _BlockWorker:
         self._device = WatchedDevice(_find(order["device"]), channel)
         self._variant, self._loop_limit = Variant(**order["variant"]), order["loop_limit"]
         self._settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
+        self._spare = Spare()
         self._work = self._computation(order["job"])
 
     def run(self, assignment: int) -> None:
@@ -107,7 +106,7 @@ class _BlockWorker:
             self._be_ready(assignment)
             try:
                 self._compute(assignment)
-            except _SupersededError:
+            except CancelledError:
                 self._finish()
             order = self._orders.assignment()
             assignment = order["assignment"]
@@ -118,9 +117,8 @@ class _BlockWorker:
     def _computation(self, job: str) -> Computation:
         """Return a computation whose kernels are built, and the main one launched: some drivers compile it then."""
         choice = Choice(self._device, Job.from_json(job), self._variant, self._loop_limit)
-        work = Computation(choice, self._settings)
+        work = Computation(choice, self._settings, spare=self._spare)
         program = work.program
-        program.host_memory = self._host_memory
         program.prepare()
         columns, rows = program.variant.tile
         program.launch_probe(program.allocate(columns * rows, columns), columns, rows, 1).wait(self._device)
@@ -135,18 +133,17 @@ class _BlockWorker:
                 "say": "ready",
                 "assignment": assignment,
                 "rate": work.rate,
-                "block_pixels": work.block_width * work.block_height,
+                "block_pixels": work.block_pixels,
                 "build_s": work.program.build_seconds,
             }
         )
 
     def _compute(self, assignment: int) -> None:
-        """Compute blocks as they come; raises _SupersededError, after a launch, where they are not wanted any more."""
-        log = self._work.log = LaunchLog()
-        log.check = self._orders.check
+        """Compute blocks as they come; raises CancelledError, after a launch, where they are not wanted any more."""
+        log = LaunchLog()
         told, copied, filled = 0, 0.0, 0
-        for block, results in self._work.run_blocks(self._orders):
-            self._orders.check()
+        for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, host=self._host_memory):
+            stop_if(self._orders)
             head = {
                 "say": "done",
                 "assignment": assignment,

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mandelcl.block import Block
-from mandelcl.engine.memory import NOT_WRITTEN
 from mandelcl.job import Job
 from mandelcl.methods import direct as pixel
-from mandelcl.words import Words
+from mandelcl.words import NO_COUNT, Words
 
 # How many iterations of one pixel the host does for a check, which should be a few milliseconds, and to settle a
 # dispute between devices.
@@ -31,7 +30,7 @@ class PixelSample:
 def implausible(results: Words, job: Job) -> str | None:
     """Return why a block's results (planes × height × width) cannot be right, in a phrase; None if they can."""
     counts = results[0]
-    if (counts == np.uint32(NOT_WRITTEN)).any():
+    if (counts == np.uint32(NO_COUNT)).any():
         return "returned memory that it never wrote"
     least = 1 if job.formula.begins_inside else 0
     if counts.min() < least or counts.max() > job.iterations:

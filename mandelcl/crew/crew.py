@@ -11,9 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from mandelcl.algorithms.schedule import block_shape
+from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block
-from mandelcl.computing.computation import Results, Settings, report_of
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.computing.settings import Settings
+from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
@@ -24,7 +26,7 @@ from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
-from mandelcl.report import LaunchLog, Report
+from mandelcl.report import LaunchLog, Report, report_of
 from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
@@ -36,7 +38,7 @@ _Finished = tuple[Block, Words]
 
 
 class Crew:
-    """A job on several devices, one worker each; it stands in for `computation.Computation`.
+    """A job on several devices, one worker each (a `Work`).
 
     The choices are of one job, settled alike; of the settings, budget, shortcuts, self-test and the size of blocks
     count. `start_worker` has workers started elsewhere than in processes of this system. Faults are told to `notice`,
@@ -58,6 +60,7 @@ class Crew:
         start_worker = start_worker or partial(WorkerProcess, "blocks")
         self._roster = Roster(choices, self._settings, patience or Patience(), self._notice, start_worker)
         self._share: ShareOut | None = None
+        self._cancel: Token = NEVER
         self._chance = random.Random(0)
         self._begin(choices[0].job, choices[0].warnings)
         try:
@@ -84,7 +87,7 @@ class Crew:
         if not devices:
             self._roster.require()
         choices, notes = choose.several(job, devices, self._settings.self_test, insisted=())
-        self._share = None
+        self._share, self._cancel = None, NEVER
         self._roster.admit([choice.device for choice in choices])
         self._begin(choices[0].job, choices[0].warnings)
         for note in notes:
@@ -98,7 +101,7 @@ class Crew:
         self.log = LaunchLog()
         self.faults = self._roster.faults = []
         pixels = self._assign()
-        self.block_width, self.block_height = block_shape(job.view.width, job.view.height, pixels)
+        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
 
     def _assign(self) -> int:
         """Have all workers drop what they have, and be ready for the job; return how many pixels a band has."""
@@ -110,6 +113,11 @@ class Crew:
         while not self._roster.ready:
             self._turn()
         self.rate = sum(seat.rate for seat in self._roster.ready)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every device still takes part."""
+        return not any(seat.retired for seat in self._roster)
 
     @property
     def seconds(self) -> float:
@@ -126,14 +134,15 @@ class Crew:
         while len(self._roster.ready) < len(self._roster.active):
             self._turn()
 
-    def run(self, bands: Iterable[Block], room: Callable[[bool], bool] = lambda _wait: True) -> Results:
-        """Yield the blocks of some bands with their results (planes × height × width), as they finish.
+    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
+        """Yield the blocks of some bands with their results (words × height × width), as they finish.
 
         A run ends the one before.
         """
         self._roster.require()
         if self._share is not None:
             self._assign()
+        self._cancel = cancel
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
         self.log.begin()
         try:
@@ -149,7 +158,7 @@ class Crew:
                     return
         finally:
             if self._share is share:
-                self._share = None
+                self._share, self._cancel = None, NEVER
                 self._assign()
 
     def close(self) -> None:
@@ -190,7 +199,7 @@ class Crew:
 
     def _turn(self) -> _Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
-        self.log.check()
+        stop_if(self._cancel)
         for seat, why in self._roster.overdue(self._busy):
             self._fault(seat, why)
         heard = self._roster.next(_TICK_S)

@@ -4,7 +4,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.seat import Patience, Seat, band_pixels
 from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from mandelcl.algorithms.schedule import default_budget
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import Ready, block_head
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.choose import Choice

@@ -7,24 +7,30 @@ from mandelcl.engine import source
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import BuildError
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import BuiltProgram, Device, binary_of
+from mandelcl.planes import first_words
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32
 _keeping = threading.Lock()
 
 
-def loop_text(job: Job, variant: Variant, source_name: str) -> str:
-    """Return the source text that computes a resolved job with a variant; `source_name` is one of SOURCES."""
+def loop_text(job: Job, variant: Variant, orbits: str) -> str:
+    """Return the source text that computes a resolved job with a variant; `orbits` is one of source.ORBITS."""
     number = by_name(job.number)
     defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
     defines |= {
+        "LATTICE_UPRIGHT": int(job.view.lattice.is_upright),
+        "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit())),
+        "RESULT_WORDS": job.words,
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
     }
-    return source.loop(number.parts(variant.double_digits), job.formula, source_name, defines)
+    defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
+    return source.loop(number.parts(variant.double_digits), job.formula, method_of(job).kernel, orbits, defines)
 
 
 def build(device: Device, text: str) -> BuiltProgram:

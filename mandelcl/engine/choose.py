@@ -2,16 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from mandelcl.engine import selftest
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import FixedFormat, IeeeFormat, NumberFormat, by_name, candidates
+from mandelcl.numbers import NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
-from mandelcl.view import View
 
 # Devices, or SPECs as on the command line; none for the fastest.
 Wanted: TypeAlias = Device | str | Sequence[Device | str]
@@ -94,7 +93,7 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
         found: list[Choice] = []
         for device in tier:
             rounding, variant, verdict = settle_rounding(job, number, device)
-            reason = refusal(job.view, number, verdict)
+            reason = refusal(job, number, verdict)
             if reason:
                 reasons.append(f"{device.label}: {reason}")
                 continue
@@ -129,7 +128,7 @@ def several(
     choices: list[Choice] = []
     reasons: dict[str, str] = {}
     for device, rounding, variant, verdict in found:
-        reason = refusal(job.view, number, verdict)
+        reason = refusal(job, number, verdict)
         if reason is None:
             settled = job.resolved(number.name, rounding)
             choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
@@ -159,7 +158,7 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
     """
     if job.number != "auto":
         number = by_name(job.number)
-        beyond = number.cannot_hold(job.view) or _beyond_radius(number, job)
+        beyond = number.cannot_hold(job.view) or _beyond(number, job)
         if beyond:
             raise InvalidInputError(f"{beyond}; choose another --number or view")
         if job.rounding not in ("auto", *number.roundings):
@@ -169,7 +168,7 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
         reason = number.unresolved(job.view, job.iterations)
         return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
     for number in candidates(any(device.fp64 for device in devices)):
-        reason = number.unresolved(job.view, job.iterations) or _beyond_radius(number, job)
+        reason = number.unresolved(job.view, job.iterations) or _beyond(number, job)
         if reason is None and job.rounding in ("auto", *number.roundings):
             return number, ()
     raise InvalidInputError(
@@ -178,61 +177,45 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
     )
 
 
-def _beyond_radius(number: NumberFormat, job: Job) -> str | None:
+def _beyond(number: NumberFormat, job: Job) -> str | None:
+    """Return why a number cannot iterate the job's formula to its radius, in a phrase; None if it can."""
     least, largest = number.least_radius_squared(), number.largest_radius_squared
     if job.radius_squared < least:
         return f"{number.name} takes an escape radius of at least 2, or R² just below 4"
     if largest is not None and job.radius_squared > largest:
         return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
+    reach = number.step_reach
+    if reach is not None and job.radius_squared + job.formula.largest_constant(job.radius_squared) >= reach:
+        return f"{number.name} holds |z|² + |c| below {reach}, which this constant and escape radius exceed"
     return None
 
 
 def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.Verdict]:
     """Return the rounding and the variant for a device, and the self-test's verdict on them.
 
-    `auto` is fused unless fma is software. Fixed point has one rounding, and digits of two kinds: the faster.
+    `auto` is the number's first rounding unless its fma is software. Of numbers with digits of two kinds it takes the
+    faster.
     """
-    if isinstance(number, FixedFormat):
+    verdict = partial(selftest.verdict, device, number, formula=job.formula)
+    preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
+    if number.has_digits:
         # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
         kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
         variants = [default_variant(device, number, double_digits) for double_digits in kinds]
-        verdicts = [(variant, selftest.verdict(device, number, "fixed", variant)) for variant in variants]
-        variant, verdict = max(verdicts, key=lambda found: (found[1].passed, found[1].speed))
-        return "fixed", variant, verdict
+        verdicts = [(variant, verdict(preferred, variant)) for variant in variants]
+        variant, best = max(verdicts, key=lambda found: (found[1].passed, found[1].speed))
+        return preferred, variant, best
     variant = default_variant(device, number)
-    if job.rounding != "auto":
-        return job.rounding, variant, selftest.verdict(device, number, job.rounding, variant)
-    fused = selftest.verdict(device, number, "fused", variant)
-    if not fused.slow_fma:
-        return "fused", variant, fused
-    return "separate", variant, selftest.verdict(device, number, "separate", variant)
+    found = verdict(preferred, variant)
+    if job.rounding != "auto" or not found.slow_fma:
+        return preferred, variant, found
+    return number.roundings[1], variant, verdict(number.roundings[1], variant)
 
 
-def refusal(view: View, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
-    """Return why a device with this verdict must not be used for a view; None if it may."""
+def refusal(job: Job, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
+    """Return why a device with this verdict must not be used for a job; None if it may."""
     if not verdict.passed:
         return f"self-test failed: {verdict.reason}"
-    if not verdict.denormals and isinstance(number, IeeeFormat) and reaches_denormals(view, number):
+    if not verdict.denormals and number.reaches_denormals(job.view, job.formula):
         return f"it flushes denormals of {number.name} to zero, which this view can reach"
     return None
-
-
-def reaches_denormals(view: View, number: IeeeFormat) -> bool:
-    """Return whether some coordinate of the view is so near an axis, without lying on it, that squares underflow.
-
-    The bound is generous: coordinates of at least 2^−(max_exponent/2 − 3) have squares well above the least normal
-    number, and the terms added to these keep what follows from growing smaller.
-    """
-    bound = Fraction(1, 2 ** (number.max_exponent // 2 - 3))
-    if view.pitch < bound:
-        return True
-    axes = (
-        (view.lattice.re, -view.lattice.column, view.width),
-        (-view.lattice.im, -view.lattice.row, view.height),
-    )
-    for anchor, first, size in axes:
-        nearest = round(-anchor / view.pitch)
-        for step in range(nearest - 1, nearest + 2):
-            if first <= step < first + size and 0 < abs(anchor + step * view.pitch) < bound:
-                return True
-    return False

@@ -10,14 +10,14 @@ from mandelcl.opencl.device import Device, Event, event_seconds
 
 
 @dataclass(slots=True)
-class Launch:
-    """A launch under way: `groups` groups of iterations of at most `orbits` orbits.
+class RunningLaunch:
+    """A launch under way: `strides` strides of iterations of at most `orbits` orbits.
 
     `survivors` is, once it has been waited for, how many orbits it left alive; 0 where it reached the cap.
     """
 
     orbits: int
-    groups: int
+    strides: int
     _event: Event
     _last_event: Event
     _survivor_total: npt.NDArray[np.uint32]

@@ -1,13 +1,24 @@
-"""Device memory for the results of a block and for the orbits that a launch leaves alive."""
+"""Device memory for the results of a block and for the orbits that a launch leaves alive, kept from job to job."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from mandelcl.block import Block
 from mandelcl.job import Job
+from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Buffer, Device
+from mandelcl.opencl.device import Buffer, Device, Event
+from mandelcl.words import NO_COUNT, Words
 
-NOT_WRITTEN = 0xFFFFFFFF  # no pixel has this count: the largest cap is one less
+# Returns host memory for a block's results, as an array of this shape.
+HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], Words]
+
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
+_MOST_SPARE = 4  # blocks whose memory is kept: two in flight, one on its way back, one of another shape
 
 
 class Memory:
@@ -18,10 +29,11 @@ class Memory:
 
     def __init__(self, device: Device, job: Job, pixels: int, width: int) -> None:
         self.pixels = pixels
+        self.words = job.words
+        self.orbit_bytes = orbit_bytes(job)
         self._device = device
-        self._orbit_bytes = 4 * by_name(job.number).state_words
         self._results_bytes = 4 * job.words * pixels
-        self.capacity = max(width, min(pixels, _list_capacity(device, self._orbit_bytes)))
+        self.capacity = max(width, min(pixels, _list_capacity(device, self.orbit_bytes)))
         self.results = device.allocate(self._results_bytes)
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []
@@ -29,17 +41,63 @@ class Memory:
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
         if not self._lists:
-            size = self._orbit_bytes * self.capacity
+            size = self.orbit_bytes * self.capacity
             self._lists = [self._device.allocate(size), self._device.allocate(size)]
         return self._lists
 
-    def fill_results(self) -> None:
-        """Enqueue the filling of the results with NOT_WRITTEN."""
-        self._device.fill(self.results, NOT_WRITTEN, self._results_bytes)
+    def guard(self) -> None:
+        """Enqueue the filling of the results with NO_COUNT, so that what is never written shows."""
+        self._device.fill(self.results, NO_COUNT, self._results_bytes)
 
     def swap_lists(self) -> None:
         """Make the list written next the other one."""
         self._lists.reverse()
+
+    def read_results(self, block: Block, host: HostMemory, guarded: bool) -> tuple[Words, Event]:
+        """Return the results of a block, words × height × width, and the event after which they are there.
+
+        The block's last launch has been waited for. Where `guarded`, what is not copied shows as NO_COUNT.
+        """
+        results = host(block, (self.words, block.height, block.width))
+        if guarded:
+            results.fill(NO_COUNT)
+        return results, self._device.fetch(self.results, results)
+
+
+class Spare:
+    """Memory of a device that no block uses, for the next one or the next job; the oldest goes first."""
+
+    def __init__(self) -> None:
+        self._kept: list[Memory] = []
+
+    def take(self, device: Device, job: Job, pixels: int, width: int) -> Memory:
+        """Return memory for a block of a job: some that is kept, or new."""
+        shape = job.words, orbit_bytes(job)
+        for memory in self._kept:
+            fits = memory.pixels >= pixels and memory.capacity >= width
+            if fits and (memory.words, memory.orbit_bytes) == shape:
+                self._kept.remove(memory)
+                return memory
+        return Memory(device, job, pixels, width)
+
+    def give(self, memory: Memory) -> None:
+        """Keep memory that is free again."""
+        self._kept.append(memory)
+        del self._kept[:-_MOST_SPARE]
+
+    def clear(self) -> None:
+        """Let go of all of it."""
+        self._kept.clear()
+
+
+def fresh(_block: Block, shape: tuple[int, ...]) -> Words:
+    """Return new host memory."""
+    return np.empty(shape, np.uint32)
+
+
+def orbit_bytes(job: Job) -> int:
+    """Return the bytes of a saved orbit of a resolved job: its pixel's index and its state."""
+    return 4 * (1 + method_of(job).state_words(by_name(job.number)))
 
 
 def _list_capacity(device: Device, orbit_bytes: int) -> int:

@@ -9,7 +9,7 @@ from mandelcl.engine import source
 from mandelcl.engine.program import Program
 
 _TARGET_S = 2e-3
-_MOST_GROUPS = 1 << 24
+_MOST_STRIDES = 1 << 24
 _REPEATS = 5  # the best counts: what is remembered must not be that somebody else was busy for a moment
 
 
@@ -36,26 +36,26 @@ def measured(program: Program) -> float:
 
 
 def _measure(program: Program) -> float:
-    """Time launches of four times as many groups each until one is long enough for the clock, and that one again."""
+    """Time launches of four times as many strides each until one is long enough for the clock, and that one again."""
     variant = program.variant
     columns_each, rows_each = variant.tile
     unit, rows = columns_each * variant.local_columns, rows_each * variant.local_rows
     columns = unit * -(-program.saturation // (unit * rows))  # whole work-groups: none has work-items without an orbit
     memory = program.allocate(columns * rows, columns)
 
-    def timed(groups: int) -> float:
+    def timed(strides: int) -> float:
         ready = time.perf_counter()
-        launch = program.launch_probe(memory, columns, rows, groups)
+        launch = program.launch_probe(memory, columns, rows, strides)
         launch.wait(program.device)
         return launch.seconds(ready)
 
     timed(1)  # some drivers compile on the first launch
-    groups, seconds = 1, 0.0
-    most = program.most_groups if program.loop_limit else _MOST_GROUPS
-    while seconds < _TARGET_S and 4 * groups <= most:
-        groups *= 4
-        seconds = timed(groups)
+    strides, seconds = 1, 0.0
+    most = program.most_strides if program.execution.loop_limit else _MOST_STRIDES
+    while seconds < _TARGET_S and 4 * strides <= most:
+        strides *= 4
+        seconds = timed(strides)
     if not seconds:
-        return float(columns * rows)  # not even a few groups may be run at once: nothing to learn here
-    best = min(seconds, *(timed(groups) for _ in range(_REPEATS - 1)))
-    return columns * rows * groups * program.variant.group / (best or seconds)
+        return float(columns * rows)  # not even a few strides may be run at once: nothing to learn here
+    best = min(seconds, *(timed(strides) for _ in range(_REPEATS - 1)))
+    return columns * rows * strides * program.variant.stride / (best or seconds)

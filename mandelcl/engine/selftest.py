@@ -19,13 +19,16 @@ import numpy as np
 
 from mandelcl import cache as disk_cache
 from mandelcl.engine import known_answers, source
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
-from mandelcl.engine.known_answers import Words
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError, first_error
+from mandelcl.formulas import MANDELBROT, Formula, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
-from mandelcl.numbers import FP128, NUMBERS, IeeeFormat, NumberFormat, by_name
-from mandelcl.opencl.device import Device, Kernel, discover, kernel_of
+from mandelcl.numbers import FP128, NUMBERS, NumberFormat, by_name
+from mandelcl.numbers.answers import Check
+from mandelcl.opencl.device import BuiltProgram, Device, Kernel, discover, kernel_of
+from mandelcl.words import Words
 
 _SPEED_TARGET_S = 2e-3
 _SOFTWARE_FMA = 6.0
@@ -63,8 +66,9 @@ def verdict(
     rounding: str,
     variant: Variant | None = None,
     options: tuple[str, ...] = (),
+    formula: Formula = MANDELBROT,
 ) -> Verdict:
-    """Return the self-test's verdict for a number in a rounding; from the cache where nothing has changed.
+    """Return the self-test's verdict for a formula in a number and rounding; from the cache where nothing has changed.
 
     `variant` is by default the one that suits the device; the test depends on its lanes and digits. `options` are
     further build options: with relaxed maths, say, the test must fail.
@@ -72,18 +76,18 @@ def verdict(
     if number.needs_fp64 and not device.fp64:
         return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
-    text = _text(number, rounding, variant)
+    text = _text(number, rounding, variant, formula)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
     remembered = _SEEN.get(key) or _recall(key)
     if remembered is not None:
         _SEEN[key] = remembered
         return remembered
     if device.may_abort:
-        reason = _rehearsed(device, number, rounding)
+        reason = _rehearsed(device, number, rounding, formula)
         if reason:
             return Verdict(False, reason, False, 0.0, False, 0)
     try:
-        result = _run(device, number, rounding, text, variant.lanes, options)
+        result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
         return Verdict(False, str(error), False, 0.0, False, 0)  # not remembered: it may be out of memory, or mended
     _SEEN[key] = result
@@ -122,17 +126,18 @@ def summary(device: Device) -> Summary:
     return Summary(True, "", "slow" if slow else "fast", denormals)
 
 
-def rehearse(spec: str, number: str, rounding: str) -> None:
+def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
     """Run the self-test in this process, which the driver may end."""
     device = next(found for found in discover() if found.spec == spec)
     format_, variant = by_name(number), default_variant(device, by_name(number))
-    _run(device, format_, rounding, _text(format_, rounding, variant), variant.lanes, ())
+    step = formula_named(formula)
+    _run(device, format_, rounding, step, _text(format_, rounding, variant, step), variant.lanes, ())
 
 
-def _rehearsed(device: Device, number: NumberFormat, rounding: str) -> str:
+def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
     """Return how a process of its own fared in the self-test: empty, or why it ended."""
     code = "import sys; from mandelcl import selftest; selftest.rehearse(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, device.spec, number.name, rounding]
+    command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
     except subprocess.TimeoutExpired:
@@ -145,19 +150,24 @@ def _chains(number: NumberFormat) -> int:
     return 4 if number.words <= FP128.words else 1
 
 
-def _text(number: NumberFormat, rounding: str, variant: Variant) -> str:
+def _text(number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> str:
     defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
     defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)
-    own = ("selftest_ieee.cl",) if isinstance(number, IeeeFormat) else ()
-    return source.assemble((*number.parts(variant.double_digits), "selftest.cl", *own), defines)
+    number_parts = number.parts(variant.double_digits)
+    return source.assemble((*number_parts, formula.kernel, "selftest.cl", *number.selftest_parts), defines)
 
 
 @cache
 def _own_text() -> str:
     """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
     own = Path(__file__)
-    modules = [own, own.with_name("known_answers.py"), *sorted((own.parents[1] / "numbers").glob("*.py"))]
+    packages = [own.parents[1] / name for name in ("numbers", "formulas")]
+    modules = [
+        own,
+        own.with_name("known_answers.py"),
+        *(path for each in packages for path in sorted(each.glob("*.py"))),
+    ]
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 
 
@@ -172,12 +182,18 @@ def _recall(key: str) -> Verdict | None:
 
 
 def _run(
-    device: Device, number: NumberFormat, rounding: str, text: str, lanes: int, options: tuple[str, ...]
+    device: Device,
+    number: NumberFormat,
+    rounding: str,
+    formula: Formula,
+    text: str,
+    lanes: int,
+    options: tuple[str, ...],
 ) -> Verdict:
     program = device.build(text, options) if options else build(device, text)
     denormals = True
-    for check in known_answers.checks(number, rounding):
-        got = check.canonical(_call(device, kernel_of(program, check.kernel), check.inputs, len(check.answers), lanes))
+    for check in known_answers.checks(number, rounding, formula):
+        got = check.canonical(_call(device, program, check, lanes))
         wrong = np.flatnonzero((got != check.canonical(check.answers)).any(axis=0))
         flushed = wrong[check.denormals[wrong]]
         denormals &= flushed.size == 0
@@ -185,9 +201,9 @@ def _run(
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
             return Verdict(False, reason, denormals, 0.0, False, 0)
-    speed = _speed(device, kernel_of(program, "selftest_speed"), number, lanes)
+    speed = _speed(device, program, number, lanes)
     slow_fma = rounding == "fused" and _is_software(
-        *(_launcher(device, kernel_of(program, f"selftest_{kind}_chains"), number, lanes) for kind in ("fma", "sum"))
+        *(_launcher(device, program, f"selftest_{kind}_chains", number, lanes) for kind in ("fma", "sum"))
     )
     return Verdict(True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop")))
 
@@ -198,26 +214,29 @@ def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
     return f"for {shown} word {plane} is {got[plane, case]:08x}, not {expected[plane, case]:08x}"
 
 
-def _call(device: Device, kernel: Kernel, inputs: Words, planes: int, lanes: int) -> Words:
-    """Return the kernel's output planes for the input planes, cases padded to whole vectors."""
-    cases = inputs.shape[1]
-    padded = np.ascontiguousarray(np.pad(inputs, ((0, 0), (0, -cases % lanes)), mode="edge"))
-    out = np.zeros((planes, padded.shape[1]), np.uint32)
-    given, taken = device.upload(padded), device.allocate(out.nbytes)
-    device.launch(kernel, (padded.shape[1] // lanes,), (1,), given, taken, np.uint32(padded.shape[1]))
+def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Words:
+    """Return what a check's kernel answers, words × cases, cases padded to whole vectors."""
+    cases = check.inputs.shape[1]
+    padded = np.ascontiguousarray(np.pad(check.inputs, ((0, 0), (0, -cases % lanes)), mode="edge"))
+    out = np.zeros((len(check.answers), padded.shape[1]), np.uint32)
+    taken = device.allocate(out.nbytes)
+    given = arguments(check.kernel, {"in": device.upload(padded), "out": taken, "cases": padded.shape[1]})
+    device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *given)
     device.wait(device.read(taken, out))
     return out[:, :cases]
 
 
-def _launcher(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> Launcher:
+def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFormat, lanes: int) -> Launcher:
     """Return what launches a kernel that fills the device, for so many steps, and tells how many seconds it took."""
     local = (1,) if lanes > 1 else None
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
+    kernel = kernel_of(program, name)
     given, taken = device.upload(point), device.allocate(4 * _items(device, lanes))
 
     def launch(steps: int) -> float:
         started = time.perf_counter()
-        device.wait(device.launch(kernel, (_items(device, lanes),), local, given, taken, np.uint32(steps)))
+        values = arguments(name, {"in": given, "out": taken, "steps": steps})
+        device.wait(device.launch(kernel, (_items(device, lanes),), local, *values))
         return time.perf_counter() - started
 
     return launch
@@ -238,9 +257,9 @@ def _long_enough(launch: Launcher) -> tuple[int, float]:
     return steps, seconds
 
 
-def _speed(device: Device, kernel: Kernel, number: NumberFormat, lanes: int) -> float:
+def _speed(device: Device, program: BuiltProgram, number: NumberFormat, lanes: int) -> float:
     """Return the steps a second of all lanes of a kernel."""
-    steps, seconds = _long_enough(_launcher(device, kernel, number, lanes))
+    steps, seconds = _long_enough(_launcher(device, program, "selftest_speed", number, lanes))
     return _items(device, lanes) * lanes * _chains(number) * steps / seconds
 
 
@@ -260,6 +279,6 @@ def _loop_limit(device: Device, kernel: Kernel) -> int:
     """Return after how many iterations the driver stops a loop; 0 where it does not."""
     made = np.zeros(1, np.uint32)
     given, taken = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
-    device.launch(kernel, (1,), (1,), given, taken)
+    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": given, "out": taken}))
     device.wait(device.read(taken, made))
     return int(made[0]) if made[0] < _LOOP_TRIED else 0

@@ -1,17 +1,15 @@
 """The kernel sources: find `cl/`, and assemble its parts into the one annotated string that a driver gets."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from mandelcl.errors import MandelclError
 from mandelcl.formulas import Formula
 
-SOURCES = ("block", "survivors", "rectangles")
-_NEEDS = {  # parts that a source of orbits is built on
-    "rectangles": ("rectangles.cl", "rectangles_component.cl", "rectangles_prove.cl"),
-}
+ORBITS = ("block", "survivors", "rectangles")  # where orbits come from: cl/orbits_NAME.cl
+MAP = "map_lattice.cl"
 
 
 @cache
@@ -31,15 +29,22 @@ def assemble(parts: Iterable[str], defines: Mapping[str, int]) -> str:
     """
     lines = [f"#define {name} {value}" for name, value in defines.items()]
     for part in ("compat.cl", *parts):
-        lines += [f'#line 1 "{part}"', (folder() / part).read_text(encoding="utf-8")]
+        lines += [f'#line 1 "{part}"', _text(part)]
     return "\n".join(lines)
 
 
-def loop(number_parts: Iterable[str], formula: Formula, source: str, defines: Mapping[str, int]) -> str:
-    """Return the text of the loop for a number, a formula and a source of orbits (one of SOURCES)."""
-    loop_parts = (formula.kernel, "advance.cl", "results.cl", "source.cl", *_NEEDS.get(source, ()))
-    parts = (*number_parts, *loop_parts, f"source_{source}.cl")
-    return assemble(parts, defines)
+@cache
+def _text(part: str) -> str:
+    return (folder() / part).read_text(encoding="utf-8")
+
+
+def loop(
+    number_parts: Sequence[str], formula: Formula, method_part: str, orbits: str, defines: Mapping[str, int]
+) -> str:
+    """Return the text of the loop for a number, a formula, a method and a source of orbits (one of ORBITS)."""
+    axes = (*number_parts, formula.kernel, MAP, method_part)
+    tracing = ("rectangles.cl", *formula.border_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
+    return assemble((*axes, "advance.cl", "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines)
 
 
 def digest(text: str) -> str:

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.engine import rate, selftest
-from mandelcl.engine.program import Program
+from mandelcl.engine.memory import fresh
+from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import FixedFormat, NumberFormat
+from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 
@@ -34,17 +35,17 @@ _LEAST_GAIN = 1.02  # less is noise
 Choices = dict[str, tuple[tuple[int, ...], ...]]  # names of choices that belong together, and values for them
 _CPU_CHOICES: Choices = {
     "vectors": ((3,), (4,), (5,), (6,), (8,)),
-    "group unrolled": ((16, 4), (16, 8), (24, 4), (32, 4), (32, 8)),
+    "stride unrolled": ((16, 4), (16, 8), (24, 4), (32, 4), (32, 8)),
     "lanes lane_columns": ((16, 4), (8, 4), (8, 2), (4, 2)),
     "local_columns local_rows": ((1, 1), (1, 4), (4, 1)),
 }
-_FIXED_CHOICES: Choices = {
+_DIGITS_CHOICES: Choices = {
     "vectors": ((1,), (2,), (3,), (4,)),
-    "group unrolled": ((16, 1), (16, 2), (16, 4)),
+    "stride unrolled": ((16, 1), (16, 2), (16, 4)),
     "local_columns local_rows": ((1, 1), (8, 4), (8, 8), (8, 16)),
 }
 _GPU_CHOICES: Choices = {
-    "vectors group unrolled": (
+    "vectors stride unrolled": (
         *((1, 16, 16), (1, 32, 32), (1, 64, 64), (1, 96, 96)),
         *((2, 64, 32), (3, 64, 16), (3, 96, 16), (4, 64, 16)),
     ),
@@ -88,7 +89,7 @@ def tune(
     best = [(class_rate, own)]
     if progress:
         progress(own, class_rate)
-    choices = _FIXED_CHOICES if isinstance(number, FixedFormat) else _CPU_CHOICES if own.lanes > 1 else _GPU_CHOICES
+    choices = _DIGITS_CHOICES if number.has_digits else _CPU_CHOICES if own.lanes > 1 else _GPU_CHOICES
     for candidate in _candidates(own, choices, lambda: best[-1][1]):
         if time.perf_counter() - started > seconds:
             break
@@ -130,28 +131,31 @@ class _Bench:
         self.tried = 0
         self._counts: npt.NDArray[np.uint32] | None = None
         self._job = _job(number, rounding, _SIDES[0])
-        if (program := Program(device, self._job, own, verdict.loop_limit)).most_groups < program.groups:
+        if (
+            program := Program(device, self._job, own, Execution(loop_limit=verdict.loop_limit))
+        ).most_strides < program.strides:
             raise DeviceError(f"{device.label} stops long loops, which leaves nothing to tune")
         side = (self._speed(own) * _LAUNCH_S / _MEAN_COUNT) ** 0.5
         self._job = _job(number, rounding, max(_SIDES[0], min(_SIDES[1], int(side))))
 
     def _speed(self, own: Variant) -> float:
-        return rate.measured(Program(self._device, self._job, own, self._loop_limit))
+        return rate.measured(Program(self._device, self._job, own, Execution(loop_limit=self._loop_limit)))
 
     def rate(self, variant: Variant) -> float:
         """Return useful iterations a second; 0 where the shape does not build, run, or give the same counts."""
         self.tried += 1
         view = self._job.view
         try:
-            program = Program(self._device, self._job, variant, self._loop_limit, shortcuts=False)
+            execution = Execution(shortcuts=False, loop_limit=self._loop_limit)
+            program = Program(self._device, self._job, variant, execution)
             block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
             seconds = []
             for _ in range(_REPEATS + 1):
                 ready = time.perf_counter()
-                launch = program.launch_block(memory, block, 0, view.height, program.groups)
+                launch = program.launch_block(memory, block, 0, view.height, program.strides)
                 launch.wait(self._device)
                 seconds.append(launch.seconds(ready))
-            results, copied = program.read_results(memory, block)
+            results, copied = memory.read_results(block, fresh, guarded=False)
             self._device.wait(copied)
         except DeviceError:
             return 0.0

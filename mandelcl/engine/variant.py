@@ -7,10 +7,10 @@ from typing import Self
 
 from mandelcl import cache
 from mandelcl.engine import source
-from mandelcl.numbers import FixedFormat, NumberFormat
+from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
-_CPU_DIGITS_UNROLLED = 11  # the next width takes a CPU's compiler minutes
+_CPU_PRODUCTS_UNROLLED = 121  # of the next width a CPU's compiler takes minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +18,14 @@ class Variant:
     """Build and launch options of the loop.
 
     `lanes` orbits lie in an OpenCL vector, in tiles `lane_columns` wide; `vectors` such are in flight in a work-item;
-    `group` steps pass between tests for escape, `unrolled` of them written out at a time; a work-group is a tile of
+    `stride` steps pass between tests for escape, `unrolled` of them written out at a time; a work-group is a tile of
     `local_columns` × `local_rows` work-items. `double_digits` makes the digits of fixed point doubles, not integers;
     with `digits_unrolled` the kernels' loops over digits are written out.
     """
 
     lanes: int
     vectors: int
-    group: int
+    stride: int
     unrolled: int
     lane_columns: int
     local_columns: int
@@ -52,7 +52,7 @@ class Variant:
         return {
             "LANES": self.lanes,
             "VECTORS": self.vectors,
-            "GROUP": self.group,
+            "STRIDE": self.stride,
             "UNROLLED": self.unrolled,
             "LANE_COLUMNS": self.lane_columns,
             "DIGITS_UNROLLED": int(self.digits_unrolled),
@@ -74,8 +74,8 @@ class Variant:
         if (
             shape.lanes not in (1, 2, 4, 8, 16)
             or min(shape.vectors, shape.unrolled, shape.lane_columns, shape.local_columns, shape.local_rows) < 1
-            or shape.group < 1
-            or shape.group % shape.unrolled
+            or shape.stride < 1
+            or shape.stride % shape.unrolled
             or shape.lanes % shape.lane_columns
         ):
             raise ValueError("a variant that no kernel can have")
@@ -124,7 +124,7 @@ def suited(device: Device, number: NumberFormat, double_digits: bool | None = No
 def remember(device: Device, number: NumberFormat, tuned: Variant) -> None:
     """Store the shape that was found to be fastest, for `suited` to find."""
     payload = json.dumps({"made_for": _made_for(device), "variant": tuned.to_json()})
-    cache.write("tuning", _tuning_key(device, number, tuned.double_digits or not _has_digits(number)), payload.encode())
+    cache.write("tuning", _tuning_key(device, number, tuned.double_digits or not number.has_digits), payload.encode())
 
 
 def forget(device: Device, number: NumberFormat) -> None:
@@ -133,12 +133,8 @@ def forget(device: Device, number: NumberFormat) -> None:
         cache.remove("tuning", _tuning_key(device, number, digits))
 
 
-def _has_digits(number: NumberFormat) -> bool:
-    return isinstance(number, FixedFormat)
-
-
 def _tuning_key(device: Device, number: NumberFormat, double_digits: bool) -> str:
-    digits = double_digits if _has_digits(number) else True
+    digits = double_digits if number.has_digits else True
     return source.digest(f"{device.platform}\n{device.name}\n{number.name}\n{digits}")
 
 
@@ -163,28 +159,28 @@ def _class_variant(device: Device, number: NumberFormat, double_digits: bool) ->
     A device with vectors of its own (a CPU) gets explicit vectors, several in flight: the compiler does not vectorise
     a loop whose exit differs from orbit to orbit. Other devices run one orbit a work-item and hide latency by many.
     """
-    if isinstance(number, FixedFormat):
-        return _fixed_variant(device, number, double_digits)
-    lanes = device.vector_width(double=number.needs_fp64)
+    if number.has_digits:
+        return _digits_variant(device, number, double_digits)
+    lanes = device.vector_width(double=number.vector_is_double(double_digits))
     if lanes > 1:
-        return Variant(lanes, 5, group=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
+        return Variant(lanes, 5, stride=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     if device.type == "gpu":
         # Double fills its units as it is. In float three orbits share the registers that hold the real part of c.
         vectors, unrolled = (1, 64) if number.needs_fp64 else (3, 16)
-        return Variant(1, vectors, group=64, unrolled=unrolled, lane_columns=1, local_columns=8, local_rows=16)
-    return Variant(1, 1, group=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
+        return Variant(1, vectors, stride=64, unrolled=unrolled, lane_columns=1, local_columns=8, local_rows=16)
+    return Variant(1, 1, stride=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
 
 
-def _fixed_variant(device: Device, number: FixedFormat, double_digits: bool) -> Variant:
+def _digits_variant(device: Device, number: NumberFormat, double_digits: bool) -> Variant:
     """Return a shape that keeps what is written out, and so the time to compile, within bounds for any width."""
-    lanes = min(8, device.vector_width(double=double_digits))
-    work = number.digits**2
+    lanes = min(8, device.vector_width(double=number.vector_is_double(double_digits)))
+    work = number.products
     if lanes > 1:
         vectors, unrolled = (3, 4) if work <= 4 else (2, 2) if work <= 25 else (1, 1)
-        written_out = number.digits <= _CPU_DIGITS_UNROLLED
+        written_out = work <= _CPU_PRODUCTS_UNROLLED
         return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits, written_out)
-    group, unrolled = (32, 16) if work <= 4 else (16, 4) if work <= 25 else (16, 1)
-    return Variant(1, 1, group, unrolled, 1, 8, 8, double_digits)
+    stride, unrolled = (32, 16) if work <= 4 else (16, 4) if work <= 25 else (16, 1)
+    return Variant(1, 1, stride, unrolled, 1, 8, 8, double_digits)
 
 
 def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@
 """
 
 import ast
+import re
 import shutil
 import struct
 import tempfile
@@ -20,16 +21,19 @@ import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field, RowSource
+from mandelcl.host_memory import available_bytes
 from mandelcl.job import Job
-from mandelcl.planes import PLANES
+from mandelcl.planes import COUNTS, PLANES
 from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
 _LEVEL = 1
 _LONGEST_JOB = 1 << 20
 _LONGEST_HEADER = 1024
+_TEXT = re.compile(r"<U[1-9]\d*")
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BLOCK_BYTES = 1 << 22
+_BLOCK_VALUES = 1 << 20
 _STRIP_PIXELS = 1 << 18
 _SPOOL_BYTES = 1 << 26
 
@@ -91,17 +95,17 @@ def _read(file: BinaryIO, part: Callable[[zipfile.ZipFile], _T]) -> _T:
     except (FileError, InvalidInputError):
         raise
     except (
-        EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
+        EOFError, LookupError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
         struct.error, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
         raise FileError(f"a damaged field, or not one of mandelcl's ({type(error).__name__}: {error})") from error
 
 
 def _job(archive: zipfile.ZipFile) -> Job:
-    with archive.open("job.npy") as member:
+    with _opened(archive, "job") as member:
         descr, shape = _read_header(member)
         size = archive.getinfo("job.npy").file_size
-        if shape != () or not descr.startswith("<U") or size > _LONGEST_JOB:
+        if shape != () or not _TEXT.fullmatch(descr) or size > _LONGEST_JOB:
             raise FileError("the field's job is not a text")
         return Job.from_json(str(np.frombuffer(member.read(_LONGEST_JOB), dtype=descr)[0]))
 
@@ -111,15 +115,16 @@ def _field(archive: zipfile.ZipFile) -> Field:
     held = [name for name in PLANES if f"{name}.npy" in archive.namelist()]
     if tuple(held) != job.planes:
         raise FileError(f"the field holds {', '.join(held) or 'no plane'}; its job says {', '.join(job.planes)}")
-    planes = {name: _read_array(archive, name, PLANES[name].dtype, job) for name in job.planes}
-    for name, values in planes.items():
-        if values.dtype.kind == "f" and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-            raise FileError(f"the field's {name} has values that are not finite")
-    field = Field(job, planes)
+    return Field(job, {name: _read_array(archive, name, PLANES[name].dtype, job) for name in job.planes})
+
+
+def _check(name: str, values: npt.NDArray[Any], job: Job) -> None:
+    """Raise FileError for values that a plane of the job cannot have."""
     least = 1 if job.formula.begins_inside else 0
-    if field.counts.min() < least or field.counts.max() > job.iterations:
+    if name == COUNTS.name and (values.min() < least or values.max() > job.iterations):
         raise FileError(f"the field has counts outside {least} to {job.iterations}, its job's cap")
-    return field
+    if values.dtype.kind == "f" and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        raise FileError(f"the field's {name} has values that are not finite")
 
 
 def _folder(file: BinaryIO) -> str | None:
@@ -133,6 +138,14 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
     info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # public only from 3.13 on, and this name stays
     return archive.open(info, "w", force_zip64=True)
+
+
+def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Return a member to read, packed as mandelcl or numpy pack: of other ways Python has more errors to offer."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise FileError(f"the field's {name} is packed in a way that .npz files are not")
+    return archive.open(info)
 
 
 def _write_header(member: IO[bytes], descr: str, shape: tuple[int, ...]) -> None:
@@ -153,24 +166,30 @@ def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> npt.NDArray[Any]:
-    """Return the array of that name, which must have the dtype and the shape of the job's view."""
+    """Return the array of that name, which must have the dtype and the shape of the job's view.
+
+    Values are looked at as they are read, so that a file of nonsense is given up early. Raises MemoryError where the
+    array would not fit.
+    """
     expected = (job.view.height, job.view.width)
     info = archive.getinfo(f"{name}.npy")
-    with archive.open(info) as member:
+    with _opened(archive, name) as member:
         descr, shape = _read_header(member)
         if descr != dtype or shape != expected:
             raise FileError(f"{name} is {descr} {shape}; its job says {dtype} {expected}")
-        if info.file_size < 4 * job.view.pixels:
+        if info.file_size < np.dtype(dtype).itemsize * job.view.pixels:
             raise FileError(f"{name} is cut off")
+        if np.dtype(dtype).itemsize * job.view.pixels > available_bytes():
+            raise MemoryError
         array = np.empty(expected, dtype=dtype)
-        view = array.reshape(-1).view(np.uint8).data
-        done = 0
-        while done < len(view):
-            block = member.read(min(_BLOCK_BYTES, len(view) - done))
-            if not block:
+        values = array.reshape(-1)
+        for start in range(0, values.size, _BLOCK_VALUES):
+            block = values[start : start + _BLOCK_VALUES]
+            data = member.read(block.nbytes)
+            if len(data) != block.nbytes:
                 raise FileError(f"{name} is cut off")
-            view[done : done + len(block)] = block
-            done += len(block)
+            block[:] = np.frombuffer(data, dtype)
+            _check(name, block, job)
         if member.read(1):  # also lets zipfile compare the checksum
             raise FileError(f"{name} is longer than its job says")
     return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -10,6 +10,7 @@ from mandelcl.files.strips import Picture
 
 TILE = 256
 _NAME = "picture"
+_OLD = "old"
 
 
 def write_deep_zoom(draft: Path, picture: Picture) -> None:
@@ -55,6 +56,11 @@ def tiles_of(path: Path) -> Path:
     return path.with_name(f"{path.stem}_files")
 
 
+def is_draft(folder: Path) -> bool:
+    """Whether a folder holds nothing but what `write_deep_zoom` and `put_in_place` put into a draft."""
+    return {path.name for path in folder.iterdir()} <= {f"{_NAME}.dzi", f"{_NAME}_files", _OLD}
+
+
 def require_replaceable(path: Path) -> None:
     """Raise FileError where the folder of tiles is there but no `.dzi`: it is somebody else's."""
     if tiles_of(path).exists() and not path.exists():
@@ -69,5 +75,5 @@ def put_in_place(draft: Path, path: Path) -> None:
     require_replaceable(path)
     (draft / f"{_NAME}.dzi").replace(path)
     if tiles_of(path).exists():
-        tiles_of(path).rename(draft / "old")
+        tiles_of(path).rename(draft / _OLD)
     (draft / f"{_NAME}_files").rename(tiles_of(path))

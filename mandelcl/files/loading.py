@@ -9,7 +9,7 @@ from mandelcl.errors import FileError
 from mandelcl.field import Field
 from mandelcl.files import archive, bigtiff, png
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
-from mandelcl.files.paths import one_line, target
+from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.job import Job
 
 
@@ -37,10 +37,13 @@ def read_colouring(path: str | Path) -> str | None:
 
 
 def _texts(file: BinaryIO) -> dict[str, str]:
-    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file)
+    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file, (JOB_KEY, COLOURING_KEY))
 
 
 @contextmanager
 def _reading(path: str | Path) -> Iterator[BinaryIO]:
-    with one_line(f"cannot read {path}"), target(path).open("rb") as file:
-        yield file
+    with one_line("cannot read", path):
+        place = target(path)
+        require_readable(place)
+        with place.open("rb") as file:
+            yield file

@@ -35,12 +35,28 @@ COLOURING_KEY = "mandelcl-colouring"
 _PPM_STRIP_PIXELS = 1 << 18
 
 
+def check_coloured(*paths: str | Path) -> None:
+    """Raise InvalidInputError for a path that is to be a picture: without a colouring it cannot be drawn."""
+    for path in paths:
+        if format_of(path).is_picture:
+            raise InvalidInputError(
+                f"{path} is a picture, which needs a colouring, such as Colouring(find_palette('classic')); "
+                "without one a field is written (.npz)"
+            )
+
+
 def check_writable(*paths: str | Path) -> None:
-    """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is there twice.
+    """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is part of another.
 
     To be called before work starts; it leaves nothing behind.
     """
     require_writable(*paths, check_of=lambda path: format_of(path).check)
+    for path in paths:
+        if format_of(path).put_in_place is deepzoom.put_in_place:
+            tiles = deepzoom.tiles_of(target(path))
+            for other in paths:
+                if tiles in target(other).parents:
+                    raise FileError(f"{other} would lie among the tiles of {path}; choose another folder", other)
 
 
 def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:
@@ -55,16 +71,24 @@ def write(path: str | Path, source: RowSource | None, picture: Picture | None = 
 
 def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None) -> None:
     """Write what is to become `path` to `draft`, which does not exist yet; raises FileError that names `path`."""
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         format_of(path).write(draft, source, picture)
         if draft.is_file():
             with draft.open("rb+") as file:
                 os.fsync(file.fileno())
 
 
+def check_replaceable(path: str | Path) -> None:
+    """Raise FileError where what lies in the path's place may not be replaced."""
+    with one_line("cannot write", path):
+        place = target(path)
+        require_replaceable(place, path)
+        format_of(path).check(place)
+
+
 def put_in_place(path: str | Path, draft: Path) -> None:
     """Replace `path` by its finished draft."""
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         format_of(path).put_in_place(draft, place)
@@ -139,12 +163,13 @@ class Format:
     bytes_smooth: float = 0.0
     check: Check = unchecked
     put_in_place: Move = move
+    is_picture: bool = True
 
 
 FORMATS: Mapping[str, Format] = {
     ".png": Format(_write_png, 2.0, 0.5),
     ".ppm": Format(_write_ppm, 3.0, 3.0),
-    ".npz": Format(_write_npz, 1.0, 1.0, bytes_smooth=8.0),  # once packed, and once waiting
+    ".npz": Format(_write_npz, 1.0, 1.0, bytes_smooth=8.0, is_picture=False),  # once packed, and once waiting
     ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".tiff": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".dzi": Format(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),
@@ -157,7 +182,7 @@ def format_of(path: str | Path) -> Format:
     try:
         return FORMATS[Path(path).suffix.lower()]
     except KeyError:
-        raise FileError(f"cannot write {path}: the suffix must be one of {', '.join(SUFFIXES)}") from None
+        raise FileError(f"cannot write {path}: the suffix must be one of {', '.join(SUFFIXES)}", path) from None
 
 
 def _require_picture(picture: Picture | None) -> Picture:

@@ -4,12 +4,13 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files.leftovers import cleared_by
 
 Check = Callable[[Path], None]
@@ -21,7 +22,7 @@ def target(path: str | Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a NUL byte
-        raise FileError(f"{str(path)!r} is not a path") from error
+        raise FileError(f"{str(path)!r} is not a path", path) from error
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:
@@ -31,9 +32,37 @@ def require_replaceable(place: Path, path: str | Path) -> None:
     except FileNotFoundError:
         return
     if stat.S_ISDIR(mode):
-        raise FileError(f"cannot write {path}: it is a folder")
+        raise FileError(f"cannot write {path}: it is a folder", path)
     if not stat.S_ISREG(mode):
-        raise FileError(f"cannot write {path}: it is a device or a pipe, not a file")
+        raise FileError(f"cannot write {path}: it is a device or a pipe, not a file", path)
+
+
+def require_readable(place: Path) -> None:
+    """Raise FileError for a device or a pipe, which may keep a reader waiting or never end; OSError as `stat` does."""
+    mode = place.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a folder is refused where it is opened
+        raise FileError(f"{place} is a device or a pipe, not a file", place)
+
+
+def read_bounded(place: Path, most: int) -> bytes:
+    """Return the bytes of a file that has at most so many; raises FileError for others, OSError as reading does."""
+    require_readable(place)
+    with place.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise FileError(f"{place} is damaged, or not mandelcl's: it has more than {most} bytes", place)
+    return data
+
+
+def paths_of(paths: Any) -> tuple[str | Path, ...]:
+    """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
+    each = tuple(paths) if several else (paths,)
+    if not each:
+        raise InvalidInputError("no output is named; give at least one path")
+    for path in each:
+        require_type(path, (str, Path), "an output")
+    return each
 
 
 def unchecked(_place: Path) -> None:
@@ -54,7 +83,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check]
     seen: dict[str, str | Path] = {}
     for path in paths:
         check = check_of(path)
-        with one_line(f"cannot write {path}"):
+        with one_line("cannot write", path):
             place = target(path)
             require_replaceable(place, path)
             if not place.parent.is_dir():
@@ -65,7 +94,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check]
                 pass
         key = os.path.normcase(place)
         if key in seen:
-            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own")
+            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own", path)
         seen[key] = path
 
 
@@ -87,7 +116,7 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
 
     Raises FileError that names the path, for whatever goes wrong with a file in the body, too.
     """
-    with one_line(f"cannot write {path}"):
+    with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         with drafted(place, put_in_place) as draft:
@@ -96,19 +125,24 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
 
 
 @contextmanager
-def one_line(what: str) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into a FileError of one line that begins with `what`."""
+def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into a FileError of one line that begins with `what` and the path."""
+    begin = what if path is None else f"{what} {path}"
     try:
         yield
     except FileError as error:
+        if error.path is None:
+            error.path = path
         message = str(error)
-        raise (error if message.startswith(what) else FileError(f"{what}: {message}")) from error.__cause__
+        if message.startswith(begin):
+            raise
+        raise FileError(f"{begin}: {message}", error.path) from error.__cause__
     except InvalidInputError as error:
-        raise FileError(f"{what}: {error}") from error
+        raise FileError(f"{begin}: {error}", path) from error
     except OSError as error:
-        raise FileError(f"{what}: {error.strerror or error}") from error
+        raise FileError(f"{begin}: {error.strerror or error}", path) from error
     except MemoryError as error:
-        raise FileError(f"{what}: not enough memory for it") from error
+        raise FileError(f"{begin}: not enough memory for it", path) from error
 
 
 def _discard(draft: Path) -> None:

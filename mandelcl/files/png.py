@@ -7,7 +7,7 @@ times faster, than with the filters that Pillow always applies to RGB; and then 
 import os
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import BinaryIO
 
 import numpy as np
@@ -21,6 +21,8 @@ _LEVEL = 2
 _STRIP_BYTES = 1 << 19
 _SHORT_TEXT = 2000
 _LONGEST_TEXT = 1 << 20
+_LONGEST_TEXTS = 4 * _LONGEST_TEXT
+_MOST_CHUNKS = 1 << 20  # some seconds; a picture of half a terabyte has so many
 _ADLER_BASE = 65521
 
 
@@ -68,12 +70,17 @@ def _pack_lines(pixels: npt.NDArray[np.uint8], level: int, last: bool) -> tuple[
     return packed, zlib.adler32(lines.data), lines.size
 
 
-def read_texts(file: BinaryIO) -> dict[str, str]:
-    """Return a PNG's keyword → text, without decoding pixels; raises FileError for a damaged or cut-off file."""
+def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
+    """Return the texts of a PNG that have some keywords, without decoding pixels.
+
+    What others a picture carries is not unpacked. Raises FileError for a damaged or cut-off file, and for one with
+    more texts or chunks than any picture has.
+    """
     if file.read(len(_SIGNATURE)) != _SIGNATURE:
         raise FileError("neither a PNG picture nor a mandelcl field")
     texts: dict[str, str] = {}
-    while True:
+    unpacked = 0
+    for _ in range(_MOST_CHUNKS):
         head = _read_exactly(file, 8)
         (size,), kind = struct.unpack(">I", head[:4]), head[4:]
         if kind in _READERS and size <= _LONGEST_TEXT:
@@ -81,13 +88,19 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
             if struct.pack(">I", zlib.crc32(kind + data)) != _read_exactly(file, 4):
                 raise FileError("a damaged PNG picture: a text's checksum is wrong")
             keyword, _, rest = data.partition(b"\0")
-            texts[keyword.decode("latin-1")] = _READERS[kind](rest)
+            name = keyword.decode("latin-1")
+            if name in keywords:
+                texts[name] = _READERS[kind](rest)
+                unpacked += len(texts[name])
+                if unpacked > _LONGEST_TEXTS:
+                    raise FileError(f"a PNG picture with texts of more than {_LONGEST_TEXTS} bytes")
         elif kind == b"IEND":
             _read_exactly(file, 4)
             return texts
         else:
             file.seek(size + 3, os.SEEK_CUR)
             _read_exactly(file, 1)
+    raise FileError(f"a PNG picture of more than {_MOST_CHUNKS} chunks")
 
 
 def _adler32_combine(first: int, second: int, size: int) -> int:

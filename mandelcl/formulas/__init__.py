@@ -4,16 +4,31 @@ To add one: a kernel part, a module with its `Formula`, and its line in `FORMULA
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
+from fractions import Fraction
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas.formula import Arithmetic, Complex, Formula, FromText
+from mandelcl.formulas.burning_ship import BurningShip
+from mandelcl.formulas.formula import Formula, FromText
+from mandelcl.formulas.julia import Julia
 from mandelcl.formulas.mandelbrot import Mandelbrot
 
-__all__ = ["FORMULAS", "MANDELBROT", "Arithmetic", "Complex", "Formula", "formula_class", "formula_from_json"]
+__all__ = [
+    "FORMULAS",
+    "MANDELBROT",
+    "BurningShip",
+    "Formula",
+    "Julia",
+    "formula_class",
+    "formula_from_json",
+    "formula_named",
+]
 
 MANDELBROT = Mandelbrot()
-FORMULAS: Mapping[str, type[Formula]] = MappingProxyType({formula.name: formula for formula in (Mandelbrot,)})
+FORMULAS: Mapping[str, type[Formula]] = MappingProxyType(
+    {formula.name: formula for formula in (Mandelbrot, Julia, BurningShip)}
+)
 
 
 def formula_class(name: str) -> type[Formula]:
@@ -22,6 +37,12 @@ def formula_class(name: str) -> type[Formula]:
         return FORMULAS[name]
     except KeyError:
         raise InvalidInputError(f"unknown formula {name!r}; there is {', '.join(FORMULAS)}") from None
+
+
+def formula_named(name: str) -> Formula:
+    """Return a formula by its name alone: what parameters it has are 0."""
+    kind = formula_class(name)
+    return kind(*(Fraction(0) for _ in fields(kind)))
 
 
 def formula_from_json(values: Mapping[str, object], number: FromText) -> Formula:

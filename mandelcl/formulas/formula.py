@@ -4,44 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import ClassVar, TypeAlias
 
-Complex: TypeAlias = tuple[Any, Any]
+from mandelcl.arithmetic import Arithmetic, Complex
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
 FromText: TypeAlias = Callable[[object], Fraction]
-
-
-class Arithmetic(Protocol):
-    """The operations of a number in one rounding, on values of its own kind; `numbers` has them."""
-
-    def zero(self) -> Any:
-        """Return 0."""
-
-    def encode(self, value: Fraction) -> Any:
-        """Return the value as the number holds it."""
-
-    def add(self, a: Any, b: Any) -> Any:
-        """Return a + b."""
-
-    def subtract(self, a: Any, b: Any) -> Any:
-        """Return a − b."""
-
-    def multiply(self, a: Any, b: Any) -> Any:
-        """Return a·b."""
-
-    def multiply_add(self, a: Any, b: Any, c: Any) -> Any:
-        """Return a·b + c."""
-
-    def negate(self, a: Any) -> Any:
-        """Return −a."""
-
-    def absolute(self, a: Any) -> Any:
-        """Return |a|."""
-
-    def square_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z² + c, in the order of operations that is the number's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +26,8 @@ class Formula(ABC):
     # Its kernel part, and what border tracing's proofs need besides; without these a border proves nothing.
     kernel: ClassVar[str]
     border_kernels: ClassVar[tuple[str, ...]] = ()
+    # Centre and zoom of a view that shows all of it.
+    home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
     # Whether each orbit begins inside every escape radius, so that no count is 0.
     begins_inside: ClassVar[bool] = True
 
@@ -65,6 +36,11 @@ class Formula(ABC):
         """The complex parameters, exactly."""
         values = [getattr(self, field.name) for field in fields(self)]
         return tuple(zip(values[::2], values[1::2], strict=True))
+
+    @property
+    def constant(self) -> tuple[Fraction, Fraction] | None:
+        """The c of all orbits; None where it is the pixel's point."""
+        return None
 
     @property
     def traceable(self) -> bool:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.exact import root_above
-from mandelcl.formulas.formula import Arithmetic, Complex, Formula
+from mandelcl.formulas.formula import Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +15,9 @@ class Mandelbrot(Formula):
 
     name: ClassVar[str] = "mandelbrot"
     summary: ClassVar[str] = "z² + c"
+    home: ClassVar[tuple[str, str, str]] = ("-0.75", "0", "1.6")
     kernel: ClassVar[str] = "formula_mandelbrot.cl"
-    border_kernels: ClassVar[tuple[str, ...]] = ("rectangles_component.cl",)
+    border_kernels: ClassVar[tuple[str, ...]] = ("formula_mandelbrot_component.cl",)
 
     def least_radius_squared(self) -> Fraction:
         """Return 4: from |z| > 2 and |z| ≥ |c| on, |z| grows."""
@@ -31,7 +33,8 @@ class Mandelbrot(Formula):
 
     def start(self, arithmetic: Arithmetic, point: Complex, parameters: tuple[Complex, ...]) -> tuple[Complex, Complex]:  # noqa: ARG002
         """Return 0 and the point."""
-        return (arithmetic.zero(), arithmetic.zero()), point
+        zero = arithmetic.encode(Fraction(0))
+        return (zero, zero), point
 
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return z² + c."""

@@ -1,1 +1,37 @@
-"""How an orbit is computed, a module a method."""
+"""How an orbit is computed: a module a method, and here the list of all.
+
+A method has a kernel part, which says what an orbit's state is, and `count`, the same on the host. To add one: these
+two, its line in `METHODS`, and its name in `job.METHODS`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from mandelcl.job import Job
+from mandelcl.methods import direct
+from mandelcl.numbers import NumberFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to compute an orbit.
+
+    `kernel` is its part. `count(job, column, row, most)` returns the count of a pixel of a resolved job, worked out on
+    the host; None where that takes more than `most` iterations. `state_words(number)` is how many 32-bit words a saved
+    state has, its pixel's index not counted.
+    """
+
+    kernel: str
+    count: Callable[[Job, int, int, int], int | None]
+    state_words: Callable[[NumberFormat], int]
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {"direct": Method("method_direct.cl", direct.count, lambda number: number.reals_words)}
+)
+
+
+def method_of(job: Job) -> Method:
+    """Return the method of a job."""
+    return METHODS[job.method]

@@ -1,25 +1,27 @@
 """Fixed point of 2 to 32 words of 32 bits.
 
 A value is encoded as the multiprecision article has it: two's complement in units of 2^(−32 (words − 1)), the last word
-integral. The kernels compute with digits (cl/number_fixed.cl); `step` and `outside` say on Python integers what they
+integral. The kernels compute with digits (cl/number_fixed.cl); `fixed_arithmetic` says on Python integers what they
 give, to the last bit.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
-from mandelcl.numbers.format import NumberFormat, Words
+from mandelcl.formulas import Formula
+from mandelcl.numbers.answers import Check, exact_check
+from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
+from mandelcl.numbers.format import ErrorBounds, NumberFormat
 from mandelcl.view import View
+from mandelcl.words import Words
 
 LEAST_WORDS, MOST_WORDS = 2, 32
 _LONG_DIGIT_WORDS = 4  # up to here a digit has 48 bits; longer columns need more room for their sums
 _REACH = 1 << 15  # |c| must be below this
-
-Digits = list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,71 +121,54 @@ class FixedFormat(NumberFormat):
         rest: int = round((exact - round(exact)) * 2**32)
         return min(rest, 2**31 - 1)
 
-    def point(self, count: int, anchor: Digits, pitch: Digits, rest: int) -> Digits:
-        """Return the digits of anchor + count·pitch, rounded to a unit of the last digit, halves up."""
-        more = Fraction(count * rest * 2**self.spare_bits, 2**32)
-        nearest: int = math.floor(more + Fraction(1, 2))
-        return self.split(self.join(anchor) + count * self.join(pitch) + nearest)
+    @property
+    def has_digits(self) -> bool:
+        """True: doubles or integers."""
+        return True
 
-    def load(self, value: Fraction) -> Digits:
-        """Return the digits of a value as it is encoded, most significant first, each a count of its own units."""
-        units = round(value * 2**self.fraction_bits) << (self.bits * self.digits - self.fraction_bits)
-        return self.split(units)
+    @property
+    def products(self) -> int:
+        """Products of digits in a product of two reals."""
+        return self.digits**2
 
-    def split(self, units: int) -> Digits:
-        """Return the digits of a whole number of units of the last digit: all but the first at most half, in size."""
-        half, result = 1 << (self.bits - 1), []
-        for _ in range(self.digits - 1):
-            carry = (units + half) >> self.bits
-            result.append(units - (carry << self.bits))
-            units = carry
-        return [units, *reversed(result)]
+    def vector_is_double(self, double_digits: bool) -> bool:
+        """Return whether its digits are doubles; integers of 64 bits take as much room, but are two of 32."""
+        return double_digits
 
-    def join(self, digits: Digits) -> int:
-        """Return what `split` took apart."""
-        units = 0
-        for digit in digits:
-            units = (units << self.bits) + digit
-        return units
+    @property
+    def selftest_parts(self) -> tuple[str, ...]:
+        """None."""
+        return ()
 
-    def step(self, z: tuple[Digits, Digits], c: tuple[Digits, Digits]) -> tuple[Digits, Digits]:
-        """Return the digits of z² + c: (x + y)(x − y) + cx and 2xy + cy."""
-        (x, y), (cx, cy) = z, c
-        total, difference = [a + b for a, b in zip(x, y, strict=True)], [a - b for a, b in zip(x, y, strict=True)]
-        return self._multiply_add(total, difference, cx), self._multiply_add([2 * a for a in x], y, cy)
+    def arithmetic(self, rounding: str) -> Arithmetic:  # noqa: ARG002 - there is one
+        """Return the number's operations, on the host."""
+        return FixedArithmetic(self)
 
-    def outside(self, z: tuple[Digits, Digits], radius_squared: Digits) -> bool:
-        """Return whether |z|² > R², with |z|² the columns of both squares that a step keeps."""
-        norm = 0
-        for k in range(self.digits):
-            column = sum(part[i] * part[k - i] for part in z for i in range(k + 1))
-            norm = (norm << self.bits) + column
-        return norm > self.join(radius_squared) << self.bits
+    def checks(self, rounding: str, formula: Formula) -> list[Check]:  # noqa: ARG002 - there is one
+        """Return what a device must answer in its self-test."""
+        from mandelcl.numbers import fixed_answers  # only a self-test needs it
 
-    def _multiply_add(self, a: Digits, b: Digits, c: Digits) -> Digits:
-        """Return the digits of a·b + c.
+        return [exact_check(formula.summary, "selftest_number", *fixed_answers.steps(self, formula))]
 
-        Column k holds the products of digits i + j = k; those from `digits` on are dropped. A product is added to its
-        column and rounded to the column's unit, ties to even; what that leaves goes to the next column, and is dropped
-        in the last. At the end what exceeds half a unit is carried up.
-        """
-        sums, left = list(c), [0] * (self.digits + 1)
-        for k in range(self.digits):
-            for i in range(k + 1):
-                product = a[i] * b[k - i]
-                rounded = _round_ties_even((sums[k] << self.bits) + product, self.bits)
-                left[k + 1] += (sums[k] << self.bits) + product - (rounded << self.bits)
-                sums[k] = rounded
-        for k in range(self.digits - 1, 0, -1):
-            whole = sums[k] + left[k]
-            carry = _round_ties_even(whole, self.bits)
-            sums[k] = whole - (carry << self.bits)
-            sums[k - 1] += carry
-        return sums
+    @property
+    def last_unit(self) -> Fraction:
+        """The unit of the last digit, in which a step rounds."""
+        return Fraction(1, 2 ** (self.bits * self.digits))
 
+    def step_unit(self) -> Fraction:
+        """Return 2·digits units of the last digit: each part is off by less than digits − 1/2 (cl/number_fixed.cl)."""
+        return 2 * self.digits * self.last_unit
 
-def _round_ties_even(value: int, bits: int) -> int:
-    return round(Fraction(value, 1 << bits))
+    @property
+    def step_reach(self) -> Fraction:
+        """8, or 32 with the shorter digits: beyond, digits are lost (cl/fixed_digits_double.cl)."""
+        return Fraction(8 if self.words <= _LONG_DIGIT_WORDS else 32)
+
+    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+        """Return how far rounding can carry the orbits of a view apart."""
+        units = 2 * (2 * self.digits + 2) + (0 if view.lattice.is_upright else 4)  # a second rounding on the way to c
+        far = (radius_squared + 1) * Fraction(1, 1 << 22)
+        return ErrorBounds(Fraction(0), units * self.last_unit, Fraction(1, 2 ** (24 - 5)), far)
 
 
 FP128 = FixedFormat("fp128", 4)

@@ -5,15 +5,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-import numpy as np
-import numpy.typing as npt
-
+from mandelcl.arithmetic import Arithmetic
+from mandelcl.formulas import Formula
+from mandelcl.numbers.answers import Check
 from mandelcl.view import View
-
-Words = npt.NDArray[np.uint32]
+from mandelcl.words import Words
 
 # A coordinate's error moves a pixel by less than 2^−GUARD_BITS of the distance to the next one.
 GUARD_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBounds:
+    """How far rounding carries two orbits of a view apart, beyond what their points and z explain.
+
+    In a step by `unit`·(|z|² + |c|) + `step`, both orbits taken together. A step of the derivative has a relative error
+    of at most `relative`; the difference of two z and that of their images on the way out differ by at most `far`.
+    """
+
+    unit: Fraction
+    step: Fraction
+    relative: Fraction
+    far: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +52,53 @@ class NumberFormat(ABC):
         """32-bit words of both parts of a saved z."""
 
     @property
-    def state_words(self) -> int:
-        """32-bit words of one saved orbit: its index and z."""
-        return 1 + self.reals_words
+    def has_digits(self) -> bool:
+        """Whether its reals are made of digits, for which a kernel may take doubles or integers, with the same bits."""
+        return False
+
+    @property
+    def products(self) -> int:
+        """Products of digits in a product of two reals: what is written out where loops are unrolled."""
+        return 1
+
+    @property
+    def is_native(self) -> bool:
+        """Whether devices compute with it in hardware, and numpy on the host."""
+        return not self.has_digits
+
+    def vector_is_double(self, double_digits: bool) -> bool:  # noqa: ARG002 - there is nothing to choose
+        """Return whether it fills vectors of double rather than of float or integers."""
+        return self.needs_fp64
+
+    @abstractmethod
+    def arithmetic(self, rounding: str) -> Arithmetic:
+        """Return the number's operations in a rounding, on the host: to the last bit those of its kernel part."""
+
+    @abstractmethod
+    def checks(self, rounding: str, formula: Formula) -> list[Check]:
+        """Return what a device must answer in its self-test before it is used for the number and a formula."""
+
+    @property
+    @abstractmethod
+    def selftest_parts(self) -> tuple[str, ...]:
+        """Kernel files with self-tests of its own."""
+
+    @abstractmethod
+    def step_unit(self) -> Fraction:
+        """Return u such that no step of degree 2 is off by more than u·(|z|² + |c|), for |z| of at least 1."""
+
+    @property
+    def step_reach(self) -> Fraction | None:
+        """What |z|² + |c| must stay below for a step from within the disc; None where nothing is too large."""
+        return None
+
+    @abstractmethod
+    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:
+        """Return how far rounding can carry the orbits of a view apart (docs/decisions/0008-border.md)."""
+
+    def reaches_denormals(self, view: View, formula: Formula) -> bool:  # noqa: ARG002 - most numbers have none
+        """Return whether an orbit of the view may meet a denormal number."""
+        return False
 
     @property
     def loops_per_step(self) -> int:

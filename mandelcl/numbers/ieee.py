@@ -5,9 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
-from mandelcl.numbers.format import NumberFormat, Words, floor_log2
+from mandelcl.formulas import Formula
+from mandelcl.numbers.answers import Check
+from mandelcl.numbers.format import ErrorBounds, NumberFormat, floor_log2
+from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalars
 from mandelcl.view import View
+from mandelcl.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,34 @@ class IeeeFormat(NumberFormat):
     def reals_words(self) -> int:
         """32-bit words of both parts of a saved z."""
         return 2 * self.words
+
+    @property
+    def selftest_parts(self) -> tuple[str, ...]:
+        """Kernel files with self-tests of its own."""
+        return ("selftest_ieee.cl",)
+
+    def arithmetic(self, rounding: str) -> Arithmetic:
+        """Return the number's operations in a rounding, on the host."""
+        return FusedIntegers(self) if rounding == "fused" else Scalars(self, fused=False)
+
+    def checks(self, rounding: str, formula: Formula) -> list[Check]:
+        """Return what a device must answer in its self-test."""
+        from mandelcl.numbers import ieee_answers  # only a self-test needs it
+
+        return ieee_answers.checks(self, rounding == "fused", formula)
+
+    def step_unit(self) -> Fraction:
+        """Return 3·2^−precision and a little more, in either rounding (docs/decisions/0008-border.md)."""
+        return Fraction(3 * 1025, 1024 << self.precision)
+
+    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+        """Return how far rounding can carry the orbits of a view apart."""
+        ulp = Fraction(1, 2**self.precision)
+        away = view.largest_offset * view.lattice.stretch  # how far a pixel is from the anchor, along either side
+        step = 4 * away * ulp if rounding == "separate" else Fraction(0)
+        if not view.lattice.is_upright:  # a second product and sum on the way to c
+            step = (8 * away + 4 * view.largest_coordinate()) * ulp
+        return ErrorBounds(2 * self.step_unit(), step, Fraction(1, 2 ** (self.precision - 5)), Fraction(0))
 
     @property
     def largest_radius_squared(self) -> None:
@@ -87,6 +120,39 @@ class IeeeFormat(NumberFormat):
         """
         largest = max(view.largest_coordinate(), Fraction(1, 4))
         return Fraction(2) ** (floor_log2(largest) - self.precision + 1)
+
+    def reaches_denormals(self, view: View, formula: Formula) -> bool:
+        """Return whether some coordinate is so near an axis, without lying on it, that squares underflow.
+
+        The bound is generous: constants of at least 2^−(max_exponent/2 − 3) have squares well above the least normal
+        number, and the terms added to these keep what follows from growing smaller. An orbit whose constant is real or
+        imaginary may shrink for ever towards an axis that it does not begin on.
+        """
+        bound = Fraction(1, 2 ** (self.max_exponent // 2 - 3))
+        if formula.constant is not None and min(map(abs, formula.constant)) < bound:
+            return True
+        if formula.constant is not None or not view.lattice.is_upright:
+            return self._least_coordinate(view) < bound
+        if view.pitch < bound:
+            return True
+        lattice = view.lattice
+        axes = ((lattice.re, -lattice.column, view.width), (-lattice.im, -lattice.row, view.height))
+        for anchor, first, size in axes:
+            nearest = round(-anchor / view.pitch)
+            for step in range(nearest - 1, nearest + 2):
+                if first <= step < first + size and 0 < abs(anchor + step * view.pitch) < bound:
+                    return True
+        return False
+
+    def _least_coordinate(self, view: View) -> Fraction:
+        """Return a bound below every coordinate but 0, as it is computed.
+
+        All are sums of whole multiples of the anchor and of the matrix' entries, so multiples of the least unit in the
+        last place of these; rounding keeps them that.
+        """
+        lattice = view.lattice
+        values = [abs(self.round(value)) for value in (lattice.re, lattice.im, *lattice.matrix)]
+        return min(Fraction(2) ** (floor_log2(value) - self.precision + 1) for value in values if value)
 
 
 FLOAT = IeeeFormat("float", 1, 24, 127)

@@ -15,7 +15,6 @@ from pathlib import Path
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder
 
-OS_RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 ROOT = Path("/")  # tests look at a machine of their own
 
 # Does what the loader does, and asks each platform for its devices through the dispatch table that the ICD
@@ -219,10 +218,8 @@ def _linux_packages() -> Iterator[str]:
 
 
 def _os_release() -> dict[str, str]:
-    for path in OS_RELEASE:
-        with suppress(OSError):
-            pairs = (line.partition("=") for line in path.read_text(errors="replace").splitlines())
-            return {key.strip(): value.strip().strip("\"'") for key, _, value in pairs}
+    with suppress(OSError, ValueError):  # ValueError: not UTF-8
+        return platform.freedesktop_os_release()
     return {}
 
 

@@ -124,7 +124,7 @@ class Device:
         try:
             program = cl.Program(self.context, [self.handle], [binary])
         except cl.Error as error:
-            raise BuildError(f"{self.label} refuses a binary: {_code(error)}") from error
+            raise BuildError(f"{self.label} refuses a binary: {_code(error)}", device=self.label) from error
         return self._built(program)
 
     def allocate(self, size: int) -> cl.Buffer:
@@ -192,10 +192,12 @@ class Device:
         offered: Any = self.handle.partition_properties
         # Asking where the driver has not offered it is not safe: rusticl (Mesa 22.3.6) ends the process.
         if by_counts not in offered:
-            raise DeviceError(f"{self.label} cannot be partitioned by compute units: its driver does not offer it")
+            why = f"{self.label} cannot be partitioned by compute units: its driver does not offer it"
+            raise DeviceError(why, self.label)
         most = min(self.handle.partition_max_sub_devices, self.compute_units)
         if len(units) > most or sum(units) > self.compute_units:
-            raise DeviceError(f"{self.label} cannot be cut into {len(units)} parts of {sum(units)} units in all")
+            why = f"{self.label} cannot be cut into {len(units)} parts of {sum(units)} units in all"
+            raise DeviceError(why, self.label)
         with opencl_errors(self):
             handles = self.handle.create_sub_devices(wanted)
         return [type(self)(f"{self.spec}/{k}", handle) for k, handle in enumerate(handles)]
@@ -208,7 +210,8 @@ class Device:
                 program.build(options=["-cl-std=CL1.2", *quirks, *options], **settings)
             except cl.Error as error:
                 log = str(error)
-                raise BuildError(f"{self.label} cannot build a kernel: {first_error(log)}", log) from error
+                why = f"{self.label} cannot build a kernel: {first_error(log)}"
+                raise BuildError(why, log, self.label) from error
         return program
 
 
@@ -241,9 +244,10 @@ def opencl_errors(device: Device) -> Iterator[None]:
     try:
         yield
     except cl.MemoryError as error:
-        raise DeviceError(f"{device.label} is out of memory ({_code(error)}); try a smaller picture") from error
+        why = f"{device.label} is out of memory ({_code(error)}); try a smaller picture"
+        raise DeviceError(why, device.label) from error
     except cl.Error as error:
-        raise DeviceError(f"{device.label} failed: {_code(error)}") from error
+        raise DeviceError(f"{device.label} failed: {_code(error)}", device.label) from error
 
 
 def _code(error: cl.Error) -> str:

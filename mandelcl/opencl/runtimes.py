@@ -139,8 +139,8 @@ def _merged_folder(files: dict[str, bytes]) -> Path:
     digest = hashlib.sha256(b"\0".join(os.fsencode(name) + b"\0" + files[name] for name in files)).hexdigest()
     root = cache.folder()
     if root is not None:
-        with suppress(OSError, RuntimeError):  # RuntimeError: "~" of a user without a home folder
-            return _fill(root.expanduser().absolute() / f"vendors-{digest[:16]}", files)
+        with suppress(OSError):
+            return _fill(root.absolute() / f"vendors-{digest[:16]}", files)
     folder = Path(tempfile.mkdtemp(prefix="mandelcl-vendors-"))
     atexit.register(_remove, folder, os.getpid())
     return _fill(folder, files)

@@ -1,5 +1,6 @@
 """What an earlier render left beside its outputs, whether it may be gone on with, and whether there is room."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -11,10 +12,9 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
-from mandelcl.rendering.store import Manifest, Store
+from mandelcl.rendering.store import DRAFT, Manifest, Store
 
 _STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
-_SETTLED = ("number", "rounding", "algorithm")
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
     """Give the stores, each locked; at the end those that hold bands stay, the others leave nothing behind."""
     with ExitStack() as stack:
         for store in stores:
-            with one_line(f"cannot write {store.folder}"):
+            with one_line("cannot write", store.folder):
                 stack.enter_context(cleared_by(store.release))
                 store.lock()
         yield list(stores)
@@ -37,22 +37,27 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
         if manifest is not None and (index or not resume):
             hint = "name that output first, with --resume" if index else "go on with --resume"
-            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it")
+            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it", store.folder)
     for store in stores:
-        with one_line(f"cannot use {store.folder}"):
+        with one_line("cannot use", store.folder):
             store.sweep()
+        draft = store.folder / DRAFT
+        if os.path.lexists(draft):
+            raise FileError(f"{draft} is not mandelcl's; move it away, or choose another output", draft)
     return manifests[0]
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with number, rounding and algorithm as the store's was settled to, where it leaves them open.
+    """Return the job with what it leaves open (`auto`) as the store's was settled.
 
     Raises FileError where the store is another job's.
     """
-    settled = {name: getattr(manifest.job, name) for name in _SETTLED if getattr(job, name) == "auto"}
-    same = replace(job, **settled)
+    names = [field.name for field in fields(Job)]
+    same = replace(job, **{name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"})
+    if same.algorithm == "escape":  # strict says what border tracing may fill, so it means nothing here
+        same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:
-        different = [f.name for f in fields(Job) if getattr(same, f.name) != getattr(manifest.job, f.name)]
+        different = [name for name in names if getattr(same, name) != getattr(manifest.job, name)]
         raise FileError(
             f"the unfinished render is another job's: its {' and '.join(different)} differ; give the same options, "
             "or delete its .part folder"
@@ -75,5 +80,6 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         if size > free:
             raise FileError(
                 f"{folder} has {free / 2**30:.1f} GiB free, and {job.view.width}x{job.view.height} may need "
-                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size"
+                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size",
+                folder,
             )

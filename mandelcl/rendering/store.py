@@ -14,7 +14,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.files.paths import one_line
+from mandelcl.files import deepzoom
+from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
 
@@ -37,16 +38,21 @@ _OWN_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{_NEW}")
 _VERSION = 1
 _MAGIC = b"mandelcl band 1\n"
 _DIGEST_BYTES = 16
+_LONGEST_MANIFEST = 1 << 20
 _LEVEL = 1
 _HEADER = struct.Struct("<III")  # words a pixel, rows, columns
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows."""
+    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows.
+
+    `origin` is the text that it was read from, to which the store's bands are bound; empty for a new one.
+    """
 
     job: Job
     band_rows: int
+    origin: str = field(default="", compare=False, repr=False)
 
     @property
     def bands(self) -> int:
@@ -59,9 +65,9 @@ class Manifest:
         return self.job.words, min(self.band_rows, view.height - band * self.band_rows), view.width
 
     def text(self) -> str:
-        """Return the manifest as JSON."""
+        """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
         core = {"version": _VERSION, "job": json.loads(self.job.to_json()), "band_rows": self.band_rows}
-        return json.dumps({"manifest": core, "checksum": _checksum(core)}, indent=1) + "\n"
+        return self.origin or _text({"manifest": core, "checksum": _checksum(core)})
 
     @classmethod
     def parse(cls, text: str) -> "Manifest":
@@ -73,7 +79,8 @@ class Manifest:
                 raise ValueError("its checksum is wrong")
             if core["version"] != _VERSION:
                 raise ValueError(f"it has version {core['version']!r}; this mandelcl reads version {_VERSION}")
-            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]))
+            origin = _text({"manifest": core, "checksum": values["checksum"]})
+            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]), origin)
         except (AttributeError, InvalidInputError, KeyError, RecursionError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         if manifest.band_rows < 1:
@@ -87,28 +94,39 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest | None = None
+        self.keeps_draft = False  # a finished one, that could not be put in place
         self._lock = FileLock(folder / LOCK, thread_local=False)
 
     def lock(self) -> None:
-        """Make the folder and lock it; raises FileError where another process has it."""
+        """Make the folder and lock it; raises FileError where another process has it, or it is not mandelcl's."""
         self.folder.mkdir(exist_ok=True)
+        self._refuse_strangers()
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise FileError(f"{self.folder} is in use: another mandelcl is drawing the same file") from None
+            why = f"{self.folder} is in use: another mandelcl is drawing the same file"
+            raise FileError(why, self.folder) from None
+
+    def _refuse_strangers(self) -> None:
+        """Raise FileError for files under names that a store gives, in a folder without a store's lock or manifest."""
+        found = sorted(path.name for path in self.folder.iterdir())
+        strangers = [name for name in found if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
+        if strangers and not {LOCK, MANIFEST} & set(found):
+            stranger = self.folder / strangers[0]
+            raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
 
     def read_manifest(self) -> Manifest | None:
         """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
-        if not (self.folder / MANIFEST).exists():
+        path = self.folder / MANIFEST
+        if not path.exists():
             return None
         try:
-            with one_line(f"cannot use {self.folder}"):
-                text = (self.folder / MANIFEST).read_bytes().decode()
+            with one_line("cannot use", self.folder):
+                text = read_bounded(path, _LONGEST_MANIFEST).decode()
             return Manifest.parse(text)
         except ValueError as error:  # UnicodeDecodeError is one, too
-            raise FileError(
-                f"{self.folder / MANIFEST} is damaged ({error}); nothing can be gone on with: delete {self.folder}"
-            ) from error
+            why = f"{path} is damaged ({error}), so nothing here can be used; delete {self.folder}"
+            raise FileError(why, path) from error
 
     def begin(self, manifest: Manifest) -> None:
         """Say whose bands are to follow, unless that is said already."""
@@ -125,7 +143,7 @@ class Store:
                 self.read(band)
                 yield band, True
             except FileError:
-                with one_line(f"cannot use {self.folder}"):
+                with one_line("cannot use", self.folder):
                     self._path(band).unlink()
                 yield band, False
 
@@ -141,13 +159,14 @@ class Store:
 
     def read(self, band: int) -> npt.NDArray[np.uint32]:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
-        with one_line(f"cannot use {self.folder}"):
-            data = memoryview(self._path(band).read_bytes())
-        start = len(_MAGIC) + _DIGEST_BYTES
         shape = self._known().shape(band)
+        start = len(_MAGIC) + _DIGEST_BYTES
+        most = start + _HEADER.size + shape[0] * _packed_bound(4 * shape[1] * shape[2])
+        with one_line("cannot use", self.folder):
+            data = memoryview(read_bounded(self._path(band), most))
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
         if not intact or _HEADER.unpack_from(data, start) != shape:
-            raise FileError(f"{self._path(band)} is damaged")
+            raise FileError(f"{self._path(band)} is damaged", self._path(band))
         return _unpack(data[start + _HEADER.size :], shape, words_of(self._known().job.planes))
 
     def remove(self) -> None:
@@ -166,17 +185,20 @@ class Store:
             self.folder.rmdir()
 
     def sweep(self) -> None:
-        """Remove drafts that an earlier process left, and bands without a manifest."""
+        """Remove drafts that an earlier process left, and bands without a manifest; to be called with the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self.folder.iterdir():
             if _is_draft(path) or (orphans and _is_band(path)):
                 _remove(path)
 
     def release(self) -> None:
-        """Let go of the lock; a folder that holds no band is removed."""
+        """Let go of the lock; drafts are removed, unless one is to be kept, and so is a folder that holds no band."""
         if not self._lock.is_locked:
             return
-        if (self.folder / MANIFEST).exists():
+        if self.keeps_draft:
+            self._lock.release()
+            (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
+        elif (self.folder / MANIFEST).exists():
             self.sweep()
             self._lock.release()
         else:
@@ -212,25 +234,41 @@ class Store:
             raise
 
 
+def _text(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=1) + "\n"
+
+
 def _checksum(core: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(core, sort_keys=True).encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def _is_band(path: Path) -> bool:
-    return bool(_OWN_BAND.fullmatch(path.name))
+    return bool(_OWN_BAND.fullmatch(path.name)) and not _is_folder(path)
 
 
 def _is_draft(path: Path) -> bool:
+    """Whether a path is a draft that a store made: a file, or the folder of a Deep Zoom picture."""
+    if _is_folder(path):
+        return path.name == DRAFT and deepzoom.is_draft(path)
     return bool(_OWN_DRAFT.fullmatch(path.name))
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if _is_folder(path):
         import shutil  # only Deep Zoom's drafts are folders
 
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _packed_bound(size: int) -> int:
+    """Return a bound of the bytes that so many take when packed, with what says how many they are."""
+    return size + size // 1000 + 64
 
 
 def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[bytes]:

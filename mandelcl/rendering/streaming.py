@@ -6,26 +6,28 @@ stage, and what is finished but not yet read by all is what is in memory.
 """
 
 import hashlib
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
-from mandelcl.computing.computation import Computation, Progress, Settings, ShowProgress
-from mandelcl.crew.crew import Crew
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.computing.work import Work
 from mandelcl.engine.choose import Wanted
-from mandelcl.errors import CancelledError, InvalidInputError, MandelclError
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
-from mandelcl.files.paths import one_line, target
+from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
-from mandelcl.rendering.render import begin
+from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
+from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
@@ -39,44 +41,51 @@ _FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, w
 
 
 def render_to(
-    paths: Sequence[str | Path],
+    paths: str | Path | Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
-    devices: Wanted = (),
+    devices: Wanted | Session = (),
     settings: Settings | None = None,
     *,
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
-    cancel: threading.Event | None = None,
+    cancel: Token | None = None,
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
 ) -> Report:
-    """Render a job to files, in the formats of their suffixes, and return a report; pictures need a `colouring`.
+    """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
+    Returns a report.
     `devices` are as for `render`: SPECs or devices, several to share the picture, none for the fastest.
     Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
     seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
     called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
-    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all.
+    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all; where the
+    disk refuses one of several only then, FileError says which are finished but not in place.
     Raises FileError, and what `render` raises.
     """
+    paths = paths_of(paths)
+    require_inputs(job, devices, settings)
+    require_type(colouring, (Colouring, NoneType), "the colouring")
     output.check_writable(*paths)
+    if colouring is None:
+        output.check_coloured(*paths)
     folders = [_part(path) for path in paths]
-    with locked([Store(folder) for folder in folders]) as stores:
+    with ExitStack() as stack:
+        stores = stack.enter_context(locked([Store(folder) for folder in folders]))
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
-        work = begin(adopt(job, manifest) if manifest else job, devices, settings or Settings(), notice)
-        with closing(work):
-            _require_memory(work)
-            rows = manifest.band_rows if manifest else work.block_height
-            render = _Render(work, Manifest(work.job, rows), stores, paths, colouring, memory)
-            if manifest:
-                render.resume(notice)
-            # A store that is there already has most of what it needs.
-            long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
-            require_space(paths, work.job, render.indexed, long)
-            return render.run(progress or (lambda _progress: None), cancel or threading.Event(), store_after)
+        session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
+        work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
+        _require_memory(work)
+        render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
+        if manifest:
+            render.resume(notice)
+        # A store that is there already has most of what it needs.
+        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
+        require_space(paths, work.job, render.indexed, long)
+        return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
 
 
 def _part(path: str | Path) -> Path:
@@ -84,15 +93,26 @@ def _part(path: str | Path) -> Path:
     return place.with_name(f"{place.name}.part")
 
 
-def _require_memory(work: Computation | Crew) -> None:
+def _require_memory(work: Work) -> None:
     """Raise InvalidInputError where not even single rows can be had in memory."""
     width = work.job.view.width
     row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
-            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and more than {_MOST_ROW_BYTES / 2**30:g} "
-            "is not foreseen; choose a narrower picture"
+            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and may take at most "
+            f"{_MOST_ROW_BYTES / 2**30:g}; choose a narrower picture"
         )
+
+
+class _Stop:
+    """The token of a render: somebody stops it, or one of its threads has failed."""
+
+    def __init__(self, bands: Bands, cancel: Token) -> None:
+        self._bands, self._cancel = bands, cancel
+
+    def is_set(self) -> bool:
+        """Return whether to stop."""
+        return self._bands.failure is not None or self._cancel.is_set()
 
 
 class _Render:
@@ -100,7 +120,7 @@ class _Render:
 
     def __init__(
         self,
-        work: Computation | Crew,
+        work: Work,
         manifest: Manifest,
         stores: list[Store],
         paths: Sequence[str | Path],
@@ -129,7 +149,7 @@ class _Render:
     def resume(self, notice: Callable[[str], None]) -> None:
         """Take over what the store holds, after a look at every byte of it."""
         store = self.stores[0]
-        with one_line(f"cannot go on with {store.folder}"):
+        with one_line("cannot go on with", store.folder):
             store.begin(self.manifest)
             found = list(store.verified())
         self.bands.stored.update(band for band, whole in found if whole)
@@ -138,59 +158,72 @@ class _Render:
         again = f"; {damaged} damaged and computed again" if damaged else ""
         notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
 
-    def run(self, progress: ShowProgress, cancel: threading.Event, store_after: float) -> Report:
+    def run(self, progress: ShowProgress, cancel: Token, store_after: float) -> Report:
         """Compute what is missing, write everything, put it in place."""
-        self.work.log.check = self.bands.check = lambda: self._check(cancel)
+        stop = _Stop(self.bands, cancel)
+        self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
             readers = [pool.submit(self._write, *each) for each in outputs]
             readers.append(pool.submit(self._sum_up))
             try:
-                self._compute(progress, store_after)
+                self._compute(progress, stop, store_after)
                 while wait(readers, _WAIT_S).not_done:
-                    self._check(cancel)
+                    stop_if(stop)
             except BaseException as error:
                 self.bands.fail(error)
             if self.bands.failure is not None:
                 wait(self._keeping, _FAREWELL_S)
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
-            raise self._explained(self.bands.failure)
-        for path, store in zip(self.paths, self.stores, strict=True):
-            output.put_in_place(path, store.folder / DRAFT)
+            self._explain(self.bands.failure)
+            raise self.bands.failure
+        self._put_in_place()
         for store in self.stores:
             store.remove()
         return self._report()
 
-    def _explained(self, failure: BaseException) -> BaseException:
-        """Return the failure, with a word on what is kept."""
-        store = self.stores[0]
-        if store.manifest is None or not isinstance(failure, MandelclError):
-            return failure
-        kept = f"{store.band_count()} of {self.manifest.bands} bands are kept in {store.folder}: go on with --resume"
-        return type(failure)(f"{failure}; {kept}")
+    def _put_in_place(self) -> None:
+        """Replace the outputs by their drafts, once none is seen to stand in the way.
 
-    def _compute(self, progress: ShowProgress, store_after: float) -> None:
+        Raises FileError where one does, or where replacing fails; the drafts of those that are not replaced are kept.
+        """
+        waiting = list(zip(self.paths, self.stores, strict=True))
+        try:
+            for path, _ in waiting:
+                output.check_replaceable(path)
+            while waiting:
+                path, store = waiting[0]
+                output.put_in_place(path, store.folder / DRAFT)
+                del waiting[0]
+        except FileError as error:
+            for _, store in waiting:
+                store.keeps_draft = True
+            drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
+            remark(error, f"finished, and kept until the next render: {drafts}")
+            raise
+
+    def _explain(self, failure: BaseException) -> None:
+        """Add to what a failure says how much is kept."""
+        store = self.stores[0]
+        if store.manifest is not None and isinstance(failure, MandelclError | CancelledError):
+            bands = f"{store.band_count()} of {self.manifest.bands} bands"
+            remark(failure, f"{bands} are kept in {store.folder}: go on with --resume")
+
+    def _compute(self, progress: ShowProgress, stop: Token, store_after: float) -> None:
         work, bands = self.work, self.bands
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         iterations = 0
-        for block, results in work.run(bands.missing(), bands.room):
+        for block, results in work.run(bands.missing(), bands.room, cancel=stop):
             bands.put(block, results)
             done += block.pixels
             iterations += int(results[0].sum(dtype=np.uint64))
             progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
-                with one_line(f"cannot write to {self.stores[0].folder}"):
+                with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
-
-    def _check(self, cancel: threading.Event) -> None:
-        """Raise what a thread failed with, or CancelledError where the render is to stop."""
-        if self.bands.failure is not None:
-            raise self.bands.failure
-        if cancel.is_set():
-            raise CancelledError("stopped")
 
     def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():
@@ -210,7 +243,7 @@ class _Render:
     def _keep(self, band: int, results: Results) -> None:
         def keep() -> None:
             store = self.stores[0]
-            with self.bands.failing(), one_line(f"cannot write to {store.folder}"), self.watch.of("store"):
+            with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
                 store.write(band, results)
             self.bands.kept(band)
 

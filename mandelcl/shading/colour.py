@@ -8,12 +8,13 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from types import NoneType
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
@@ -23,21 +24,20 @@ from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_p
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
-_CHUNK_PIXELS = (
-    1 << 17
-)  # float64 temporaries that stay in a core's cache; smaller ones have threads wait for each other
-_MOST_COUNTS = 1 << 16  # up to this cap, plain counts are looked up instead of computed
-_BEND = 8.0  # counts before the fourth root bends: keeps the surroundings of the whole set calm
+# The float64 temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
+_CHUNK_PIXELS = 1 << 17
+_MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
+_BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
 _LEAST_CYCLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """A palette and how it is laid over the counts; raises InvalidInputError for a bad cycle or offset.
+    """A palette and how it is laid over the counts; raises InvalidInputError for what makes no sense.
 
-    `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one count a
-    colour, and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand
-    alike. `offset` shifts the colours by that many turns.
+    `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one colour per count,
+    and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand alike.
+    `offset` shifts the colours by that many turns.
     """
 
     palette: Palette
@@ -45,13 +45,19 @@ class Colouring:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        palette: object = self.palette
+        if isinstance(palette, str):
+            raise InvalidInputError(f"a colouring takes a Palette; find_palette({palette!r}) has those by name")
+        require_type(self.palette, Palette, "a colouring's palette")
+        require_type(self.cycle, (int, float, NoneType), "the colour cycle")
+        require_type(self.offset, (int, float), "the colour offset")
         if self.cycle is not None and not _LEAST_CYCLE <= self.cycle < math.inf:
             raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {self.cycle}")
         if not math.isfinite(self.offset):
             raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
 
     def picture(self, source: RowSource) -> Picture:
-        """Return the field that the rows make up as a picture, which writers paint strip by strip."""
+        """Return the picture of a field, which writers paint strip by strip."""
         view, table = source.job.view, self.palette.table()
         indexed = table if len(table) <= 256 else None
         watch = Stopwatch()
@@ -82,19 +88,20 @@ def colourise(
 ) -> npt.NDArray[np.uint8]:
     """Return the field's colours: sRGB, uint8 (height, width, 3).
 
-    The count is continuous (counts + smooth − 1) where the field has its smooth fraction and the palette wants
-    it. `cycle` and `offset` are Colouring's. Raises InvalidInputError.
+    The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them. `cycle`
+    and `offset` are those of a `Colouring`. Raises InvalidInputError.
 
-    The way from counts to table uses only correctly rounded operations (square roots, no logarithms), so it picks
-    the same entries on every platform; only the table's making takes powers, whose last bit may differ.
+    The path from counts to entries of the table takes only correctly rounded operations (square roots, no logarithms),
+    so every platform picks the same entries. Only the making of the table takes powers, whose last bit may differ.
     """
+    require_type(field, Field, "the field")
     colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
     pixels = _paint(field.job, field.rows(0, len(field.counts)), colouring)
     return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
 
 
 def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
-    """Return the colours of rows, or their places in the table where it has at most 256 colours."""
+    """Return the colours of rows, or their indices into the table if it has at most 256 colours."""
     table = colouring.palette.table()
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name)
     indexed = len(table) <= 256
@@ -113,7 +120,7 @@ def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
 def _places(
     job: Job, counts: npt.NDArray[np.uint32], smooth: npt.NDArray[np.float32] | None, colouring: Colouring
 ) -> npt.NDArray[np.intp]:
-    """Return where in the palette's table the colour of each pixel stands."""
+    """Return each pixel's index into the palette's table."""
     cap = job.iterations
     inside = len(colouring.palette.table()) - 1
     if smooth is not None and colouring.palette.smooth:
@@ -131,14 +138,14 @@ def _places(
 
 @lru_cache(maxsize=8)
 def _places_by_count(cap: int, colouring: Colouring) -> npt.NDArray[np.intp]:
-    """Return the place in the table of each count from 0 to the cap, which is inside."""
+    """Return the index into the table for each count from 0 to the cap, which is inside."""
     places = _turn(np.arange(cap + 1, dtype=np.float64), colouring)
     places[cap] = len(colouring.palette.table()) - 1
     return places
 
 
 def _turn(count: npt.NDArray[np.float64], colouring: Colouring) -> npt.NDArray[np.intp]:
-    """Return the place in the turn of each (continuous) count; the counts are overwritten."""
+    """Return the index into a turn for each (continuous) count; overwrites the counts."""
     palette, cycle = colouring.palette, colouring.cycle
     size = len(palette.table()) - 1
     if cycle is None and palette.smooth:
@@ -148,7 +155,7 @@ def _turn(count: npt.NDArray[np.float64], colouring: Colouring) -> npt.NDArray[n
         np.sqrt(count, out=count)
         np.sqrt(count, out=count)
         count -= math.sqrt(math.sqrt(_BEND))
-    # Times the size first: a whole number of colours stays exact, and so does the published table's n mod 16.
+    # The size comes first: a whole number of colours stays exact, and so does the published table's n mod 16.
     count *= size
     count /= palette.cycle if cycle is None else cycle
     count += math.fmod(colouring.offset, 1) * size

@@ -1,5 +1,7 @@
 """The palettes: closed cycles of colours, perceptually even where they are smooth."""
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,9 +10,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 
 TABLE_SIZE = 4096
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 # Linear sRGB to OKLab (Björn Ottosson, "A perceptual color space for image processing", 2020, as corrected 2021).
 _TO_LMS = np.array(
@@ -34,9 +37,10 @@ class Palette:
     """A closed cycle of colours.
 
     `colours` are sRGB hexadecimal (`"#03071e"`). A discrete palette shows them as they are, colour[n mod size]
-    for the count n. A smooth one passes through them in OKLab, at constant speed, and comes back to the first.
+    for the count n. A smooth one passes through them in OKLab, at constant speed, and returns to the first.
     `cycle` is the default length of a turn: for a discrete palette in counts, for a smooth one in units of
-    (8 + count)^(1/4). `inside` is the colour of the set.
+    (8 + count)^(1/4). `inside` is the colour of the set. Raises InvalidInputError for colours that are none, or for a
+    cycle that is no length.
     """
 
     name: str
@@ -46,9 +50,21 @@ class Palette:
     discrete: bool = False
     inside: str = "#000000"
 
+    def __post_init__(self) -> None:
+        require_type(self.colours, (tuple, list), "a palette's colours")
+        object.__setattr__(self, "colours", tuple(self.colours))
+        if not self.colours:
+            raise InvalidInputError("a palette needs at least one colour")
+        for colour in (*self.colours, self.inside):
+            if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
+                raise InvalidInputError(f"{colour!r} is not a colour; write it like #03071e")
+        require_type(self.cycle, (int, float), "a palette's cycle")
+        if not 0 < self.cycle < math.inf:
+            raise InvalidInputError(f"a palette's cycle must be a length above 0, not {self.cycle}")
+
     @property
     def smooth(self) -> bool:
-        """Whether the palette wants the field's smooth fraction."""
+        """Whether the palette uses the field's smooth fraction."""
         return not self.discrete
 
     def table(self) -> npt.NDArray[np.uint8]:
@@ -59,7 +75,7 @@ class Palette:
         return _table(self)
 
 
-# The table of seeds/003, `mapping[16]`.
+# The coursework's own table, `mapping[16]`.
 _COURSEWORK = (
     *("#421e0f", "#19071a", "#09012f", "#040449", "#000764", "#0c2c8a", "#1852b1", "#397dd1"),
     *("#86b5e5", "#d3ecf8", "#f1e9bf", "#f8c95f", "#ffaa00", "#cc8000", "#995700", "#6a3403"),
@@ -136,6 +152,7 @@ DEFAULT_PALETTE = "classic"
 
 def find_palette(name: str) -> Palette:
     """Return the palette of that name; raises InvalidInputError, listing the known ones, if there is none."""
+    require_type(name, str, "a palette's name")
     try:
         return PALETTES[name]
     except KeyError:

@@ -1,17 +1,16 @@
-"""A picture of what border tracing did: rectangles filled, and how; borders and insides computed."""
+"""A picture of what border tracing did: which rectangles it filled, by which rule, and which pixels it computed."""
 
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import replacing, require_replaceable, target
 from mandelcl.view import View
+from mandelcl.words import NO_COUNT, Words
 
 _MOST_PIXELS = 1 << 28
-_MIXED = 0xFFFFFFFF
 _BYTES = 3
 _COMPUTED = (20, 20, 24)
 _EDGE = 0.72  # how dark a filled rectangle's outline is
@@ -19,17 +18,15 @@ _EDGE = 0.72  # how dark a filled rectangle's outline is
 _PROVED_INSIDE, _PROVED_OUTSIDE, _TRUSTED = (38, 70, 140), (196, 110, 40), (70, 150, 90)
 _LIGHTER = 0.16
 
-Words = npt.NDArray[np.uint32]
-
 
 class TracingPicture:
-    """Collects the rectangles of a render; `watch` is for `Settings`."""
+    """Collects the rectangles of a render; `watch` goes into its `Settings`."""
 
     def __init__(self, path: str | Path, view: View) -> None:
         if view.pixels > _MOST_PIXELS:
             raise InvalidInputError(f"a picture of rectangles has at most {_MOST_PIXELS} pixels; choose a smaller size")
         if not str(path).lower().endswith(".png"):
-            raise InvalidInputError(f"a picture of the rectangles is a .png, not {path}")
+            raise InvalidInputError(f"the picture of rectangles must be a .png, not {path}")
         require_replaceable(target(path), path)
         self._path = path
         self._pixels = np.full((view.height, view.width, _BYTES), _COMPUTED, np.uint8)
@@ -39,13 +36,13 @@ class TracingPicture:
     def watch(self, cap: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
         """Draw what a level of a block filled."""
         level = self._levels[block] = self._levels.get(block, -1) + 1
-        filled = np.flatnonzero(answers != _MIXED)
+        filled = np.flatnonzero(answers != NO_COUNT)
         self.rectangles += len(answers)
         for (x0, y0, x1, y1), by_proof, count in zip(
-            corners[filled].tolist(), (proved[filled] != _MIXED).tolist(), answers[filled].tolist(), strict=True
+            corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
         ):
             colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
-            edge = 0 if by_proof else 1  # what is trusted has a border that was computed
+            edge = 0 if by_proof else 1  # a trusted rectangle has a border that was computed
             top, left = block.y + y0 + edge, block.x + x0 + edge
             shade = np.array([part + (255 - part) * min(0.8, _LIGHTER * level) for part in colour])
             place = self._pixels[top : block.y + y1 + 1 - edge, left : block.x + x1 + 1 - edge]
@@ -56,7 +53,7 @@ class TracingPicture:
                 place[:, 0] = place[:, -1] = dark
 
     def write(self) -> None:
-        """Write the file, replacing what was there in one step. Raises InvalidInputError where nothing was traced."""
+        """Write the file, replacing what was there in one step. Raises InvalidInputError if nothing was traced."""
         if not self.rectangles:
             raise InvalidInputError("nothing was traced, so there are no rectangles; use --algorithm border")
         from PIL import Image

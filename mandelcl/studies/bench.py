@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.job import Job
@@ -74,7 +74,7 @@ class Bench:
         """Return the row of a job on a device: validated, then timed; where it fails, a row that says why."""
 
         def measure(row: Row) -> Row:
-            timed = Timed(job, device, settings, self.check)
+            timed = Timed(job, device, settings, self.cancel)
             row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
             if timed.warnings:
                 row = with_extra(row, warning="; ".join(timed.warnings))

@@ -61,17 +61,13 @@ STUDY = Study(
     columns=tuple(Column(f"{stage}_s", f"{stage.capitalize()} s", ".3f") for stage in child.STAGES),
     published=(
         "NVIDIA T400, double, R = 500, 1000, 1500, 2000: whole program 732, 887, 1 721, 2 910 ms; kernel 453, 662, 1 "
-        "476, "
-        "2 608 ms; copy 1.4, 4.4, 9.9, 16.7 ms; allocation 89, 62, 53, 56 ms",
+        "476, 2 608 ms; copy 1.4, 4.4, 9.9, 16.7 ms; allocation 89, 62, 53, 56 ms",
     ),
     notes=(
-        "Each run is a process of its own, and its wall time the whole life of it. start: Python, imports, the search "
-        "for "
-        "devices, the driver's context, the remembered self-test; build: kernels, from the cache where the driver "
-        "allows; "
-        "allocate: memory, touched once; kernel, copy, colour; encode: a PNG; end: what is left, mostly the driver's "
-        "and "
-        "Python's leave-taking.",
-        "Here each stage waits for the one before. `mandelcl render` overlaps them.",
+        "Each run is a process of its own, and its wall time is the whole life of that process. Start: Python, "
+        "imports, finding the devices, the driver's context, the remembered self-test. Build: the kernels, from the "
+        "cache where the driver allows it. Allocate: memory, touched once. Then kernel, copy and colour. Encode: a "
+        "PNG. End: the rest, mostly the driver and Python shutting down.",
+        "Here each stage waits for the one before it. `mandelcl render` overlaps them.",
     ),
 )

@@ -56,7 +56,7 @@ def serve(channel: Channel) -> None:
     """Do one task, the role `render`."""
     question = channel.question()
     task, started = RenderTask(**question["task"]), float(question["started"])
-    from mandelcl.computing.computation import Settings
+    from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
     from mandelcl.job import Job

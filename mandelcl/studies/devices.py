@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.errors import DeviceError
-from mandelcl.numbers import IeeeFormat, by_name
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
@@ -34,7 +34,7 @@ def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
     if row.error or not speed or not first:
         return row
     row = with_extra(row, ratio=speed / first)
-    if isinstance(number, IeeeFormat):
+    if number.is_native:
         try:
             most = peak.multiply_adds(device, number, str(row.extra["rounding"]))
         except DeviceError as error:
@@ -62,10 +62,11 @@ STUDY = Study(
         Column("ratio", "Ratio", ".3g"),
     ),
     notes=(
-        "The view is the whole set, centre −0.5, 3 high. Giter/s counts useful iterations: the sum of the counts over "
+        "The view is the whole set, centre −0.5, 3 high. Giter/s counts useful iterations: the sum of all counts over "
         "the kernel time.",
-        "An iteration needs at least three multiply-adds, so Of peak/3 is the share of the most that the device's own "
-        "measured rate of multiply-adds, in the row's rounding, would allow. Ratio is to the first device that did it.",
-        "The rounding is one for all devices: `separate` where some device's fma is software.",
+        "An iteration needs at least three multiply-adds. Of peak/3 is the speed over a third of the device's own "
+        "rate of multiply-adds, measured in the row's rounding. Ratio is the speed over that of the first device that "
+        "did the case.",
+        "All devices use the same rounding: `separate` if any of them has fma in software.",
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
@@ -42,7 +42,7 @@ def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]
     def measure(row: Row) -> Row:
         if device.type != "cpu":
             return replace(bench.row(device.partition([1])[0], case, job, None, extra), spec=row.spec)
-        timed = Timed(job, device, None, bench.check)
+        timed = Timed(job, device, None, bench.cancel)
         timed.run()
         verdict = bench.validator.check(timed.job, timed.counts, device)
         how = (1, "pinned", asdict(default_variant(device, FLOAT)), bench.repeat, bench.patience)
@@ -54,7 +54,7 @@ def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]
 
 def _variant(case: str, device: Device, size: int) -> Variant:
     usual = default_variant(device, FLOAT)
-    one_lane = Variant(1, 1, group=32, unrolled=32, lane_columns=1, local_columns=_SIXTEEN, local_rows=_SIXTEEN)
+    one_lane = Variant(1, 1, stride=32, unrolled=32, lane_columns=1, local_columns=_SIXTEEN, local_rows=_SIXTEEN)
     if case == "16x16 tiles":
         return one_lane
     if case == "one group a row":
@@ -88,18 +88,17 @@ STUDY = Study(
         Column("published_mpix_s", "Published Mpix/s", ".4g"),
     ),
     published=(
-        "Core i7-4770S, serial: 420 ms, 9.986 Mpix/s (beside one compute unit)",
-        "Core i7-4770S, parallel: 67 ms, 62.6 Mpix/s (beside all compute units)",
+        "Core i7-4770S, serial: 420 ms, 9.986 Mpix/s (compare with one compute unit)",
+        "Core i7-4770S, parallel: 67 ms, 62.6 Mpix/s (compare with all compute units)",
         "GTX 1080 Ti, one group a row: 10.6 ms, 395.7 Mpix/s; 32 ms with copies",
         "GTX 1080 Ti, 2-D tiles of 16 × 16: 0.92 ms, 4 560 Mpix/s",
     ),
     notes=(
-        "Float, separate rounding, sampled at corners from −2 − 2i, 2048². The post does not say its iteration cap; "
-        "256, "
-        "the first default of its published sample, fits its serial time.",
-        "One group a row is the post's 2048 groups of 128, a work-item taking 16 neighbouring pixels as a vector. In "
-        "the other cases a group takes a tile as large as its local size.",
-        "One compute unit is one core, to which a process of its own is kept (Linux); on other devices than CPUs a "
-        "sub-device, where the driver makes one.",
+        "Float, separate rounding, sampled at pixel corners from −2 − 2i, 2048². The post does not state its "
+        "iteration cap; 256, the first default of its published sample, fits its serial time.",
+        "One group a row is the post's 2048 groups of 128 work-items, each of which takes 16 neighbouring pixels as a "
+        "vector. In the other cases a group takes a tile as large as its local size.",
+        "One compute unit is one core of a CPU, to which a process of its own is kept (Linux). On other devices it is "
+        "a sub-device, where the driver makes one.",
     ),
 )

@@ -10,7 +10,8 @@ import numpy as np
 
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, Settings, fastest
+from mandelcl.computing.computation import Computation, fastest
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, MandelclError
@@ -71,15 +72,12 @@ class Parts:
 
     def run(self) -> Sample:
         """Compute all counts once. Kernel and copy times are those of the busiest part."""
-        for work in self._works:
-            work.log = LaunchLog()
-        queues = self._queues()
+        logs, queues = [LaunchLog() for _ in self._works], self._queues()
         started = time.perf_counter()
         with ThreadPoolExecutor(len(self._works), "mandelcl part") as pool:
-            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, strict=True)]:
+            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, logs, strict=True)]:
                 done.result()
         wall = time.perf_counter() - started
-        logs = [work.log for work in self._works]
         longest, launches = max(log.longest for log in logs), sum(len(log.seconds) for log in logs)
         kernel, copies = max(log.kernel_seconds for log in logs), max(log.copy_seconds for log in logs)
         return Sample(kernel, copies, wall, launches, longest)
@@ -88,14 +86,14 @@ class Parts:
         height, width = self.counts.shape
         if len(self._works) == 1:
             work = self._works[0]
-            return [BlockQueue([self._whole], work.block_width, work.block_height)]
+            return [work.queue([self._whole])]
         units = len(self._works)
         if self._static:
-            return [BlockQueue(blocks, width, height) for blocks in pinned.static_blocks(width, height, units)]
-        return [BlockQueue(pinned.dynamic_blocks(width, height, units), width, height)] * units
+            return [BlockQueue.of(blocks) for blocks in pinned.static_blocks(width, height, units)]
+        return [BlockQueue.of(pinned.dynamic_blocks(width, height, units))] * units
 
-    def _work(self, work: Computation, queue: BlockQueue) -> None:
-        for block, results in work.run_blocks(queue):
+    def _work(self, work: Computation, queue: BlockQueue, log: LaunchLog) -> None:
+        for block, results in work.run_blocks(queue, log=log):
             self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
 
 

@@ -2,11 +2,10 @@
 
 import time
 
-import numpy as np
-
 from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
-from mandelcl.numbers import IeeeFormat
+from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device, kernel_of
 
 _CHAINS = 12
@@ -15,7 +14,7 @@ _LONG_ENOUGH_S = 0.02
 _TOO_LONG_S = 0.5
 
 
-def multiply_adds(device: Device, number: IeeeFormat, rounding: str = "fused") -> float:
+def multiply_adds(device: Device, number: NumberFormat, rounding: str = "fused") -> float:
     """Return multiply-adds a second in a rounding, all lanes together: independent chains, the best of some launches.
 
     Raises DeviceError where the device cannot do them.
@@ -30,7 +29,11 @@ def multiply_adds(device: Device, number: IeeeFormat, rounding: str = "fused") -
     best, steps = 0.0, 256
     for _ in range(_LAUNCHES):
         started = time.perf_counter()
-        device.wait(device.launch(kernel, (items,), (1,) if lanes > 1 else None, out, np.uint32(steps)))
+        device.wait(
+            device.launch(
+                kernel, (items,), (1,) if lanes > 1 else None, *arguments("study_peak", {"out": out, "steps": steps})
+            )
+        )
         seconds = time.perf_counter() - started
         best = max(best, items * lanes * _CHAINS * steps / seconds)
         if seconds < _LONG_ENOUGH_S:

@@ -116,7 +116,8 @@ def serve(channel: Channel) -> None:
     values = channel.question()
     os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
     from mandelcl.algorithms.schedule import BlockQueue
-    from mandelcl.computing.computation import Settings, fastest
+    from mandelcl.computing.computation import fastest
+    from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
     from mandelcl.job import Job
@@ -125,15 +126,15 @@ def serve(channel: Channel) -> None:
     settings = plain(Settings(variant=Variant(**values["variant"])))
     work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
     view = work.job.view
-    for _ in work.run_blocks(BlockQueue([Block(0, 0, view.width, min(4, view.height))], view.width, 4)):
+    for _ in work.run_blocks(BlockQueue.of([Block(0, 0, view.width, min(4, view.height))])):
         pass  # builds, and wakes the device
     channel.answer({"build_s": work.program.build_seconds})
     while True:
         values = channel.question()
         check = values.pop("check")
         block = Block(**values)
-        work.log = log = LaunchLog()
-        results = [found[0] for _, found in work.run_blocks(BlockQueue([block], block.width, block.height))]
+        log = LaunchLog()
+        results = [found[0] for _, found in work.run_blocks(BlockQueue.of([block]), log=log)]
         answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
         answer |= {"launches": len(log.seconds), "longest_s": log.longest}
         if check:

@@ -47,7 +47,7 @@ def _row(bench: Bench, device: Device, resolution: int, number: str, order: str,
             row = bench.measured(row, device, job, own.run, lambda: own.counts, own.rate(), own.build_s, ORDER)
             seen[number, order] = own.counts
         else:
-            timed = Timed(job, device, None, bench.check)
+            timed = Timed(job, device, None, bench.cancel)
             row = bench.measured(row, device, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
             seen[number, order] = timed.counts
         return _compared(row, number, order, seen)
@@ -139,19 +139,17 @@ STUDY = Study(
     ),
     published=(
         "AVX, float against double: 7 559, 29 687, 53 872, 118 307 pixels differ at R = 500, 1000, 1500, 2000 (3.02, "
-        "2.97, "
-        "2.39, 2.96 % by its reckoning)",
-        "CUDA (nvc++), the same: 7 531, 29 683, 54 006, 118 413; in which order of operations is undetermined",
+        "2.97, 2.39, 2.96 % by its own reckoning)",
+        "CUDA (nvc++), the same: 7 531, 29 683, 54 006, 118 413; the order of operations is unknown",
         "i9-12900K, one thread, AVX: float 168, 645, 1 409, 2 540 ms; double 313, 1 216, 2 687, 4 732 ms; double "
-        "without "
-        "FMA 331, 1 301, 2 863, 5 051 ms",
+        "without FMA 331, 1 301, 2 863, 5 051 ms",
         "NVIDIA T400: float 194, 565, 1 187, 2 035 ms; double 234, 742, 1 582, 2 734 ms, with allocation and copy",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000. The report divides by R², so the true shares are six times smaller than its own.",
+        "3R × 2R pixels, cap 1000. The report divides by R², so the true shares are six times smaller than those it "
+        "gives.",
         "`published` is the report's own order of operations, x' = fma(x, x, −y²) + cx and y' = fma(2, x·y, cy), in a "
-        "plain "
-        "kernel that tests each step, so its time is not comparable with the other two; its counts are exactly the "
-        "published ones.",
+        "plain kernel that tests every step. Its time is not comparable with the other two, but its counts are "
+        "exactly the published ones.",
     ),
 )

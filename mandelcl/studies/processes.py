@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -25,7 +25,7 @@ def whole_process(
     the children's times; `output_sha256` is that of the file they left.
     """
     settings = Settings(variant=Variant(**task.variant)) if task.variant else None
-    timed = Timed(job, device, settings, bench.check)
+    timed = Timed(job, device, settings, bench.cancel)
     expected: list[str] = []
 
     def once() -> Sample:

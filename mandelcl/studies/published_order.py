@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import IeeeFormat, by_name
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, event_seconds, kernel_of
 from mandelcl.studies.timing import Sample
 
@@ -27,7 +28,7 @@ class PublishedOrder:
 
     def __init__(self, job: Job, device: Device, check: Callable[[], None]) -> None:
         number = by_name(job.number)
-        if not isinstance(number, IeeeFormat) or (number.needs_fp64 and not device.fp64):
+        if not number.is_native or (number.needs_fp64 and not device.fp64):
             raise DeviceError(f"{device.label} has no {job.number}")
         self.job, self._device, self._check = job, device, check
         self._lanes = default_variant(device, number).lanes
@@ -65,11 +66,11 @@ class PublishedOrder:
 
     def _launch(self, top: int, rows: int) -> float:
         view = self.job.view
-        offset = np.array([-view.lattice.column, view.lattice.row], np.int32)
-        size = np.array([view.width, view.height], np.uint32)
-        arguments = (self._view, offset, size, np.uint32(top), np.uint32(self.job.iterations), self._results)
+        values = {"view_words": self._view, "offset": (-view.lattice.column, view.lattice.row)}
+        values |= {"size": (view.width, view.height), "first_row": top, "cap": self.job.iterations}
+        given = arguments("study_published_order", values | {"counts": self._results})
         started = time.perf_counter()
-        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *arguments)
+        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *given)
         self._device.wait(event)
         seconds = event_seconds(event)
         self._check()

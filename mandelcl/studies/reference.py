@@ -6,13 +6,16 @@ steps along the edge of the set rounding in the 112th bit decides when an orbit 
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.arithmetic import Complex
 from mandelcl.job import Job
-from mandelcl.methods import direct as pixel
-from mandelcl.numbers import FLOAT, IeeeFormat, by_name
+from mandelcl.methods import method_of
+from mandelcl.methods.direct import start
+from mandelcl.numbers import NumberFormat, by_name
 
 Counts = npt.NDArray[np.uint32]
 Reals = npt.NDArray[np.floating]
@@ -27,7 +30,7 @@ _SPLITTER = 134217729.0  # 2²⁷ + 1
 def sample(job: Job) -> npt.NDArray[np.int64]:
     """Return the places, row by row, of pixels to recompute: all of a small picture, else some all over it."""
     number = by_name(job.number)
-    work = _WORK if isinstance(number, IeeeFormat) else _INTEGER_WORK
+    work = _WORK if number.is_native else _INTEGER_WORK
     wanted = max(_LEAST, min(_MOST, work // job.iterations))
     if job.view.pixels <= wanted:
         return np.arange(job.view.pixels, dtype=np.int64)
@@ -38,46 +41,92 @@ def sample(job: Job) -> npt.NDArray[np.int64]:
 def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Counts:
     """Return the counts of a resolved job's pixels; `order` is the job's rounding, or `published` (see `hpc_order`)."""
     number = by_name(job.number)
-    if not isinstance(number, IeeeFormat):
+    if not number.is_native:
         return _integer_counts(job, pixels)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return _ieee_counts(job, number, pixels, order or job.rounding)
+        return _native_counts(job, number, pixels, order or job.rounding)
 
 
-def _ieee_counts(job: Job, number: IeeeFormat, pixels: npt.NDArray[np.int64], order: str) -> Counts:
+class _Arrays:
+    """Float or double on arrays, in the order of a rounding or of the HPC report."""
+
+    def __init__(self, number: NumberFormat, order: str) -> None:
+        self._round = number.arithmetic("separate")
+        self._order = order
+        self._dtype = np.float64 if number.needs_fp64 else np.float32
+        fused = fused_double if number.needs_fp64 else fused_float
+        self.multiply_add: Operation = separate if order == "separate" else fused
+
+    @property
+    def steps_per_second(self) -> float:
+        """About how many steps of one orbit it makes a second, of some thousand at once."""
+        return 1e7
+
+    def encode(self, value: Fraction) -> Reals:
+        """Return a value as an array of one."""
+        return np.full(1, self._round.encode(value), self._dtype)
+
+    def along(self, count: Any, pitch: Fraction, start: Reals) -> Reals:
+        """Return start + count·pitch."""
+        return self.multiply_add(count.astype(self._dtype), self.encode(pitch), start)
+
+    def add(self, a: Reals, b: Reals) -> Reals:
+        """Return a + b."""
+        return a + b
+
+    def subtract(self, a: Reals, b: Reals) -> Reals:
+        """Return a − b."""
+        return a - b
+
+    def multiply(self, a: Reals, b: Reals) -> Reals:
+        """Return a·b."""
+        return a * b
+
+    def negate(self, a: Reals) -> Reals:
+        """Return −a."""
+        return -a
+
+    def absolute(self, a: Reals) -> Reals:
+        """Return |a|."""
+        return np.abs(a)
+
+    def less(self, a: Reals, b: Reals) -> npt.NDArray[np.bool_]:
+        """Return where a < b."""
+        return a < b
+
+    def square_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z² + c."""
+        (x, y), (cx, cy) = z, c
+        if self._order == "separate":
+            return (x * x - y * y) + cx, (x + x) * y + cy
+        if self._order == "published":
+            return self.multiply_add(x, x, -(y * y)) + cx, self.multiply_add(np.full_like(x, 2), x * y, cy)
+        return self.multiply_add(x, x, self.multiply_add(-y, y, cx)), self.multiply_add(x + x, y, cy)
+
+    def outside(self, z: Complex, radius_squared: Reals) -> npt.NDArray[np.bool_]:
+        """Return where not |z|² ≤ R²."""
+        x, y = z
+        return ~(self.multiply_add(x, x, y * y) <= radius_squared)
+
+
+def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Counts:
     """Return counts in float or double: test, then step, orbits dropped as they escape."""
-    dtype = np.float32 if number is FLOAT else np.float64
-    multiply_add = separate if order == "separate" else fused_float if number is FLOAT else fused_double
-    view = job.view
-
-    def real(value: Fraction) -> Reals:
-        return np.full(1, float(number.round(value)), dtype)
-
-    rows, columns = np.divmod(pixels, view.width)
-    cx = multiply_add((columns - view.lattice.column).astype(dtype), real(view.pitch), real(view.lattice.re))
-    cy = multiply_add((view.lattice.row - rows).astype(dtype), real(view.pitch), real(view.lattice.im))
-    limit = real(job.radius_squared)
+    arrays = _Arrays(number, order)
+    rows, columns = np.divmod(pixels, job.view.width)
+    z, c = (list(np.broadcast_arrays(*pair, pixels)[:2]) for pair in start(job, arrays, columns, rows))
+    limit = arrays.encode(job.radius_squared)
     found = np.full(pixels.shape, job.iterations, np.uint32)
     place: npt.NDArray[np.int64] = np.arange(len(pixels))
-    x, y = np.zeros_like(cx), np.zeros_like(cy)
     for n in range(job.iterations):
-        within = multiply_add(x, x, y * y) <= limit
-        if not within.all():
-            found[place[~within]] = n
-            place = place[within]
-            x, y, cx, cy = (values[within] for values in (x, y, cx, cy))
+        outside = arrays.outside((z[0], z[1]), limit)
+        if outside.any():
+            found[place[outside]] = n
+            place = place[~outside]
+            z, c = [part[~outside] for part in z], [part[~outside] for part in c]
             if not place.size:
                 break
-        x, y = _step(multiply_add, order, x, y, cx, cy)
+        z = list(job.formula.step(arrays, (z[0], z[1]), (c[0], c[1])))
     return found
-
-
-def _step(multiply_add: Operation, order: str, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
-    if order == "separate":
-        return (x * x - y * y) + cx, (x + x) * y + cy
-    if order == "published":
-        return multiply_add(x, x, -(y * y)) + cx, multiply_add(np.full_like(x, 2), x * y, cy)
-    return multiply_add(x, x, multiply_add(-y, y, cx)), multiply_add(x + x, y, cy)
 
 
 def separate(a: Reals, b: Reals, c: Reals) -> Reals:
@@ -122,5 +171,6 @@ def _odd_sum(a: Reals, b: Reals) -> Reals:
 
 def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Counts:
     """Return counts in the fixed point's own digits."""
+    count = method_of(job).count
     places = (divmod(each, job.view.width) for each in pixels.tolist())
-    return np.array([pixel.count(job, column, row, job.iterations) for row, column in places], np.uint32)
+    return np.array([count(job, column, row, job.iterations) for row, column in places], np.uint32)

@@ -22,7 +22,7 @@ from mandelcl.studies.validation import Verdict, digest
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-_ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
+_ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 
 _MOST_EFFICIENCY = 1.3
 _STYLES = {
@@ -71,7 +71,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
     found: list[tuple[Verdict, Counts, Job]] = []
 
     def validated(row: Row) -> Row:
-        timed = Timed(job, device, None, bench.check)
+        timed = Timed(job, device, None, bench.cancel)
         timed.run()
         found.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
         return row
@@ -168,25 +168,21 @@ STUDY = Study(
         Column("efficiency", "Efficiency", ".2f"),
     ),
     published=(
-        "i9-12900K, R = 1000, double, dynamic, 1 2 4 8 16 24 threads: 3 166, 1 617, 811, 411, 257, 208 ms (speed-up "
-        "15.2); "
-        "static: 3 205, 1 605, 1 323, 800, 507, 376 ms",
-        "the same with AVX and FMA, dynamic: 1 217, 612, 308, 158, 95, 74 ms (speed-up 16.6, efficiency 0.69 with 24)",
+        "i9-12900K, R = 1000, double, dynamic, 1, 2, 4, 8, 16, 24 threads: 3 166, 1 617, 811, 411, 257, 208 ms "
+        "(speed-up 15.2); static: 3 205, 1 605, 1 323, 800, 507, 376 ms",
+        "The same with AVX and FMA, dynamic: 1 217, 612, 308, 158, 95, 74 ms (speed-up 16.6, efficiency 0.69 with 24)",
     ),
     notes=(
-        "3000 × 2000 pixels, cap 1000, double (float where a device has no double). Speed-up and efficiency are of "
-        "wall "
-        "times, against one unit with the same lanes in the first schedule that has it.",
-        "`pinned`: the whole device, in a process kept to so many of the host's cores. `pinned static`, `pinned "
-        "dynamic`: so "
-        "many processes, each kept to a core of its own, with equal contiguous bands or blocks from one queue. CPU "
-        "devices, "
-        "on Linux.",
-        "`driver`: by OpenCL's device partition, one sub-device of so many units. `static`, `dynamic`: so many "
-        "sub-devices of "
-        "one unit, with bands or a queue as above. Kernel time is that of the busiest part.",
+        "3000 × 2000 pixels, cap 1000, double (float where a device has no double). Speed-up and efficiency refer to "
+        "wall times, against one unit with the same lanes in the first schedule that has it.",
+        "`pinned` uses the whole device, in a process kept to that many of the host's cores. `pinned static` and "
+        "`pinned dynamic` use that many processes, each kept to a core of its own, with equal contiguous bands or "
+        "with blocks from one queue. All three are for CPU devices on Linux.",
+        "`driver` uses OpenCL's device partition: one sub-device of that many units. `static` and `dynamic` use that "
+        "many sub-devices of one unit each, with bands or a queue as above. Kernel time is that of the busiest part.",
         "A driver that does not keep a sub-device to its units shows no speed-up in `driver`, and in `static` and "
-        "`dynamic` its parts wait for each other (seen with PoCL 5.0): the pinned schedules say what the cores can do.",
-        "One lane is one orbit a work-item and a work-group, which no compiler vectorises.",
+        "`dynamic` its parts wait for each other (seen with PoCL 5.0). The pinned schedules show what the cores can "
+        "do.",
+        "One lane means one orbit per work-item and one work-item per work-group, which no compiler vectorises.",
     ),
 )

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -22,7 +22,7 @@ from mandelcl.studies.timing import Timed
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 SEQUENTIAL = "sequential"
-_ONE_LANE = Variant(1, 1, group=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
+_ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 _LOCAL_GPU = ((8, 4), (8, 8), (16, 8), (16, 16), (32, 1), (32, 4), (32, 8), (64, 1), (128, 1), (256, 1))
 _LOCAL_CPU = ((1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4), (1, 8), (4, 4))
 _TRIES = 3
@@ -86,7 +86,7 @@ def _best(bench: Bench, device: Device, job: Job) -> Row:
         }:
             if columns * rows <= device.max_group_size:
                 variant = replace(usual, local_columns=columns, local_rows=rows)
-                timed = Timed(job, device, Settings(variant=variant), bench.check)
+                timed = Timed(job, device, Settings(variant=variant), bench.cancel)
                 if timed.job.view.pixels / timed.rate > bench.patience:
                     return bench.row(device, row.case, job, None, row.extra)  # which says so
                 timed.run()
@@ -134,14 +134,13 @@ STUDY = Study(
     published=(
         "GTX 970M against one core of a mobile Core i7 (6th generation), whole process: 2.8 times as fast at 512², "
         "5.1 times at 16384²",
-        "Its charts are pictures: exact times are undetermined",
+        "The coursework shows its times only as charts, so exact times are unknown",
     ),
     notes=(
-        "Double, separate rounding, cap 255, written as binary PPM. A whole process is Python's start, the search for "
-        "devices, kernels from the cache, the picture and its file; its kernel time is shown beside it.",
-        "Sequential is one compute unit (a sub-device) and one orbit at a time, by the same program. Speed-up is over "
-        "it.",
-        "Contraction on is fused rounding: other counts, so it is validated by itself, and its file is not the "
-        "coursework's.",
+        "Double, separate rounding, cap 255, written as binary PPM. A whole process starts Python, finds the devices, "
+        "loads kernels from the cache, computes the picture and writes its file; its kernel time is shown beside it.",
+        "Sequential is the same program kept to one core of a CPU, with one orbit at a time. Speed-up is over it.",
+        "Contraction on means fused rounding. It gives other counts, so it is validated separately, and its file is "
+        "not the coursework's.",
     ),
 )

@@ -8,7 +8,8 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.engine import choose
-from mandelcl.engine.program import Program
+from mandelcl.engine.memory import fresh
+from mandelcl.engine.program import Execution, Program
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.files import output
@@ -17,7 +18,6 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import values_of
 from mandelcl.shading.colour import Colouring
-from mandelcl.studies.timing import plain
 
 _STRIP_ROWS = 64
 
@@ -39,22 +39,22 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
         spent[name] = now - mark
         mark = now
 
-    program = Program(device, choice.job, choice.variant, choice.loop_limit, plain(None).shortcuts)
+    program = Program(device, choice.job, choice.variant, Execution(shortcuts=False, loop_limit=choice.loop_limit))
     program.launch_probe(program.allocate(1024, program.variant.tile[0]), *program.variant.tile, 1).wait(device)
     stage("build")
     view = choice.job.view
     whole = Block(0, 0, view.width, view.height)
-    if program.groups > program.most_groups:
+    if program.strides > program.most_strides:
         raise DeviceError(f"{device.label} cannot run to a cap of {choice.job.iterations} in one launch")
     memory = program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     device.queue.finish()
     stage("allocate")
-    launch = program.launch_block(memory, whole, 0, view.height, program.groups)
+    launch = program.launch_block(memory, whole, 0, view.height, program.strides)
     launch.wait(device)
     kernel_s = launch.seconds(mark)
     stage("kernel")
-    results, event = program.read_results(memory, whole)
+    results, event = memory.read_results(whole, fresh, guarded=False)
     device.wait(event)
     stage("copy")
     field = Field(choice.job, values_of(choice.job.planes, results, choice.job.facts))

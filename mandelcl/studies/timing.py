@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.algorithms.schedule import BlockQueue
-from mandelcl.block import Block
-from mandelcl.computing.computation import Settings, fastest
+from mandelcl.block import whole_of
+from mandelcl.cancelling import Token
+from mandelcl.computing.computation import fastest
+from mandelcl.computing.settings import Settings
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -43,12 +44,12 @@ def plain(settings: Settings | None) -> Settings:
 class Timed:
     """A job built for a device, to be run more than once; `counts` holds the last run's.
 
-    Raises what `Computation` raises. `check` is called after each launch and may raise, to stop there.
+    Raises what `Computation` raises. Setting `cancel` ends a run with CancelledError.
     """
 
-    def __init__(self, job: Job, device: Device, settings: Settings | None, check: Callable[[], None]) -> None:
+    def __init__(self, job: Job, device: Device, settings: Settings | None, cancel: Token) -> None:
         self._work = fastest(job, [device], plain(settings))
-        self._check = check
+        self._cancel = cancel
         self.job = self._work.job
         view = self.job.view
         try:
@@ -73,15 +74,12 @@ class Timed:
 
     def run(self) -> Sample:
         """Compute all counts once."""
-        work, view = self._work, self.job.view
-        work.log = LaunchLog()
-        work.log.check = self._check
+        work, view, log = self._work, self.job.view, LaunchLog()
         started = time.perf_counter()
-        whole = Block(0, 0, view.width, view.height)
-        for block, results in work.run_blocks(BlockQueue([whole], work.block_width, work.block_height)):
+        for block, results in work.run_blocks(work.queue([whole_of(view)]), log=log, cancel=self._cancel):
             self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started
-        return Sample(work.log.kernel_seconds, work.log.copy_seconds, wall, len(work.log.seconds), work.log.longest)
+        return Sample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
 
 
 def repeated(
@@ -93,7 +91,7 @@ def repeated(
     """Return at least one timed run, `repeat` where they end within `patience` seconds.
 
     Where the kernel times of `repeat` runs spread so much that their median is not known to 2 %, they grow to at most
-    five times as many, for two seconds.
+    five times as many, for at most a second longer.
     """
     samples: list[Sample] = []
     started = clock()

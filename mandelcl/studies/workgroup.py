@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
-from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
@@ -36,7 +36,7 @@ def run(bench: Bench) -> Iterator[Row]:
 
 def _row(bench: Bench, device: Device, resolution: int, columns: int, rows: int) -> Row:
     """Return the row of a resolution with work-groups of so many columns × rows of work-items."""
-    number: IeeeFormat = DOUBLE if device.fp64 else FLOAT
+    number = DOUBLE if device.fp64 else FLOAT
     job = jobs.hpc_job(resolution, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
     extra: dict[str, Value] = {"resolution": resolution, "columns": columns, "rows": rows}
     if resolution in PUBLISHED_MS and device.fp64:
@@ -99,8 +99,8 @@ STUDY = Study(
         "NVIDIA T400, double, R = 2000: 81 670 ms with 1×1, about 2 715 ms from 32 work-items on",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000, double (float where a device has no double), the device's own variant with another "
-        "local size; on a CPU a work-item takes several vectors of pixels, on a GPU one pixel.",
-        "The published times include allocation and copy; ours are kernel times.",
+        "3R × 2R pixels, cap 1000, double (float where a device has no double). The kernels have the device's own "
+        "variant with another local size: on a CPU a work-item takes several vectors of pixels, on a GPU one pixel.",
+        "The published times include allocation and copy; these are kernel times.",
     ),
 )

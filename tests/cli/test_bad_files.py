@@ -43,6 +43,25 @@ def test_an_output_given_twice(run: Run, folder: Path) -> None:
         assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin)
 
 
+def test_an_output_among_the_tiles_of_another(run: Run, folder: Path) -> None:
+    """They are replaced as a whole."""
+    pytest.importorskip("pyvips")
+    (folder / "w.dzi").write_text("older")
+    (folder / "w_files" / "0").mkdir(parents=True)
+    for path in ("w_files/p.png", "w_files/0/p.png"):
+        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", "w.dzi", "-o", path)
+        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", path, "-o", "w.dzi")
+
+
+def test_a_drawing_does_not_replace_what_is_compared(run: Run, folder: Path) -> None:
+    for name in ("a.ppm", "b.ppm"):
+        (folder / name).write_bytes(b"P6 1 1 255\n" + name.encode()[:3])
+    (folder / "link.ppm").symlink_to("b.ppm")
+    for path in ("a.ppm", "./b.ppm", "link.ppm"):
+        assert "one of the two" in refused(run, folder, "compare", "a.ppm", "b.ppm", "-o", path, code=2)
+    assert (folder / "a.ppm").read_bytes().endswith(b"a.p")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written(run: Run, folder: Path) -> None:
     locked = folder / "locked"

@@ -235,3 +235,70 @@ def test_a_reader_that_stops_reading_is_no_error(arguments: tuple[str, ...]) -> 
         os.close(writing)
     assert done.stderr == ""
     assert done.returncode in (0, 1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("line", "code", "unbuffered"),
+    [
+        ("--help", 1, ""),
+        ("locations", 1, ""),
+        ("locations", 1, "1"),
+        ("devices", 1, ""),
+        ("render --size 8x8 --json", 1, ""),
+        ("compare a.ppm a.ppm", 2, ""),
+        ("compare a.ppm a.ppm", 2, "1"),
+    ],
+)
+@pytest.mark.usefixtures("usable")
+def test_a_full_disk_behind_standard_output_is_a_line(folder: Path, line: str, code: int, unbuffered: str) -> None:
+    (folder / "a.ppm").write_bytes(b"P6 1 1 255\n123")
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "mandelcl", *line.split()]
+        environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, env=environment)
+    assert done.stderr.splitlines()[-1:] == ["mandelcl: cannot write to standard output: No space left on device"]
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left", "a/file"), OSError(24, "Too many open files")])
+def test_other_errors_of_the_system_are_not_taken_for_it(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise error
+
+    (folder / "a.ppm").write_bytes(b"P6 1 1 255\n123")
+    monkeypatch.setattr("mandelcl.cli.compare.compare", fail)
+    with pytest.raises(OSError, match=error.strerror):
+        run("compare", "a.ppm", "a.ppm")
+
+
+@pytest.mark.parametrize("name", ["[red]x.png", "[/].png"])
+def test_brackets_in_a_files_name_are_no_markup(draw: Run, folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    assert draw("render", "--size", "8x8", "-o", name).err.startswith(f"{name}: 8x8, ")
+    assert (folder / name).exists()
+
+
+@pytest.mark.usefixtures("usable")
+def test_brackets_in_a_devices_name_are_no_markup(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from mandelcl.cli.bench import _show
+    from mandelcl.errors import DeviceError
+    from mandelcl.opencl.device import Device, discover
+
+    def refuse(device: Device, *_arguments: object, **_options: object) -> None:
+        raise DeviceError(f"{device.label}: no")
+
+    device = discover()[0]
+    device.name = "GPU [/x] [bold]"
+    monkeypatch.setattr("mandelcl.cli.devices.discover", lambda: [device])
+    monkeypatch.setattr("mandelcl.engine.choose.discover", lambda: [device])
+    monkeypatch.setattr("mandelcl.engine.tune.tune", refuse)
+    assert device.name in run("devices", "--no-self-test").out
+    assert device.name in run("tune", "--number", "float").err
+    _show(["a"], [[device.name]])
+    assert device.name in capfd.readouterr().out

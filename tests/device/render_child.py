@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.files import output
 from mandelcl.job import Job

@@ -11,12 +11,12 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.algorithms import border, escape
-from mandelcl.algorithms.schedule import BlockQueue, Pace
-from mandelcl.algorithms.schedule import Launch as Plan
+from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
-from mandelcl.block import Block
-from mandelcl.engine.program import Program
+from mandelcl.block import Block, whole_of
+from mandelcl.engine.memory import fresh
+from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.selftest import verdict
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
@@ -104,23 +104,23 @@ def expected_smooth(job: Job, limit: int) -> Smooth:
 
 
 class SetPace(Pace):
-    """A pace that a test sets: `rows` of fresh orbits a launch, and `groups` of iterations, over and over."""
+    """A pace that a test sets: `rows` of fresh orbits a launch, and `strides` of iterations, over and over."""
 
-    def __init__(self, rows: tuple[int, ...], groups: tuple[int, ...]) -> None:
+    def __init__(self, rows: tuple[int, ...], strides: tuple[int, ...]) -> None:
         super().__init__(1.0, 1.0, 1)
-        self._rows, self._groups, self._launches = rows, groups, 0
+        self._rows, self._strides, self._launches = rows, strides, 0
 
     def _turn(self, values: tuple[int, ...], most: int) -> int:
         self._launches += 1
         return max(1, min(most, values[self._launches % len(values)]))
 
-    def first(self, width: int, rows: int, groups: int, group: int) -> Plan:  # noqa: ARG002 - as Pace has it
-        return Plan(self._turn(self._rows, rows), self._turn(self._groups, groups))
+    def first(self, width: int, rows: int, strides: int, stride: int) -> LaunchPlan:  # noqa: ARG002 - as Pace has it
+        return LaunchPlan(self._turn(self._rows, rows), self._turn(self._strides, strides))
 
-    def next(self, previous: int, seconds: float, groups: int) -> int:  # noqa: ARG002 - as Pace has it
-        return self._turn(self._groups, groups)
+    def next(self, previous: int, seconds: float, strides: int) -> int:  # noqa: ARG002 - as Pace has it
+        return self._turn(self._strides, strides)
 
-    def learn(self, orbit_groups: float, group: int, seconds: float) -> None:
+    def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:
         pass
 
 
@@ -134,11 +134,11 @@ def planes(
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
 ) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return the raw results (planes, height, width) of a job in blocks of a shape, and the number of launches."""
-    limit = verdict(device, by_name(job.number), job.rounding).loop_limit
-    program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
+    """Return the raw results (words, height, width) of a job in blocks of a shape, and the number of launches."""
+    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
-    blocks = BlockQueue([Block(0, 0, view.width, view.height)], *(block or (view.width, view.height)))
+    blocks = BlockQueue.tiled([whole_of(view)], *(block or (view.width, view.height)))
     for done, words in escape.run(program, blocks, pace, log):
         results[place(done)] = words
     return results, len(log.seconds)
@@ -162,12 +162,12 @@ def traced(
 
     With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
     """
-    limit = verdict(device, by_name(job.number), job.rounding).loop_limit
-    program, log, view = Program(device, job, variant, limit), LaunchLog(), job.view
+    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     width, height = block or (view.width, view.height)
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
-    tracer = border.Tracer(program, width * height, pace, log, plan)
-    for part in BlockQueue([Block(0, 0, view.width, view.height)], width, height):
+    tracer = border.Tracer(program, program.allocate(width * height, 1), pace, log, plan)
+    for part in BlockQueue.tiled([whole_of(view)], width, height):
         if min(part.width, part.height) < LEAST_SIDE:
             ((_, words),) = border.run(program, [part], pace, log, plan)
         else:
@@ -175,7 +175,7 @@ def traced(
                 device.clear(tracer.memory.results, 4 * job.words * width * height)
             filled = tracer.trace(part)
             assert 0 <= filled <= part.pixels
-            words, copied = program.read_results(tracer.memory, part)
+            words, copied = tracer.memory.read_results(part, fresh, guarded=False)
             device.wait(copied)
         results[place(part)] = words
     return results, tracer.traced, len(log.seconds)

@@ -1,7 +1,7 @@
 """One crew for one job after the other, on real devices: fresh bytes from the same processes."""
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
+from mandelcl.errors import CancelledError
 from mandelcl.job import Job
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
@@ -86,9 +87,8 @@ def test_a_job_may_come_while_another_is_under_way(blocks: int, workers: list[Wo
         for _ in range(blocks):
             next(run)
         crew.reset(endless)
-        under_way = crew.run([Block(0, 0, 320, 200)], lambda _wait: True)
-        crew.log.check = lambda: stop(crew)
-        with pytest.raises(InterruptedError):
+        under_way = crew.run([Block(0, 0, 320, 200)], cancel=Loaded(crew))
+        with pytest.raises(CancelledError):
             next(under_way)
         crew.reset(job(-1))
         assert np.array_equal(field(crew)[0], render(job(-1), choices[0].device)[0].counts)
@@ -96,10 +96,14 @@ def test_a_job_may_come_while_another_is_under_way(blocks: int, workers: list[Wo
         assert len(workers) == started
 
 
-def stop(crew: Crew) -> None:
-    """Raise once all workers have blocks."""
-    if all(crew._busy(seat) for seat in crew._roster):
-        raise InterruptedError
+@dataclass
+class Loaded:
+    """The token that stops a crew once all its workers have blocks."""
+
+    crew: Crew
+
+    def is_set(self) -> bool:
+        return all(self.crew._busy(seat) for seat in self.crew._roster)
 
 
 def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.seat import Patience
 from mandelcl.engine import choose

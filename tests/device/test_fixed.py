@@ -31,14 +31,14 @@ KERNEL void test_number(global const uint *encoded, global const uint *states, g
   const number_real limit = number_load(encoded + 2 * NUMBER_WORDS);
   const number_pitch pitch = number_load_pitch(encoded + 3 * NUMBER_WORDS);
   const int_lanes column = LANED(as_int)(get(columns_rows, 0)), row = LANED(as_int)(get(columns_rows, 1));
-  const number_complex c = number_point(column, row, anchor, pitch);
+  const number_complex c = {number_along(column, pitch, anchor.re), number_along(row, pitch, anchor.im)};
   number_pack(c, words);
   for (uint w = 0; w < NUMBER_STATE_WORDS; w++) put(points, w, words[w]);
   for (uint w = 0; w < NUMBER_STATE_WORDS; w++) words[w] = get(states, w);
   const number_complex z = number_unpack(words);
   put(outsides_norms, 0, LANED(as_uint)(number_outside(z, limit)));
   put(outsides_norms, 1, LANED(as_uint)(number_far_norm(number_far_from(z))));
-  number_pack(number_step(z, c), words);
+  number_pack(number_square_add(z, c), words);
   for (uint w = 0; w < NUMBER_STATE_WORDS; w++) put(steps, w, words[w]);
 }
 """

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import InvalidInputError
@@ -57,7 +58,7 @@ def variants(device: Device, number: str) -> list[Variant]:
 
 def check(device: Device, job: Job) -> None:
     for variant in variants(device, job.number):
-        np.testing.assert_array_equal(render(job, device, variant=variant)[0].counts, expected(job))
+        np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, expected(job))
 
 
 @pytest.mark.parametrize(("number", "place"), CASES)
@@ -116,11 +117,11 @@ def test_any_split(device: Device, number: str, share: int) -> None:
 @pytest.mark.parametrize("number", NUMBERS)
 def test_blocks_and_budgets(device: Device, number: str) -> None:
     job = job_of(number, "whole set")
-    for settings in ({"block_pixels": 7}, {"block_pixels": 100}, {"blocks": (3, 4)}):
-        field, _ = render(job, device, **settings)
+    for settings in (Settings(block_pixels=7), Settings(block_pixels=100), Settings(blocks=(3, 4))):
+        field, _ = render(job, device, settings)
         np.testing.assert_array_equal(field.counts, expected(job))
     for budget in (1e-9, 1e-4):
-        np.testing.assert_array_equal(render(job, device, budget=budget)[0].counts, expected(job))
+        np.testing.assert_array_equal(render(job, device, Settings(budget=budget))[0].counts, expected(job))
 
 
 def test_same_hash_everywhere() -> None:
@@ -128,7 +129,7 @@ def test_same_hash_everywhere() -> None:
     for number, place in (("fp128", "julia-island"), ("fixed:8", "mini-set-1")):
         job = Job(find_location(place).view(48, 27), 1500, number=number, rounding="fixed")
         hashes = {
-            (device.spec, variant.double_digits): render(job, device, variant=variant)[0].counts_sha256()
+            (device.spec, variant.double_digits): render(job, device, Settings(variant=variant))[0].counts_sha256()
             for device in discover()
             for variant in variants(device, number)
         }

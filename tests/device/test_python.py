@@ -17,7 +17,7 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, View
-from mandelcl.computing.computation import Progress
+from mandelcl.computing.settings import Progress, Settings
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import CancelledError, InvalidInputError, NoDeviceError
 from mandelcl.numbers import FLOAT
@@ -58,13 +58,23 @@ def test_devices_are_specs_or_devices() -> None:
     first = discover()[0]
     for devices in (first, [first], first.spec, [first.spec]):
         field, report = mandelcl.render(JOB, devices)
-        assert (field.counts_sha256(), report.platform) == (clean(), first.platform)
+        assert (field.counts_sha256(), report.platform) == (clean(), [first.platform])
     field, report = mandelcl.render(JOB, first.platform.upper())
     assert field.counts_sha256() == clean()
-    named = [report.platform] if isinstance(report.platform, str) else report.platform
-    assert set(named) == {first.platform}
+    assert set(report.platform) == {first.platform}
     with pytest.raises(NoDeviceError, match="no device matches 'nonsense'"):
         mandelcl.render(JOB, "nonsense")
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_an_output_is_a_path_or_several(tmp_path: Path, kind: Callable[[Path], str | Path]) -> None:
+    colouring = mandelcl.Colouring(mandelcl.find_palette("coursework"))
+    report = mandelcl.render_to(kind(tmp_path / "one.png"), JOB, colouring)
+    assert report.counts_sha256 == clean()
+    mandelcl.render_to([kind(tmp_path / name) for name in ("two.png", "two.npz")], JOB, colouring)
+    mandelcl.render_to(kind(tmp_path / "one.npz"), JOB)
+    for suffix in ("png", "npz"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
 def test_one_device_works_in_this_process(workers: list[WorkerProcess]) -> None:
@@ -106,15 +116,17 @@ def test_several_devices_refuse_what_is_of_one() -> None:
     if len(specs()) < 2:
         pytest.skip("sharing needs two OpenCL devices")
     with pytest.raises(InvalidInputError, match="blocks are of one device"):
-        mandelcl.render(JOB, specs(), blocks=(2, 2))
+        mandelcl.render(JOB, specs(), Settings(blocks=(2, 2)))
     with pytest.raises(InvalidInputError, match="variants are of one device"):
-        mandelcl.render(JOB, specs(), variant=default_variant(several()[0], FLOAT))
+        mandelcl.render(JOB, specs(), Settings(variant=default_variant(several()[0], FLOAT)))
 
 
 @pytest.mark.parametrize("how", ["alone", "together"])
 def test_progress_grows_to_the_end(how: str) -> None:
     seen: list[Progress] = []
-    mandelcl.render(JOB, specs() if how == "together" else specs()[:1], progress=seen.append, block_pixels=500)
+    mandelcl.render(
+        JOB, specs() if how == "together" else specs()[:1], Settings(block_pixels=500), progress=seen.append
+    )
     done = [step.pixels for step in seen]
     assert done == sorted(set(done))
     assert done[-1] == seen[-1].pixels_total == JOB.view.pixels
@@ -135,9 +147,9 @@ def test_a_render_can_be_cancelled(how: str, workers: list[WorkerProcess]) -> No
         (JOB, lambda cancel: lambda _progress: cancel.set()),
         (long, from_another_thread),
     ):
-        cancel = threading.Event()
+        cancel, settings = threading.Event(), Settings(block_pixels=500, shortcuts=False)
         with pytest.raises(CancelledError, match="stopped"):
-            mandelcl.render(job, devices, progress=arrange(cancel), cancel=cancel, block_pixels=500, shortcuts=False)
+            mandelcl.render(job, devices, settings, progress=arrange(cancel), cancel=cancel)
     assert not any(worker.running for worker in workers)
 
 

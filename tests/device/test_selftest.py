@@ -12,14 +12,14 @@ import pytest
 
 from mandelcl import cache
 from mandelcl.engine import choose, known_answers, selftest, source
-from mandelcl.engine.known_answers import Words
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import FLOAT, NumberFormat
+from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device, kernel_of
 from mandelcl.rendering.render import render
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import Target, devices, expected
 
@@ -101,7 +101,8 @@ def test_some_device_contracts(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize("what", ["integers", "shapes", "steps"])
 def test_a_wrong_answer_is_seen(target: Target, what: str, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del fresh_cache
-    right = getattr(known_answers, what)
+    home = known_answers if what == "integers" else ieee_answers
+    right = getattr(home, what)
     monkeypatch.setattr(selftest, "_SEEN", {})
 
     def wrong(*arguments: Any) -> tuple[Words, Words]:
@@ -109,7 +110,7 @@ def test_a_wrong_answer_is_seen(target: Target, what: str, fresh_cache: Path, mo
         answers[target.number.words - 1, 3] ^= 0x3F800000  # makes no denormal, which might be excused
         return inputs, answers
 
-    monkeypatch.setattr(known_answers, what, wrong)
+    monkeypatch.setattr(home, what, wrong)
     found = selftest.verdict(target.device, target.number, target.rounding)
     assert not found.passed
     assert f"word {target.number.words - 1} is" in found.reason
@@ -142,10 +143,10 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
     broken, job = Broken("9:9", device.handle), Job(views.whole(9, 6), 20, number="float", rounding="separate")
     own = selftest.verdict
 
-    def verdict(one: Device, number: NumberFormat, rounding: str, *rest: Any) -> selftest.Verdict:
+    def verdict(one: Device, number: NumberFormat, rounding: str, *rest: Any, **more: Any) -> selftest.Verdict:
         if isinstance(one, Broken):
             return selftest.Verdict(False, "wrong on purpose", False, 0.0, False, 0)
-        return own(one, number, rounding, *rest)
+        return own(one, number, rounding, *rest, **more)
 
     monkeypatch.setattr(selftest, "verdict", verdict)
     assert choose.fastest(job, [broken, device]).device is device

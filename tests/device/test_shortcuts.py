@@ -10,7 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.engine.program import Program
+from mandelcl.computing.settings import Settings
+from mandelcl.engine.memory import fresh
+from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
@@ -59,10 +61,10 @@ def variants(target: Target) -> list[Variant | None]:
     """Return the device's own shape and another, that looks for cycles at other steps: one for each rounding."""
     own = default_variant(target.device, target.number)
     if own.lanes == 1:
-        return [None, replace(own, group=7, unrolled=1)]
+        return [None, replace(own, stride=7, unrolled=1)]
     if target.rounding == "fused":
-        return [None, replace(own, lanes=2, lane_columns=1, vectors=3, group=7, unrolled=1)]
-    return [None, replace(own, group=1, unrolled=1)]
+        return [None, replace(own, lanes=2, lane_columns=1, vectors=3, stride=7, unrolled=1)]
+    return [None, replace(own, stride=1, unrolled=1)]
 
 
 @pytest.mark.parametrize("across", [Fraction(1, 2), Fraction(1, 50), Fraction(1, 5000)], ids=["0.5", "0.02", "2e-4"])
@@ -78,7 +80,7 @@ def test_edges(target: Target, place: str, across: Fraction) -> None:
 def test_with_and_without(target: Target, place: str) -> None:
     job = target.job(views.PLACES[place](61, 43), CAP)
     for shortcuts in (True, False):
-        field, _ = render(job, target.device, shortcuts=shortcuts)
+        field, _ = render(job, target.device, Settings(shortcuts=shortcuts))
         np.testing.assert_array_equal(field.counts, expected(job))
 
 
@@ -102,7 +104,7 @@ def test_radii(target: Target) -> None:
 
 def test_smooth_is_the_same(target: Target) -> None:
     job = target.job(views.whole(61, 43), CAP, planes=("counts", "smooth"))
-    fields = [render(job, target.device, shortcuts=shortcuts)[0] for shortcuts in (True, False)]
+    fields = [render(job, target.device, Settings(shortcuts=shortcuts))[0] for shortcuts in (True, False)]
     np.testing.assert_array_equal(fields[0].counts, fields[1].counts)
     np.testing.assert_array_equal(fields[0].smooth, fields[1].smooth)
 
@@ -119,18 +121,18 @@ def test_fixed(device: Device, number: str) -> None:
     ):
         job = Job(view, 200, number=number, rounding="fixed")
         for variant in variants:
-            np.testing.assert_array_equal(render(job, device, variant=variant)[0].counts, fixed_counts(job))
+            np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, fixed_counts(job))
 
 
 def after(device: Device, job: Job, groups: int, shortcuts: bool) -> tuple[npt.NDArray[np.uint32], int]:
     """Return the results after a launch of so many groups (0 where undecided), and how many orbits go on."""
-    program = Program(device, job, shortcuts=shortcuts)
+    program = Program(device, job, execution=Execution(shortcuts=shortcuts))
     view = job.view
     block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     launch = program.launch_block(memory, block, 0, view.height, groups)
     launch.wait(device)
-    results, copied = program.read_results(memory, block)
+    results, copied = memory.read_results(block, fresh, guarded=False)
     device.wait(copied)
     return results[0], launch.survivors
 
@@ -176,7 +178,7 @@ def test_margins_in_fixed_point(device: Device) -> None:
 def test_cycles_end_orbits(target: Target, period: int, point: complex) -> None:
     """Orbits that settle on a cycle are decided long before the cap, and only with shortcuts."""
     job = target.job(at(point, 13, 11, Fraction(1, 1000)), 100_000)
-    groups = 4096 // Program(target.device, job).variant.group
+    groups = 4096 // Program(target.device, job).variant.stride
     assert after(target.device, job, groups, shortcuts=True)[1] == 0, period
     results, survivors = after(target.device, job, groups, shortcuts=False)
     assert survivors == job.view.pixels
@@ -188,16 +190,16 @@ def test_no_shortcut_where_nothing_is_inside(target: Target) -> None:
     job = target.job(View.centred(Fraction("-0.7436"), Fraction("0.1318"), Fraction(400), 61, 37), 5000)
     for groups in (1, 4, 16):
         found = [after(target.device, job, groups, shortcuts) for shortcuts in (True, False)]
-        escaped = expected(job) <= groups * Program(target.device, job).variant.group
+        escaped = expected(job) <= groups * Program(target.device, job).variant.stride
         for results, _ in found:
             np.testing.assert_array_equal(results[escaped], expected(job)[escaped])
 
 
 def test_the_first_launch_is_short_where_the_cap_is_far(target: Target) -> None:
     near, far = (target.job(views.whole(31, 23), cap) for cap in (1000, 100_000))
-    assert Program(target.device, near).first_groups == Program(target.device, near).groups
-    without = Program(target.device, far, shortcuts=False)
-    assert without.first_groups == without.groups
+    assert Program(target.device, near).first_strides == Program(target.device, near).strides
+    without = Program(target.device, far, execution=Execution(shortcuts=False))
+    assert without.first_strides == without.strides
     program = Program(target.device, far)
-    assert program.first_groups * program.variant.group <= 512
+    assert program.first_strides * program.variant.stride <= 512
     assert render(far, target.device)[1].launches > 2

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.block import Block
+from mandelcl.computing.settings import Settings
+from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job
@@ -106,14 +108,14 @@ def test_any_split(
 @pytest.mark.parametrize("block_pixels", [1, 7, 100, 10_000])
 def test_block_sizes(target: Target, block_pixels: int) -> None:
     job = target.job(views.seahorses(23, 11), 120)
-    field, _ = render(job, target.device, block_pixels=block_pixels)
+    field, _ = render(job, target.device, Settings(block_pixels=block_pixels))
     check(job, field.counts)
 
 
 @pytest.mark.parametrize("budget", [1e-9, 1e-4, 10.0])
 def test_budgets(target: Target, budget: float) -> None:
     job = target.job(views.whole(37, 23), 400)
-    field, report = render(job, target.device, budget=budget)
+    field, report = render(job, target.device, Settings(budget=budget))
     check(job, field.counts)
     if budget < 1e-6:
         assert report.launches > 10
@@ -154,14 +156,14 @@ def test_counts_saturate(target: Target) -> None:
         block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
         launch = program.launch_block(memory, block, 0, block.height, 1)
         launch.wait(target.device)
-        started = program.groups - left
+        started = program.strides - left
         launch = program.launch_survivors(memory, block, launch.survivors, started, left)
         launch.wait(target.device)
-        results, copied = program.read_results(memory, block)
+        results, copied = memory.read_results(block, fresh, guarded=False)
         target.device.wait(copied)
-        beyond = np.minimum(truth - variant.group + started * variant.group, cap)
-        beyond[truth > (1 + left) * variant.group] = cap
-        np.testing.assert_array_equal(results[0], np.where(truth <= variant.group, truth, beyond))
+        beyond = np.minimum(truth - variant.stride + started * variant.stride, cap)
+        beyond[truth > (1 + left) * variant.stride] = cap
+        np.testing.assert_array_equal(results[0], np.where(truth <= variant.stride, truth, beyond))
 
 
 def test_two_renders_at_once(target: Target) -> None:
@@ -170,7 +172,7 @@ def test_two_renders_at_once(target: Target) -> None:
 
     def work(k: int) -> None:
         for _ in range(3):
-            counts[k] = render(jobs[k], target.device, block_pixels=500, budget=1e-3)[0].counts
+            counts[k] = render(jobs[k], target.device, Settings(block_pixels=500, budget=1e-3))[0].counts
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(len(jobs))]
     for thread in threads:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.computing.computation import Progress, Settings
-from mandelcl.errors import CancelledError, FileError
+from mandelcl.computing.settings import Progress, Settings
+from mandelcl.errors import BuildError, CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -205,9 +205,80 @@ def test_another_device_goes_on(device: Device, files: Files) -> None:
     files.check(first)
 
 
+def test_what_auto_settled_on_goes_on(device: Device, files: Files) -> None:
+    """Strict, too, which means nothing once the algorithm is escape time."""
+    files.job = replace(files.job, algorithm="auto", strict=True)
+    files.stop(device, WIDTH * HEIGHT // 2)
+    kept = len(files.bands())
+    report = files.render(device, resume=True)
+    assert report.algorithm == "escape", "so small a picture is not worth tracing"
+    assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    files.check(device)
+
+
 def test_resume_without_a_store_starts_afresh(device: Device, files: Files) -> None:
     assert files.render(device, resume=True).pixels_computed == WIDTH * HEIGHT
     files.check(device)
+
+
+def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
+    """A folder that has come into the place of the last: the first is not replaced, and nothing finished is lost."""
+    first, last = files.paths
+    first.write_text("older")
+    with pytest.raises(FileError) as caught:
+        render_to(files.paths, files.job, ICE, device, progress=lambda _done: last.mkdir(exist_ok=True))
+    drafts = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
+    kept = f"finished, and kept until the next render: {drafts[0]}, {drafts[1]}"
+    assert str(caught.value) == f"cannot write {last}: it is a folder; {kept}"
+    assert first.read_text() == "older"
+    finished = drafts[0].read_bytes()
+    last.rmdir()
+    render_to(files.paths, files.job, ICE, device)
+    assert finished == first.read_bytes()
+    files.check(device)
+
+
+def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk refuses the last of two: the first is in place, the other kept, and the line says so."""
+    first, last = files.paths
+    replace = Path.replace
+
+    def refuse(self: Path, place: Path) -> Path:
+        if place == last:
+            raise PermissionError(1, "Operation not permitted", str(self), None, str(place))
+        return replace(self, place)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(FileError) as caught:
+        files.render(device)
+    monkeypatch.undo()
+    draft = files.folder / "a.npz.part" / "draft"
+    kept = f"finished, and kept until the next render: {draft}"
+    assert str(caught.value) == f"cannot write {last}: Operation not permitted; {kept}"
+    assert first.exists()
+    finished = draft.read_bytes()
+    files.render(device, resume=True)
+    assert finished == last.read_bytes()
+    files.check(device)
+
+
+def test_a_failure_stays_what_it_is(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a word on what is kept, but with its own kind, data, cause and stack."""
+
+    def refuse(*_arguments: Any) -> None:
+        limit = time.monotonic() + 10
+        while not (files.part / "manifest.json").exists() and time.monotonic() < limit:
+            time.sleep(0.01)
+        raise BuildError("it refuses", "line 7: error", "0:0") from ValueError("the cause")
+
+    monkeypatch.setattr(png, "_pack_lines", refuse)
+    with pytest.raises(
+        BuildError, match=r"^it refuses; \d+ of 10 bands are kept in .*: go on with --resume$"
+    ) as caught:
+        files.render(device)
+    assert (caught.value.log, caught.value.device) == ("line 7: error", "0:0")
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "refuse" in [entry.name for entry in caught.traceback]
 
 
 Fail = Callable[..., None]

@@ -115,7 +115,7 @@ def test_the_kind_of_digits_is_not_tuned(device: Device, fresh: Path) -> None:
     fp128 = by_name("fp128")
     for digits in {device.fp64, False}:
         own = default_variant(device, fp128, digits)
-        faster = replace(own, group=own.group * 2)
+        faster = replace(own, stride=own.stride * 2)
         remember(device, fp128, faster)
         assert suited(device, fp128, digits) == variant.Suited(faster, "tuned")
     remember(device, fp128, replace(faster, digits_unrolled=not faster.digits_unrolled))
@@ -134,7 +134,7 @@ def test_the_fastest_is_found(device: Device, fresh: Path, monkeypatch: pytest.M
     }
     for name in ("_CPU_CHOICES", "_GPU_CHOICES"):
         monkeypatch.setattr(tune, name, choices)
-    fast = replace(own, vectors=two, group=21, unrolled=7)
+    fast = replace(own, vectors=two, stride=21, unrolled=7)
     rates = {own: 1e9, replace(own, vectors=two): 2e9, replace(own, vectors=none): 0.0, fast: 3e9}
     monkeypatch.setattr(tune._Bench, "rate", lambda _bench, tried: rates.get(tried, 1.5e9))
     shown: list[tuple[Variant, float | None]] = []

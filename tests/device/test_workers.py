@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mandelcl.block import Block
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.crew import seat as seats
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
@@ -124,4 +124,4 @@ def test_bands_do_not_depend_on_who_is_ready_first(monkeypatch: pytest.MonkeyPat
     assert band_pixels(everybody, JOB, None) == 1000
     crew = Crew([seat.choice for seat in everybody])
     crew.close()
-    assert (crew.block_width, crew.block_height) == (200, 5)
+    assert (crew.block_width, crew.band_rows) == (200, 5)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -21,20 +20,14 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="loads l
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Debian machine of 64 bits without a GPU."""
     monkeypatch.setattr(absence, "ROOT", tmp_path)
-    monkeypatch.setattr(absence, "OS_RELEASE", (tmp_path / "etc/os-release", tmp_path / "usr/lib/os-release"))
     monkeypatch.setattr(absence, "_loader_in_use", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(vendors, "DRIVER_LIBRARIES", ("libdriver-for-tests.so.1",))
     monkeypatch.setattr(vendors, "DRIVER_FOLDERS", (str(tmp_path / "drivers"),))
     monkeypatch.setenv("LD_LIBRARY_PATH", "")
-    release(tmp_path, 'ID=debian\nVERSION_ID="12"\n')
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "debian", "VERSION_ID": "12"})
     return tmp_path
-
-
-def release(root: Path, text: str) -> None:
-    (root / "etc").mkdir(exist_ok=True)
-    (root / "etc/os-release").write_text(text)
 
 
 def told(*found: Vendor, folder: str = "", user_set: bool = False, notes: tuple[str, ...] = ()) -> Runtimes:
@@ -153,29 +146,37 @@ def test_the_users_own_setting_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cpu", "gpu"),
+    ("release", "cpu", "gpu"),
     [
-        ("ID=debian\n", "sudo apt install pocl-opencl-icd", "mesa-opencl-icd"),
-        ('NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\n', "sudo apt install pocl-opencl-icd", "intel-"),
-        ("ID=fedora\n", "sudo dnf install pocl", "rocm-opencl"),
-        ('ID="rocky"\nID_LIKE="rhel centos fedora"\n', "sudo dnf install pocl", "EPEL"),
-        ("ID=manjaro\nID_LIKE=arch\n", "sudo pacman -S pocl", "opencl-mesa"),
-        ('ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n', "sudo zypper install pocl", "Mesa-libRusticlOpenCL"),
-        ("ID=opensuse-leap\n", "sudo zypper install pocl", "intel-opencl"),
-        ("# a comment\nID='alpine'\n", "sudo apk add mesa-rusticl", "mesa-rusticl"),
-        ("ID=unheard-of\n", "your distribution's PoCL package", "your distribution's OpenCL package"),
-        ("", "your distribution's PoCL package", "your distribution's OpenCL package"),
+        ({"ID": "debian"}, "sudo apt install pocl-opencl-icd", "mesa-opencl-icd"),
+        ({"ID": "linuxmint", "ID_LIKE": "ubuntu debian"}, "sudo apt install pocl-opencl-icd", "intel-"),
+        ({"ID": "fedora"}, "sudo dnf install pocl", "rocm-opencl"),
+        ({"ID": "rocky", "ID_LIKE": "rhel centos fedora"}, "sudo dnf install pocl", "EPEL"),
+        ({"ID": "manjaro", "ID_LIKE": "arch"}, "sudo pacman -S pocl", "opencl-mesa"),
+        (
+            {"ID": "opensuse-tumbleweed", "ID_LIKE": "opensuse suse"},
+            "sudo zypper install pocl",
+            "Mesa-libRusticlOpenCL",
+        ),
+        ({"ID": "opensuse-leap"}, "sudo zypper install pocl", "intel-opencl"),
+        ({"ID": "alpine"}, "sudo apk add mesa-rusticl", "mesa-rusticl"),
+        ({"ID": "unheard-of"}, "your distribution's PoCL package", "your distribution's OpenCL package"),
+        ({}, "your distribution's PoCL package", "your distribution's OpenCL package"),
     ],
 )
-def test_what_to_install(machine: Path, text: str, cpu: str, gpu: str) -> None:
-    release(machine, text)
+def test_what_to_install(monkeypatch: pytest.MonkeyPatch, release: dict[str, str], cpu: str, gpu: str) -> None:
+    monkeypatch.setattr(platform, "freedesktop_os_release", lambda: release)
     lines = hints()
     assert any(line.startswith("  any CPU: ") and cpu in line for line in lines)
     assert any(line.startswith("  a GPU: ") and gpu in line for line in lines)
 
 
-def test_a_system_without_os_release(machine: Path) -> None:
-    shutil.rmtree(machine / "etc")
+@pytest.mark.parametrize("error", [OSError(2, "Unable to read files"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")])
+def test_a_system_that_does_not_name_itself(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail() -> dict[str, str]:
+        raise error
+
+    monkeypatch.setattr(platform, "freedesktop_os_release", fail)
     assert any("your distribution's PoCL package" in line for line in hints())
 
 

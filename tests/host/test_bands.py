@@ -79,7 +79,7 @@ def read_all(reader: BandReader, rows: int, got: list[Results]) -> None:
 def compute(bands: Bands, words: Results, shape: tuple[int, int], delay: int, chance: np.random.Generator) -> None:
     """Put the blocks out of order, up to `delay` of them late, as devices would; never waiting with one in hand."""
     late: list[Block] = []
-    queue = BlockQueue(bands.missing(), *shape, bands.room)
+    queue = BlockQueue.tiled(bands.missing(), *shape, bands.room)
     while True:
         block = queue.take(wait=not late)
         if block is not None:
@@ -241,7 +241,7 @@ def test_the_queue_asks_for_room_before_each_band_only() -> None:
         asked.append(wait)
         return wait or answers.pop(0)
 
-    queue = BlockQueue([Block(0, 0, 4, 2), Block(0, 2, 4, 2)], 2, 2, room)
+    queue = BlockQueue.tiled([Block(0, 0, 4, 2), Block(0, 2, 4, 2)], 2, 2, room)
     assert queue.take(wait=False) == Block(0, 0, 2, 2)
     assert queue.take(wait=False) == Block(2, 0, 2, 2)
     assert queue.take(wait=False) is None, "no room"

@@ -2,7 +2,10 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,24 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
     assert cache.read("kind", "key") is None
 
 
+def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is too long, or one above it may not be searched: there is nothing in it."""
+    for folder in (tmp_path / ("x" * 300), tmp_path / "loop" / "cache"):
+        monkeypatch.setenv("MANDELCL_CACHE", str(folder))
+        if folder.parent != tmp_path:
+            folder.parent.symlink_to(folder.parent)
+        assert not cache.holds("kind", "key")
+        assert cache.read("kind", "key") is None
+        cache.write("kind", "key", b"payload")
+        cache.remove("kind", "key")
+
+    def refuse(*_arguments: object, **_options: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert not cache.holds("kind", "key")
+
+
 def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"older")
 
@@ -106,7 +127,122 @@ def test_writers_at_once(root: Path) -> None:
     assert cache.read("kind", "key") in payloads
 
 
-@pytest.mark.parametrize("setting", ["off", "OFF"])
+def key_of(number: int) -> str:
+    return f"{number:032x}"
+
+
+def used(root: Path, kind: str, number: int, days: float, size: int = 1) -> Path:
+    """Store an entry, last used so many days ago."""
+    cache.write(kind, key_of(number), bytes(size))
+    path = root / kind / key_of(number)
+    seconds = time.time() - days * 86400
+    os.utime(path, (seconds, seconds))
+    return path
+
+
+def kept(root: Path, kind: str) -> list[int]:
+    return sorted(int(path.name, 16) for path in (root / kind).iterdir())
+
+
+def test_what_was_used_longest_ago_goes_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_BYTES", 4 * (32 + 100))
+    for number, days in enumerate([5, 1, 9, 3]):
+        used(root, "binaries", number, days, 100)
+    cache.write("other", key_of(9), bytes(1000))
+    assert kept(root, "binaries") == [0, 1, 2, 3], "each kind is bounded by itself"
+    assert cache.read("binaries", key_of(2)) == bytes(100), "this is a use"
+    cache.write("binaries", key_of(4), bytes(100))
+    assert kept(root, "binaries") == [1, 2, 3, 4]
+    cache.write("binaries", key_of(5), bytes(300))
+    assert kept(root, "binaries") == [4, 5]
+    assert cache.read("other", key_of(9)) is None, "an entry beyond the bound is not kept"
+    cache.write("binaries", key_of(6), bytes(1000))
+    assert kept(root, "binaries") == [4, 5], "and costs no other its place"
+
+
+def test_a_number_of_entries_is_the_bound_of_small_ones(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 3)
+    for number in range(8):
+        used(root, "rates", number, 8 - number)
+    assert kept(root, "rates") == [5, 6, 7]
+
+
+def test_what_is_not_used_for_long_goes(root: Path) -> None:
+    for number, days in enumerate([89, 91, 400, -3]):  # the last by a clock that was set back since
+        used(root, "selftest", number, days)
+    cache.write("selftest", key_of(9), b"new")
+    assert kept(root, "selftest") == [0, 3, 9]
+
+
+def test_what_was_tuned_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
+    for number in range(3):
+        used(root, "tuning", number, 400)
+    assert kept(root, "tuning") == [0, 1, 2]
+
+
+def test_drafts_of_killed_processes_go_and_nothing_of_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
+    folder = root / "rates"
+    names = ["notes.txt", ".hidden", "." + key_of(1), key_of(1) + ".old", "A" * 32]
+    old = [*names, f".{key_of(1)}.killed", key_of(2)]
+    folder.mkdir(parents=True)
+    for name in old:
+        (folder / name).touch()
+        os.utime(folder / name, (1e9, 1e9))
+    (folder / f".{key_of(1)}.under-way").touch()
+    (folder / key_of(3)).mkdir()
+    (folder / key_of(4)).symlink_to(folder / "notes.txt")
+    cache.write("rates", key_of(5), b"new")
+    stay = [*names, f".{key_of(1)}.under-way", key_of(3), key_of(4), key_of(5)]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(stay)
+
+
+def test_two_at_once_clear_the_same_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry that another has removed, or that may not be removed, stops nobody."""
+    used(root, "rates", 1, 100)
+    unlink = Path.unlink
+
+    def unlink_twice(self: Path, missing_ok: bool = False) -> None:
+        unlink(self)
+        unlink(self, missing_ok)
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "unlink", unlink_twice)
+    cache.write("rates", key_of(2), b"new")
+    assert kept(root, "rates") == [2]
+
+
+WRITE = """
+import sys
+from mandelcl import cache
+cache._MOST_ENTRIES = 20
+for number in range(400):
+    cache.write("rates", f"{number % 50:032x}", b"x" * 1000)
+    assert cache.read("rates", f"{number % 7:032x}") in (None, b"x" * 1000)
+"""
+
+
+def test_processes_at_once_clear_and_write(root: Path) -> None:
+    processes = [subprocess.Popen([sys.executable, "-c", WRITE], stderr=subprocess.PIPE) for _ in range(3)]
+    assert [(process.communicate(timeout=60)[1], process.returncode) for process in processes] == [(b"", 0)] * 3
+    cache.write("rates", key_of(99), b"last")
+    names = [path.name for path in (root / "rates").iterdir()]
+    assert all(len(name) == 32 for name in names), "no draft is left"
+    assert len(names) <= 60
+
+
+def test_the_users_home_is_meant_by_its_sign(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    for setting in ("~/mc", " ~/mc "):
+        monkeypatch.setenv("MANDELCL_CACHE", setting)
+        assert cache.folder() == tmp_path / "mc"
+    monkeypatch.setenv("MANDELCL_CACHE", "~nobody-of-that-name/mc")
+    assert cache.folder() is None
+
+
+@pytest.mark.parametrize("setting", ["off", "OFF", "off ", " Off", "0", "no", "none", "false"])
 def test_switched_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", setting)
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.field import Field
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
 from mandelcl.view import View
 
@@ -24,16 +25,29 @@ NESTED = "[" * 100_000
 offsets = st.integers(-(2**30), 2**30)
 sides = st.integers(1, 2**30)
 pitches = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40)
-views = st.builds(View.upright, st.fractions(), st.fractions(), pitches, sides, sides, offsets, offsets)
-jobs = st.builds(
-    Job,
-    view=views,
-    iterations=st.integers(1, MAX_ITERATIONS),
-    radius_squared=st.fractions(LEAST_RADIUS_SQUARED, 16384),
-    number=st.sampled_from(["auto", "float", "double"]),
-    rounding=st.sampled_from(["auto", "fused", "separate"]),
-    planes=st.sampled_from([("counts",), ("counts", "smooth")]),
+upright = st.builds(View.upright, st.fractions(), st.fractions(), pitches, sides, sides, offsets, offsets)
+turned = st.builds(
+    lambda view, degrees: replace(view, lattice=view.lattice.rotated(degrees)), upright, st.fractions(-720, 720)
 )
+matrices = st.tuples(*[st.fractions()] * 4).filter(lambda m: m[0] * m[3] != m[1] * m[2])
+sheared = st.builds(lambda view, m: replace(view, lattice=replace(view.lattice, matrix=m)), upright, matrices)
+constants = st.fractions(-100, 100)
+formulas = st.one_of(st.just(MANDELBROT), st.just(BurningShip()), st.builds(Julia, constants, constants))
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> Job:
+    formula = draw(formulas)
+    least = max(LEAST_RADIUS_SQUARED, formula.least_radius_squared())
+    return Job(
+        view=draw(st.one_of(upright, turned, sheared)),
+        iterations=draw(st.integers(1, MAX_ITERATIONS)),
+        radius_squared=draw(st.fractions(least, 16384)),
+        formula=formula,
+        number=draw(st.sampled_from(["auto", "float", "double"])),
+        rounding=draw(st.sampled_from(["auto", "fused", "separate"])),
+        planes=draw(st.sampled_from([("counts",), ("counts", "smooth")])),
+    )
 
 
 def _one_line(error: pytest.ExceptionInfo[InvalidInputError]) -> str:
@@ -45,7 +59,7 @@ def _one_line(error: pytest.ExceptionInfo[InvalidInputError]) -> str:
 
 
 @unhurried
-@given(jobs)
+@given(jobs())
 def test_json_round_trip(job: Job) -> None:
     text = job.to_json()
     assert len(text.splitlines()) == 1
@@ -54,6 +68,33 @@ def test_json_round_trip(job: Job) -> None:
     assert again == job
     assert hash(again) == hash(job)
     assert again.to_json() == text
+
+
+@pytest.mark.parametrize(
+    ("formula", "text", "values"),
+    [
+        (MANDELBROT, "mandelbrot", {"name": "mandelbrot"}),
+        (BurningShip(), "burning-ship", {"name": "burning-ship"}),
+        (Julia(Fraction(-3, 4), Fraction(1, 10)), "julia -3/4 1/10", {"name": "julia", "re": "-3/4", "im": "1/10"}),
+    ],
+    ids=str,
+)
+def test_formulas_in_json(formula: Formula, text: str, values: dict[str, str]) -> None:
+    assert FORMULAS[formula.name] is type(formula)
+    assert str(formula) == text
+    job = Job(VIEW, formula=formula)
+    assert json.loads(job.to_json())["formula"] == values
+    assert Job.from_json(job.to_json()).formula == formula
+
+
+def test_radius_that_a_julia_set_needs() -> None:
+    """From |z| ≥ R with R² − R ≥ |c| on no orbit comes back: R is 3 where |c| is 6."""
+    far = Julia(Fraction(0), Fraction(-6))
+    assert Job(VIEW, radius_squared=Fraction(9), formula=far).formula == far
+    with pytest.raises(InvalidInputError, match="at least 3 for julia"):
+        Job(VIEW, radius_squared=Fraction(9) - Fraction(1, 10**30), formula=far)
+    near = Julia(Fraction(0), Fraction(-2))
+    assert Job(VIEW, radius_squared=LEAST_RADIUS_SQUARED, formula=near).formula == near
 
 
 def test_json_keeps_more_digits_than_python_prints() -> None:
@@ -132,6 +173,12 @@ def test_least_radius_and_greatest_cap() -> None:
         {"formula": {"name": "julia-ish"}},
         {"formula": {"name": ["mandelbrot"]}},
         {"formula": {"name": "mandelbrot", "re": "1"}},
+        {"formula": {"name": "julia"}},
+        {"formula": {"name": "julia", "re": "1"}},
+        {"formula": {"name": "julia", "re": "1", "im": 0}},
+        {"formula": {"name": "julia", "re": "1", "im": "i"}},
+        {"formula": {"name": "julia", "re": "7", "im": "0"}},  # with R = 2 some of its orbits come back
+        {"formula": {"name": "burning-ship", "re": "1", "im": "0"}},
         {"view": []},
         {"view": {}},
         {"view": JSON["view"] | {"width": "30"}},

@@ -1,6 +1,7 @@
 """Files that are no good: whatever is wrong with one is told in one line."""
 
 import io
+import os
 import re
 import struct
 import zipfile
@@ -13,10 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.comparison import compare
 from mandelcl.errors import FileError
+from mandelcl.files import archive, png
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
-from tests.host.files import ICE, a_field
+from mandelcl.job import Job
+from tests.host.files import ICE, a_field, assert_same
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -57,6 +61,39 @@ def test_junk_pictures(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=f"^cannot read {re.escape(str(path))}: .*{message}") as caught:
         read_job(path)
     assert "\n" not in str(caught.value)
+
+
+def test_texts_of_others_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = a_field().job
+    bomb = chunk(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(1 << 20)))
+    own = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(job.to_json().encode()))
+    (tmp_path / "a.png").write_bytes(a_png(*[bomb] * 5, own, *[bomb] * 5, chunk(b"zTXt", b"Other\0\0junk")))
+    unpacked: list[int] = []
+    inflate = png._inflate
+
+    def counting(data: bytes) -> bytes:
+        text = inflate(data)
+        unpacked.append(len(text))
+        return text
+
+    monkeypatch.setattr(png, "_inflate", counting)
+    assert read_job(tmp_path / "a.png") == job
+    assert read_colouring(tmp_path / "a.png") is None
+    assert unpacked == [len(job.to_json())] * 2
+
+
+def test_pictures_of_nothing_but_texts_or_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(bytes(1 << 20)))
+    (tmp_path / "a.png").write_bytes(a_png(*[text] * 5))
+    with pytest.raises(FileError, match="with texts of more than 4194304 bytes"):
+        read_job(tmp_path / "a.png")
+    monkeypatch.setattr(png, "_MOST_CHUNKS", 100)
+    (tmp_path / "b.png").write_bytes(a_png(*[chunk(b"IDAT", b"")] * 99))
+    with pytest.raises(FileError, match="of more than 100 chunks"):
+        read_job(tmp_path / "b.png")
+    (tmp_path / "b.png").write_bytes(a_png(*[chunk(b"IDAT", b"")] * 98))
+    with pytest.raises(FileError, match="carries no mandelcl job"):
+        read_job(tmp_path / "b.png")
 
 
 @pytest.mark.parametrize("suffix", ["png", "npz"])
@@ -137,20 +174,85 @@ def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> Non
     job = replace(a_field(smooth=False).job, view=replace(a_field().job.view, width=side, height=side))
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     padded = data.replace(b"(3, 4), }", f"({side}, {side}), }}".encode())[:127] + b"\n" + data[128:]
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr(*member("job.npy", np.array(job.to_json())))
-        archive.writestr(name, padded)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr(*member("job.npy", np.array(job.to_json())))
+        packed.writestr(name, padded)
     with pytest.raises(FileError, match="counts is"):
         read_field(tmp_path / "a.npz")
 
 
+def test_a_field_that_does_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    field = a_field(100, 100, smooth=False)
+    write(tmp_path / "a.npz", field)
+    monkeypatch.setattr(archive, "available_bytes", lambda: 39_999)
+    with pytest.raises(FileError, match=r"^cannot read .*a\.npz: not enough memory for it"):
+        read_field(tmp_path / "a.npz")
+    monkeypatch.setattr(archive, "available_bytes", lambda: 40_000)
+    assert_same(read_field(tmp_path / "a.npz"), field)
+
+
+def test_a_field_of_nonsense_is_given_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_BLOCK_VALUES", 1000)
+    field = a_field(100, 100, smooth=False)
+    field.counts[20, 0] = 0
+    write(tmp_path / "a.npz", field)
+    looked_at: list[int] = []
+    check = archive._check
+
+    def counting(name: str, values: npt.NDArray[Any], job: Job) -> None:
+        looked_at.append(values.size)
+        check(name, values, job)
+
+    monkeypatch.setattr(archive, "_check", counting)
+    with pytest.raises(FileError, match="counts outside 1 to 50"):
+        read_field(tmp_path / "a.npz")
+    assert looked_at == [1000] * 3
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path: Path) -> None:
+    """Their decoders have errors of their own."""
+    field = a_field(300, 200, smooth=False)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as packed:
+        packed.writestr(*member("job.npy", np.array(field.job.to_json())))
+        packed.writestr(*member("counts.npy", field.counts))
+    data = bytearray((tmp_path / "a.npz").read_bytes())
+    if damaged:
+        for place in range(60, 200):
+            data[place] ^= 0xFF
+    (tmp_path / "a.npz").write_bytes(data)
+    for read in (read_field, read_job):
+        with pytest.raises(FileError, match=r"^cannot read .*job is packed in a way that .npz files are not"):
+            read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("descr", ["<U0", "<U0,<U0", "<U3,<U4", "<U", "<U-1"])
+def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ()}}".ljust(117).encode() + b"\n"
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr("job.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    with pytest.raises(FileError, match=r"^cannot read .*job is not a text"):
+        read_job(tmp_path / "a.npz")
+
+
 def test_a_member_that_is_too_long(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
-    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
-        archive.writestr(name, data + bytes(1 << 24))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
+        packed.writestr(name, data + bytes(1 << 24))
     with pytest.raises(FileError, match="longer than its job says"):
         read_field(tmp_path / "a.npz")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+def test_pipes_and_devices_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    (tmp_path / "b.png").symlink_to("/dev/zero")
+    for name in ("a.png", "b.png"):
+        for read in (read_field, read_job, read_colouring, lambda path: compare(path, path)):
+            with pytest.raises(FileError, match="is a device or a pipe, not a file"):
+                read(tmp_path / name)
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:

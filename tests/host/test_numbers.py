@@ -89,7 +89,7 @@ def test_names() -> None:
 def test_low_word_first() -> None:
     assert FLOAT.encode(Fraction(1)).tolist() == [0x3F800000]
     assert DOUBLE.encode(Fraction(1) + Fraction(1, 2**52)).tolist() == [1, 0x3FF00000]
-    assert (FLOAT.state_words, DOUBLE.state_words) == (3, 5)
+    assert (FLOAT.reals_words, DOUBLE.reals_words) == (2, 4)
     assert (FLOAT.needs_fp64, DOUBLE.needs_fp64) == (False, True)
 
 

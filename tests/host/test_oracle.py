@@ -3,7 +3,7 @@
 import math
 import struct
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl.formulas.mandelbrot import Mandelbrot
 from mandelcl.job import Job
 from mandelcl.view import View
 from tests import oracle
 from tests.oracle import compiled, exact, formats, vectors
-from tests.oracle.cases import tiny_jobs
+from tests.oracle.cases import FORMULAS, MAPS, RETURNS_AFTER, formula_jobs, map_jobs, returning_job, tiny_jobs
 from tests.oracle.exact_fma import fma_double, fma_float
 from tests.oracle.marks import needs_compiler
 from tests.oracle.smooth import Smooth
@@ -127,24 +128,32 @@ def test_fma_of_c_is_exact(number: str) -> None:
     np.testing.assert_array_equal(got, _fma_of_integers(number, terms))
 
 
-@kinds
-@pytest.mark.parametrize("name", tiny_jobs("float", "fused"))
-def test_numpy_is_exact(name: str, number: str, rounding: str) -> None:
-    job = tiny_jobs(number, rounding)[name]
-    expected = exact.smooth_steps(job, limit=40)
-    _same(vectors.smooth_steps(job, limit=40), expected)
-    np.testing.assert_array_equal(vectors.counts(job), expected.counts)
+def _jobs(number: str, rounding: str, name: str) -> list[Job]:
+    """Return the jobs of a name in NAMES."""
+    formula, _, chart = name.partition(" on ")
+    if chart in MAPS:
+        return map_jobs(number, rounding, formula, chart)
+    return [(tiny_jobs(number, rounding) | formula_jobs(number, rounding))[name]]
 
 
-@needs_compiler
+NAMES = [
+    *tiny_jobs("float", "fused"),
+    *formula_jobs("float", "fused"),
+    *(f"{formula} on {chart}" for formula in FORMULAS for chart in MAPS),
+]
+
+
 @kinds
-@pytest.mark.parametrize("name", tiny_jobs("float", "fused"))
-def test_c_is_exact(name: str, number: str, rounding: str) -> None:
-    job = tiny_jobs(number, rounding)[name]
-    expected = exact.smooth_steps(job, limit=40)
-    _same(compiled.smooth_steps(job, limit=40), expected)
-    for loop in ("lanes", "plain"):
-        np.testing.assert_array_equal(compiled.counts(job, loop=loop), expected.counts)
+@pytest.mark.parametrize("name", NAMES)
+def test_numpy_and_c_are_exact(name: str, number: str, rounding: str) -> None:
+    for job in _jobs(number, rounding, name):
+        expected = exact.smooth_steps(job, limit=40)
+        _same(vectors.smooth_steps(job, limit=40), expected)
+        np.testing.assert_array_equal(vectors.counts(job), expected.counts)
+        if compiled.available():
+            _same(compiled.smooth_steps(job, limit=40), expected)
+            for loop in ("lanes", "plain"):
+                np.testing.assert_array_equal(compiled.counts(job, loop=loop), expected.counts)
 
 
 @kinds
@@ -177,6 +186,19 @@ def test_lanes_are_the_plain_loop(number: str, rounding: str) -> None:
     np.testing.assert_array_equal(compiled.counts(job), compiled.counts(job, loop="plain"))
 
 
+@needs_compiler
+@kinds
+@pytest.mark.parametrize("chart", MAPS)
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_c_is_numpy_on_larger_pictures(number: str, rounding: str, formula: str, chart: str) -> None:
+    view = MAPS[chart](View.centred(Fraction("-0.4"), Fraction("-0.3"), Fraction(1), 67, 61))
+    job = Job(view, 150, formula=FORMULAS[formula], number=number, rounding=rounding)
+    expected = vectors.smooth_steps(job, 100)
+    for loop in ("lanes", "plain"):
+        np.testing.assert_array_equal(compiled.counts(job, loop=loop), expected.counts)
+    _same(compiled.smooth_steps(job, 100), expected)
+
+
 @kinds
 def test_without_a_compiler_numpy_answers(monkeypatch: pytest.MonkeyPatch, number: str, rounding: str) -> None:
     job = tiny_jobs(number, rounding)["whole set"]
@@ -198,6 +220,51 @@ def test_roundings_and_numbers_differ() -> None:
     assert len(hashes) == 4
 
 
+def test_formulas_and_maps_differ() -> None:
+    """Else the comparisons above would show nothing."""
+    jobs = [map_jobs("float", "fused", name, chart)[0] for name in FORMULAS for chart in MAPS]
+    assert len({oracle.counts(job).tobytes() for job in jobs}) == len(jobs)
+
+
+def _outside(job: Job, pixel: int) -> list[bool]:
+    """Return whether z₀, z₁, … of a pixel lie outside, up to the cap."""
+    arithmetic = vectors.Arithmetic(job)
+    x, y, cx, cy = arithmetic.start(job, np.array([pixel]))
+    radius_squared, outside = oracle.encode(job.radius_squared, job.number), []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(job.iterations):
+            outside.append(not (arithmetic.norm(x, y) <= radius_squared).all())
+            x, y = arithmetic.step(x, y, cx, cy)
+    return outside
+
+
+def _count_in_pairs(outside: list[bool], tested: int) -> int:
+    """Return the count where steps up to `tested` are tested one by one, then every second one.
+
+    Of two steps of which the second is outside, the first is then asked, too.
+    """
+    for n in range(tested + 1):
+        if outside[n]:
+            return n
+    end = next(n for n in range(tested + 2, len(outside), 2) if outside[n])
+    return end - 1 if outside[end - 1] else end
+
+
+@kinds
+@pytest.mark.parametrize(("name", "leaves"), RETURNS_AFTER.items())
+def test_orbits_that_come_back(name: str, leaves: int, number: str, rounding: str) -> None:
+    """An orbit leaves the disc at a step and is inside at the next: its count depends on how often one looks."""
+    job = returning_job(number, rounding, name)
+    outside = _outside(job, 3 * job.view.width + 5)
+    assert outside.index(True) == leaves == oracle.counts(job)[3, 5]
+    assert not outside[leaves + 1]
+    assert _count_in_pairs(outside, leaves - 1) > leaves
+
+
+class _Unknown(Mandelbrot):
+    name: ClassVar[str] = "unknown"
+
+
 def test_undefined_jobs_are_refused() -> None:
     view = View.upright(Fraction(0), Fraction(0), Fraction(1), 2, 2)
     wide = View.upright(Fraction(0), Fraction(0), Fraction(1), 2, 2, column=1 << 25)
@@ -206,6 +273,7 @@ def test_undefined_jobs_are_refused() -> None:
         Job(view, number="float"),
         Job(wide, number="float", rounding="fused"),
         Job(view, radius_squared=Fraction(10**39), number="float", rounding="fused"),
+        Job(view, formula=_Unknown(), number="float", rounding="fused"),
     ):
         with pytest.raises(ValueError, match=r"oracle|R²|exact"):
             oracle.counts(job)

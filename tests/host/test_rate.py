@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from mandelcl.engine.program import Execution
 from mandelcl.engine.rate import _measure
 
 RATE = 1e9
@@ -14,17 +15,17 @@ class Probed:
     """A program whose launches take as long as they should, times the next of `delays`."""
 
     def __init__(self, delays: list[float]) -> None:
-        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, group=16, local_columns=2, local_rows=4)
-        self.saturation, self.loop_limit, self.most_groups = 64, 0, 1 << 30
+        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, stride=16, local_columns=2, local_rows=4)
+        self.saturation, self.execution, self.most_strides = 64, Execution(), 1 << 30
         self.device = None
         self._delays = iter(delays)
 
     def allocate(self, _pixels: int, _width: int) -> None:
         return None
 
-    def launch_probe(self, _memory: None, columns: int, rows: int, groups: int) -> Any:
+    def launch_probe(self, _memory: None, columns: int, rows: int, strides: int) -> Any:
         assert (columns % 8, rows % 4) == (0, 0), "work-items without an orbit would count as if they had one"
-        seconds = columns * rows * groups * 16 / RATE * next(self._delays, 1.0)
+        seconds = columns * rows * strides * 16 / RATE * next(self._delays, 1.0)
         return SimpleNamespace(wait=lambda _device: None, seconds=lambda _ready: seconds)
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.algorithms.schedule import BlockQueue, Pace, block_shape, default_budget
+from mandelcl.algorithms.schedule import BlockQueue, Pace, default_budget
+from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block, grid
 
 sides = st.integers(1, 5000)
@@ -79,8 +80,8 @@ class Simulated:
         while row < height:
             plan = pace.first(width, height - row, groups, group)
             assert 1 <= plan.rows <= height - row
-            assert 1 <= plan.groups <= groups
-            rows, done, now = range(row, row + plan.rows), 0, plan.groups
+            assert 1 <= plan.strides <= groups
+            rows, done, now = range(row, row + plan.rows), 0, plan.strides
             orbits = width * plan.rows
             while True:
                 took = self.seconds(width, rows, done, now, group)
@@ -151,12 +152,12 @@ def test_plans_are_possible(
     pace = Pace(budget, rate, saturation)
     plan = pace.first(width, rows, groups, group)
     assert 1 <= plan.rows <= rows
-    assert 1 <= plan.groups <= groups
-    if plan.rows > 1 and plan.groups > 1:  # otherwise it is as small as a launch can be
-        assert max(width * plan.rows, saturation) * plan.groups * group <= rate * budget * 1.001
+    assert 1 <= plan.strides <= groups
+    if plan.rows > 1 and plan.strides > 1:  # otherwise it is as small as a launch can be
+        assert max(width * plan.rows, saturation) * plan.strides * group <= rate * budget * 1.001
     for seconds in (0.0, 1e-9, budget / 3, budget, 1e6):
-        assert 1 <= pace.next(plan.groups, seconds, groups) <= min(groups, 4 * plan.groups)
-        assert pace.next(plan.groups, 100 * budget, groups) <= max(1, plan.groups // 100)
+        assert 1 <= pace.next(plan.strides, seconds, groups) <= min(groups, 4 * plan.strides)
+        assert pace.next(plan.strides, 100 * budget, groups) <= max(1, plan.strides // 100)
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e15), st.floats(-1, 100)), max_size=30))
@@ -216,4 +217,9 @@ def test_a_watchdog_makes_launches_short() -> None:
 
 def test_the_queue_cuts_bands_into_blocks() -> None:
     bands = [Block(0, 0, 5, 2), Block(0, 4, 5, 2)]
-    assert list(BlockQueue(bands, 3, 9)) == [Block(0, 0, 3, 2), Block(3, 0, 2, 2), Block(0, 4, 3, 2), Block(3, 4, 2, 2)]
+    assert list(BlockQueue.tiled(bands, 3, 9)) == [
+        Block(0, 0, 3, 2),
+        Block(3, 0, 2, 2),
+        Block(0, 4, 3, 2),
+        Block(3, 4, 2, 2),
+    ]

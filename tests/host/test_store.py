@@ -1,9 +1,12 @@
 """The store of finished bands: what comes back is what went in, or is refused; and only its own files are removed."""
 
+import base64
 import json
+import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from hypothesis.extra import numpy as arrays
 
 from mandelcl.errors import FileError
 from mandelcl.job import Job
-from mandelcl.rendering.resuming import adopt, left_behind
+from mandelcl.rendering.resuming import adopt, left_behind, locked
 from mandelcl.rendering.store import Manifest, Store
 from mandelcl.view import View
 
@@ -168,6 +171,65 @@ def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.Mo
     assert json.loads(text)["manifest"]["version"] == 99
 
 
+# What mandelcl 0.1 wrote: a job in version 1 of its JSON, and the first band of two rows.
+OLD_MANIFEST = """{
+ "manifest": {
+  "version": 1,
+  "job": {
+   "algorithm": "escape",
+   "formula": "mandelbrot",
+   "iterations": 1000,
+   "number": "float",
+   "radius_squared": "4",
+   "rounding": "fused",
+   "smooth": true,
+   "strict": false,
+   "version": 1,
+   "view": {
+    "anchor_column": 0,
+    "anchor_im": "5/6",
+    "anchor_re": "-2",
+    "anchor_row": 0,
+    "height": 3,
+    "pitch": "5/6",
+    "width": 4
+   }
+  },
+  "band_rows": 2
+ },
+ "checksum": "ad5ec3d648034fbdae924dd2d775d339"
+}
+"""
+OLD_BAND = (
+    "bWFuZGVsY2wgYmFuZCAxCjjj5oY3DmEzk04sGjg8jrsDAAAAAgAAAAQAAAABAAAAEAAAAAAAAAB4AWNkYmZhZWPnAAAAgAAlAQAAAAsAAAAAAAAA"
+    "eAHj4IAAAAEoAEEBAAAAEAAAAAAAAAB4ARMUEhYRFROXAAACwACl"
+)
+
+
+def test_an_old_store_goes_on(tmp_path: Path) -> None:
+    """Its bands are bound to the text of its manifest, in which the job reads as it did then."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(OLD_MANIFEST)
+    (folder / "band-0000000").write_bytes(base64.b64decode(OLD_BAND))
+    store = Store(folder)
+    store.lock()
+    manifest = store.read_manifest()
+    assert manifest is not None
+    assert manifest == a_manifest(4, 3, smooth=True)
+    assert manifest.text() == OLD_MANIFEST
+    store.begin(manifest)
+    assert list(store.verified()) == [(0, True)]
+    assert store.read(0).tolist() == np.arange(1, 25).reshape(3, 2, 4).tolist()
+    store.write(1, words_of(manifest, 1))
+    store.release()
+    again = Store(folder)
+    again.lock()
+    again.manifest = again.read_manifest()
+    assert list(again.verified()) == [(0, True), (1, True)]
+    again.remove()
+
+
 def test_another_jobs_store_is_refused() -> None:
     manifest = a_manifest()
     with pytest.raises(FileError, match="iterations differ"):
@@ -178,6 +240,20 @@ def test_another_jobs_store_is_refused() -> None:
     assert adopt(auto, manifest) == manifest.job
     with pytest.raises(FileError, match="number differ"):
         adopt(manifest.job.resolved("double", "auto"), manifest)
+
+
+@pytest.mark.parametrize("settled", ["escape", "border"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_strict_differs_only_where_it_says_something(settled: str, strict: bool) -> None:
+    """Escape time fills nothing, so `auto` and strict may have been settled on it with or without the word."""
+    manifest = Manifest(replace(a_manifest().job, algorithm=settled, strict=strict), 2)
+    assert adopt(replace(manifest.job, algorithm="auto"), manifest) == manifest.job
+    other = replace(manifest.job, algorithm="auto", strict=not strict)
+    if settled == "escape":
+        assert adopt(other, manifest) == manifest.job
+    else:
+        with pytest.raises(FileError, match="its strict differ"):
+            adopt(other, manifest)
 
 
 def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
@@ -228,10 +304,46 @@ def test_only_its_own_files_are_removed(tmp_path: Path, begun: bool) -> None:
     assert set(names(folder)) >= set(FOREIGN), "foreign files"
     assert not {"band-0000003.new", "manifest.json.new", "draft"} & set(names(folder)), "leftovers are swept"
     assert ("band-0000003" in names(folder)) == begun, "bands without a manifest are nobody's"
-    (folder / "draft").mkdir()
-    (folder / "draft" / "tile").write_text("x")
+    (folder / "draft" / "picture_files" / "0").mkdir(parents=True)
+    (folder / "draft" / "picture_files" / "0" / "0_0.png").write_text("x")
     store.remove()
     assert names(folder) == sorted(FOREIGN)
+
+
+@pytest.mark.parametrize("name", ["draft", "band-0000001", "manifest.json.new"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_folder_that_mandelcl_did_not_make_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+    """Without a lock or a manifest, names like its own are somebody else's: they stay."""
+    folder = tmp_path / "a.png.part"
+    inside = folder / name / "thesis.tex" if kind == "folder" else folder / name
+    inside.parent.mkdir(parents=True)
+    inside.write_text("x")
+    store = Store(folder)
+    with pytest.raises(FileError, match=f"{name} is not mandelcl's; move it away"), locked([store]):
+        pass
+    assert inside.read_text() == "x"
+    assert names(folder) == [name], "no lock was made"
+
+
+def test_foreign_folders_stay_beside_a_store(tmp_path: Path) -> None:
+    """Folders have names of a store's files, and the lock of a process that was killed is there."""
+    folder = tmp_path / "a.png.part"
+    for name in ("draft", "band-0000001", "manifest.json.new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "thesis.tex").write_text("x")
+    (folder / "lock").touch()
+    with locked([Store(folder)]) as stores, pytest.raises(FileError, match="draft is not mandelcl's"):
+        left_behind(stores, resume=False)
+    assert sorted(path.parent.name for path in folder.rglob("*.tex")) == ["band-0000001", "draft", "manifest.json.new"]
+
+
+def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "picture_files").mkdir()
+    store = Store(tmp_path / "s")
+    store.lock()
+    (tmp_path / "s" / "draft").symlink_to(tmp_path)
+    store.release()
+    assert names(tmp_path) == ["picture_files"]
 
 
 def test_a_store_leaves_nothing(tmp_path: Path) -> None:
@@ -241,6 +353,41 @@ def test_a_store_leaves_nothing(tmp_path: Path) -> None:
     assert not [name for name in names(tmp_path / "s") if name.endswith(".new")]
     store.remove()
     assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+@pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
+def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
+    """A pipe that nobody writes, a device, a file of holes."""
+    store = Store(tmp_path)
+    store.manifest = a_manifest()
+
+    def pipe(place: Path) -> None:
+        os.mkfifo(place)
+
+    def device(place: Path) -> None:
+        place.symlink_to("/dev/zero")
+
+    def holes(place: Path) -> None:
+        with place.open("wb") as file:
+            file.truncate(1 << 40)
+
+    for make in (pipe, device, holes):
+        make(tmp_path / name)
+        with pytest.raises(FileError, match=r"a device or a pipe, not a file$|is damaged, .* has more than \d+ bytes$"):
+            store.read_manifest() if name == "manifest.json" else store.read(0)
+        (tmp_path / name).unlink()
+
+
+def test_what_packing_does_not_shrink_is_read(tmp_path: Path) -> None:
+    manifest = a_manifest(1000, 100, 100, cap=(1 << 32) - 2)
+    store = a_store(tmp_path / "s", manifest)
+    chance = np.random.default_rng(1)
+    words = chance.integers(0, 1 << 32, manifest.shape(0), dtype=np.uint32)
+    store.write(0, words)
+    assert (tmp_path / "s" / "band-0000000").stat().st_size > words.nbytes
+    np.testing.assert_array_equal(store.read(0), words)
+    store.remove()
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])

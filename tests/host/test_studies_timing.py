@@ -2,7 +2,7 @@
 
 import pytest
 
-from mandelcl.computing.computation import Settings
+from mandelcl.computing.settings import Settings
 from mandelcl.studies.row import Times
 from mandelcl.studies.timing import Sample, coarse_step, plain, repeated, steady
 

@@ -14,7 +14,7 @@ from mandelcl.algorithms.automatic import share_of_one_count
 from mandelcl.algorithms.subdivision import Level, Plan, levels, line
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
-from mandelcl.numbers import FP128, by_name
+from mandelcl.numbers import DOUBLE, FLOAT, FP128, by_name
 from mandelcl.view import View
 
 plans = st.builds(Plan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
@@ -104,19 +104,26 @@ def test_bounds_err_on_the_safe_side(number: str, rounding: str, radius_squared:
     assert wanted.view.pitch < pitch < wanted.view.pitch * Fraction(1001, 1000)
     assert within**2 < radius_squared < beyond**2
     assert beyond - within < Fraction(1, 1000)
-    assert unit >= proof.unit(by_name(number))
-    assert step > proof.step_error(wanted, by_name(number)) >= 0
-    assert relative > 0
-    assert far >= proof.far_error(wanted, by_name(number))
+    errors = by_name(number).error_bounds(wanted.view, wanted.radius_squared, rounding)
+    assert unit >= errors.unit
+    assert step > errors.step >= 0
+    assert relative > errors.relative > 0
+    assert far >= errors.far
     assert (far > Fraction(1, 10**9)) == (number == "fp128")
 
 
 def test_bounds_grow_with_rounding() -> None:
     """Separate rounding errs more than fused, float more than double, fixed point by what its last digit is worth."""
-    assert proof.step_error(job("float", "separate"), by_name("float")) > 0
-    assert proof.step_error(job("float", "fused"), by_name("float")) == 0
-    assert proof.unit(by_name("float")) == proof.unit(by_name("double")) * 2**29
-    assert proof.step_error(job("fp128", "fixed"), FP128) == 12 * Fraction(1, 2**96)
+    view = job("float", "fused").view
+    assert FLOAT.error_bounds(view, Fraction(4), "separate").step > 0
+    assert FLOAT.error_bounds(view, Fraction(4), "fused").step == 0
+    units = [number.error_bounds(view, Fraction(4), "fused").unit for number in (FLOAT, DOUBLE)]
+    assert units[0] == units[1] * 2**29 > 0
+    assert FP128.error_bounds(view, Fraction(4), "fixed").step == 12 * Fraction(1, 2**96)
+    turned = View.centred(0, 0, 1, 64, 48, rotation=30)
+    for number in (FLOAT, DOUBLE, FP128):
+        upright = number.error_bounds(View.centred(0, 0, 1, 64, 48), Fraction(4), number.roundings[0])
+        assert number.error_bounds(turned, Fraction(4), number.roundings[0]).step > upright.step
 
 
 def test_share_of_one_count() -> None:

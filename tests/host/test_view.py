@@ -178,3 +178,38 @@ def test_bad_views() -> None:
     assert View.upright(zero, zero, one, 1, 1, (1 << 31) - 1, 1 - (1 << 31)).largest_offset == (1 << 31) - 1
     _refusal(View.upright, zero, zero, one, 2, 1, 1 - (1 << 31), 0)
     _refusal(View.upright, zero, zero, one, 1, 2, 0, 1 - (1 << 31))
+
+
+def test_numbers_may_be_texts_and_floats() -> None:
+    view = View.centred("-0.75", 0.5, "1e3", 8, 6, rotation="-45.5")
+    assert view == View.centred(Fraction(-3, 4), Fraction(1, 2), Fraction(1000), 8, 6, Fraction(-91, 2))
+    region = View.region("-2", 1, -1.0, Fraction(1), 300, 200)
+    assert region == View.region(Fraction(-2), Fraction(1), Fraction(-1), Fraction(1), 300, 200)
+    zero = Fraction(0)
+    for junk in ("", "30 degrees", float("nan"), float("inf"), None, True):
+        assert "rotation" in _refusal(View.centred, zero, zero, zero + 1, 4, 4, junk)
+        assert "rotation" in _refusal(View.region, zero, zero + 1, zero, zero + 1, 4, 4, junk)
+        assert "center" in _refusal(View.centred, junk, zero, zero + 1, 4, 4)
+
+
+@unhurried
+@given(wide, wide, positive, sides, sides, st.fractions(-720, 720))
+def test_turned_views(re: Fraction, im: Fraction, zoom: Fraction, width: int, height: int, degrees: Fraction) -> None:
+    """The middle stays, and so do distances but for the last bits of cosine and sine; no corner lies farther out."""
+    view, upright = View.centred(re, im, zoom, width, height, degrees), View.centred(re, im, zoom, width, height)
+    corners = [(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]
+    points, before = ([chart.point(*corner) for corner in corners] for chart in (view, upright))
+    assert [sum(part) for part in zip(*points, strict=True)] == [4 * re, 4 * im]
+    for point, old in zip(points, before, strict=True):
+        new, was = ((p[0] - re) ** 2 + (p[1] - im) ** 2 for p in (point, old))
+        assert abs(new - was) <= was / 2**120
+    assert view.largest_coordinate() == max(abs(part) for point in points for part in point)
+    if degrees % 360 == 0:
+        assert view == upright
+
+
+def test_a_region_is_turned_about_its_middle() -> None:
+    edges = Fraction(-2), Fraction(1), Fraction(-1), Fraction(1)
+    view = View.region(*edges, 6, 4, rotation=90)
+    assert view == View.centred(Fraction(-1, 2), Fraction(0), Fraction(2), 6, 4, rotation=90)
+    assert view.point(0, 0) == (Fraction(1, 4), Fraction(5, 4))  # top left; before it was turned, top right

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from tests.oracle import reading
 from tests.oracle.formats import encode
 from tests.oracle.smooth import Smooth
 
@@ -24,6 +26,7 @@ _SOURCES = Path(__file__).parent
 _OPTIONS = (("-O3", "-march=native"), ("-O2",))
 _STRICT = ("-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fPIC", "-shared")
 _BANDS = 64
+_FORMULAS = ("mandelbrot", "julia", "burning-ship")  # as loops.c numbers them
 
 
 def available() -> bool:
@@ -97,18 +100,27 @@ def smooth_steps(job: Job, limit: int) -> Smooth:
 def _run(name: str, job: Job, outputs: tuple[int | None, ...]) -> None:
     """Call a loop for bands of rows, in as many threads as there are cores (ctypes lets go of the GIL)."""
     view = job.view
-    values = (view.lattice.re, view.lattice.im, view.pitch, job.radius_squared, SMOOTH_RADIUS_SQUARED)
+    constant = reading.formula(job).constant or (Fraction(0), Fraction(0))
+    values = (
+        view.lattice.re,
+        view.lattice.im,
+        *reading.matrix(job),
+        job.radius_squared,
+        SMOOTH_RADIUS_SQUARED,
+        *constant,
+    )
     dtype = np.float32 if job.number == "float" else np.float64
     encoded = np.array([encode(value, job.number) for value in values], dtype)
-    function = _function(name)
+    function, formula = _function(name), _FORMULAS.index(job.formula.name)
     position = [ctypes.c_int64] * 5
     pointer, word = ctypes.c_void_p, ctypes.c_uint32
-    function.argtypes = [pointer, *position, word, pointer, word, pointer, pointer][: 6 + len(outputs)]
+    function.argtypes = [pointer, ctypes.c_int, *position, word, pointer, word, pointer, pointer][: 7 + len(outputs)]
     function.restype = None
 
     def band(first: int) -> None:
         last = min(first + rows, view.height)
-        function(encoded.ctypes.data, view.lattice.column, view.lattice.row, view.width, first, last, *outputs)
+        where = (view.lattice.column, view.lattice.row, view.width, first, last)
+        function(encoded.ctypes.data, formula, *where, *outputs)
 
     rows = -(-view.height // _BANDS)
     with ThreadPoolExecutor(os.cpu_count()) as threads:

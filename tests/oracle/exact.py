@@ -8,7 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from tests.oracle.formats import FORMATS, Format, Value, add, at_most, fma, multiply, negate, round_quotient, to_float
+from tests.oracle import reading
+from tests.oracle.formats import (
+    FORMATS,
+    Format,
+    Value,
+    absolute,
+    add,
+    at_most,
+    fma,
+    multiply,
+    negate,
+    round_quotient,
+    to_float,
+)
 from tests.oracle.smooth import Smooth
 
 Point = tuple[Value, Value]
@@ -20,7 +33,7 @@ def counts(job: Job) -> npt.NDArray[np.uint32]:
     radius_squared = _rounded(job.radius_squared, fmt)
     out = np.empty((job.view.height, job.view.width), np.uint32)
     for row, column in np.ndindex(out.shape):
-        norms = islice(_norms(_point(job, column, row), job, fmt), job.iterations)
+        norms = islice(_norms(job, column, row), job.iterations)
         escape = (n for n, norm in enumerate(norms) if not at_most(norm, radius_squared))
         out[row, column] = next(escape, job.iterations)
     return out
@@ -35,7 +48,7 @@ def smooth_steps(job: Job, limit: int) -> Smooth:
         count = int(result.counts[row, column])
         if count == job.iterations:
             continue
-        norms = islice(_norms(_point(job, column, row), job, fmt), count, count + limit + 1)
+        norms = islice(_norms(job, column, row), count, count + limit + 1)
         for m, norm in enumerate(norms, count):
             result.steps[row, column], last = m, norm
             if not at_most(norm, radius_squared):
@@ -55,28 +68,40 @@ def _narrowed(value: Value) -> Value:
     )
 
 
-def _point(job: Job, column: int, row: int) -> Point:
-    """Return c of a pixel."""
-    view, fmt = job.view, FORMATS[job.number]
-    pitch = _rounded(view.pitch, fmt)
-    anchors = (_rounded(view.lattice.re, fmt), _rounded(view.lattice.im, fmt))
-    steps: tuple[Value, Value] = ((column - view.lattice.column, 0), (-(row - view.lattice.row), 0))
+def _along(count: int, step: Value, start: Value, job: Job) -> Value:
+    """Return count·step + start."""
+    fmt = FORMATS[job.number]
     if job.rounding == "fused":
-        return fma(steps[0], pitch, anchors[0], fmt), fma(steps[1], pitch, anchors[1], fmt)
-    return (
-        add(anchors[0], multiply(steps[0], pitch, fmt), fmt),
-        add(anchors[1], multiply(steps[1], pitch, fmt), fmt),
-    )
+        return fma((count, 0), step, start, fmt)
+    return add(multiply((count, 0), step, fmt), start, fmt)
 
 
-def _norms(c: Point, job: Job, fmt: Format) -> Iterator[Value]:
-    """Yield |z_n|² for n = 0, 1, …"""
-    x: Value = (0, 0)
-    y: Value = (0, 0)
+def _point(job: Job, column: int, row: int) -> Point:
+    """Return the point of a pixel."""
+    lattice, fmt = job.view.lattice, FORMATS[job.number]
+    x, u = column - lattice.column, lattice.row - row
+    re, im = _rounded(lattice.re, fmt), _rounded(lattice.im, fmt)
+    pitch = reading.upright_pitch(job)
+    if pitch is not None:
+        step = _rounded(pitch, fmt)
+        return _along(x, step, re, job), _along(u, step, im, job)
+    a, b, c, d = (_rounded(entry, fmt) for entry in reading.matrix(job))
+    return _along(x, a, _along(u, b, re, job), job), _along(x, c, _along(u, d, im, job), job)
+
+
+def _norms(job: Job, column: int, row: int) -> Iterator[Value]:
+    """Yield |z_n|² of a pixel for n = 0, 1, …"""
+    fmt, formula = FORMATS[job.number], reading.formula(job)
+    z: Point = ((0, 0), (0, 0))
+    c = _point(job, column, row)
+    if formula.constant is not None:
+        z, c = c, (_rounded(formula.constant[0], fmt), _rounded(formula.constant[1], fmt))
     step, norm = (_step_fused, _norm_fused) if job.rounding == "fused" else (_step_separate, _norm_separate)
     while True:
-        yield norm(x, y, fmt)
-        x, y = step(x, y, c, fmt)
+        yield norm(*z, fmt)
+        if formula.folds:
+            z = absolute(z[0]), absolute(z[1])
+        z = step(*z, c, fmt)
 
 
 def _norm_fused(x: Value, y: Value, fmt: Format) -> Value:

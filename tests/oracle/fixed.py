@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from tests.oracle import reading
+from tests.oracle.smooth import Smooth
 
 Integers = Any  # a Python integer, or a numpy array of them
+Floats = npt.NDArray[np.float32]
 Digits = list[Integers]  # of a real, most significant first, each a count of its own units
 
 
@@ -104,38 +107,92 @@ class Fixed:
         """Return whether |z|² > R²."""
         return self.norm_squared(x, y) > self.value(radius_squared) << self.bits
 
-    def far_norm(self, x: Digits, y: Digits) -> npt.NDArray[np.float32]:
+    def folded(self, x: Digits) -> Digits:
+        """Return the digits of |x|: all negated where the value is negative."""
+        sign = 1 - 2 * (self.value(x) < 0)
+        return [sign * part for part in x]
+
+    def far(self, x: Digits) -> Floats:
+        """Return a real rounded to float: its first digit, to nearest."""
+        return np.asarray(x[0], dtype=np.int64).astype(np.float32) * np.float32(2.0**-self.bits)
+
+    def far_norm(self, x: Digits, y: Digits) -> Floats:
         """Return |z|² in float, of the first digits rounded to float."""
-        re, im = (
-            np.asarray(real[0], dtype=np.int64).astype(np.float32) * np.float32(2.0**-self.bits) for real in (x, y)
-        )
-        norm: npt.NDArray[np.float32] = (re * re + im * im).astype(np.float32)
-        return norm
+        return _far_norm(self.far(x), self.far(y))
+
+
+def _far_norm(x: Floats, y: Floats) -> Floats:
+    return (x * x + y * y).astype(np.float32)
+
+
+def points(number: Fixed, job: Job, columns: Integers, rows: Integers) -> tuple[Digits, Digits]:
+    """Return the digits of re and im of pixels: rows first, then columns."""
+    lattice = job.view.lattice
+    x, u = columns - lattice.column, lattice.row - rows
+    re, im = (number.load(number.encode(value)) for value in (lattice.re, lattice.im))
+    pitch = reading.upright_pitch(job)
+    if pitch is not None:
+        return _along(number, x, pitch, re), _along(number, u, pitch, im)
+    a, b, c, d = reading.matrix(job)
+    return _along(number, x, a, _along(number, u, b, re)), _along(number, x, c, _along(number, u, d, im))
+
+
+def _along(number: Fixed, count: Integers, step: Fraction, start: Digits) -> Digits:
+    return number.point(count, start, number.load(number.encode(step)), number.rest(step))
 
 
 def counts(job: Job) -> npt.NDArray[np.uint32]:
     """Return the counts, (height, width), of a job in fixed point; every step is tested."""
-    number = Fixed(4 if job.number == "fp128" else int(job.number.partition(":")[2]))
-    view, result = job.view, np.full(job.view.pixels, job.iterations, np.uint32)
-    pixels = np.arange(view.pixels)
-    rows, columns = (values.astype(object) for values in np.divmod(pixels, view.width))
-    re, im, pitch, radius_squared = (
-        number.load(number.encode(value))
-        for value in (view.lattice.re, view.lattice.im, view.pitch, job.radius_squared)
-    )
-    rest = number.rest(view.pitch)
-    c = number.point(columns - view.lattice.column, re, pitch, rest)
-    c += number.point(view.lattice.row - rows, im, pitch, rest)
-    z = [0 * part for part in c]
-    n = number.count
+    return smooth_steps(job, limit=0).counts
+
+
+def smooth_steps(job: Job, limit: int = 1000) -> Smooth:
+    """Return what `oracle.smooth_steps` returns: from its first z outside an orbit goes on in float, separate."""
+    number, formula = Fixed(4 if job.number == "fp128" else int(job.number.partition(":")[2])), reading.formula(job)
+    shape, n = (job.view.height, job.view.width), number.count
+    result = Smooth(np.full(shape, job.iterations, np.uint32), np.full(shape, job.iterations, np.uint32))
+    radius_squared = number.load(number.encode(job.radius_squared))
+    pixels = np.arange(job.view.pixels)
+    rows, columns = (values.astype(object) for values in np.divmod(pixels, job.view.width))
+    z = [part for real in points(number, job, columns, rows) for part in real]
+    zero = [0 * part for part in z]
+    if formula.constant is None:
+        z, c = zero, z
+    else:
+        encoded = [part for value in formula.constant for part in number.load(number.encode(value))]
+        c = [part + nothing for part, nothing in zip(encoded, zero, strict=True)]
     for iteration in range(job.iterations):
-        inside = ~number.outside(z[:n], z[n:], radius_squared).astype(bool)
-        result[pixels[~inside]] = iteration
-        pixels, z, c = pixels[inside], [part[inside] for part in z], [part[inside] for part in c]
-        if not pixels.size:
-            break
-        z = [part for real in number.step(z[:n], z[n:], c[:n], c[n:]) for part in real]
-    return result.reshape(view.height, view.width)
+        outside = number.outside(z[:n], z[n:], radius_squared).astype(bool)
+        if outside.any():
+            result.counts.flat[pixels[outside]] = iteration
+            far = [number.far([real[k][outside] for k in range(n)]) for real in (z[:n], z[n:], c[:n], c[n:])]
+            _carry_on(formula.folds, far, pixels[outside], iteration, limit, result)
+            pixels, z, c = pixels[~outside], [part[~outside] for part in z], [part[~outside] for part in c]
+            if not pixels.size:
+                break
+        x, y = (number.folded(real) if formula.folds else real for real in (z[:n], z[n:]))
+        z = [part for real in number.step(x, y, c[:n], c[n:]) for part in real]
+    return result
+
+
+def _carry_on(
+    folds: bool, far: list[Floats], pixels: npt.NDArray[np.int64], count: int, limit: int, result: Smooth
+) -> None:
+    """Carry orbits that escaped at `count` on to the smooth radius, in float with products and sums alone."""
+    x, y, cx, cy = far
+    with np.errstate(over="ignore", invalid="ignore"):
+        for m in range(count, count + limit + 1):
+            norm = _far_norm(x, y)
+            result.steps.flat[pixels] = m
+            result.norms.flat[pixels] = norm
+            within = norm <= np.float32(SMOOTH_RADIUS_SQUARED)
+            if not within.any():
+                return
+            pixels = pixels[within]
+            x, y, cx, cy = (values[within] for values in (x, y, cx, cy))
+            if folds:
+                x, y = np.abs(x), np.abs(y)
+            x, y = (x * x - y * y) + cx, (x + x) * y + cy
 
 
 Left = tuple[Integers, Integers]  # a result, and what left it

@@ -87,6 +87,11 @@ def negate(a: Value) -> Value:
     return -a if isinstance(a, float) else (-a[0], a[1])
 
 
+def absolute(a: Value) -> Value:
+    """Return |a|."""
+    return abs(a) if isinstance(a, float) else (abs(a[0]), a[1])
+
+
 def at_most(a: Value, b: Value) -> bool:
     """Return a <= b; false where either is NaN."""
     if isinstance(a, float) or isinstance(b, float):

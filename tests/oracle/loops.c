@@ -17,16 +17,26 @@
 #define FUSED 1
 #define AVX 2 /* the HPC report's intrinsics */
 
+/* Formulas: compiled.py numbers them alike. */
+#define MANDELBROT 0
+#define JULIA 1
+#define BURNING_SHIP 2
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 #define NUMBER float
 #define FMA fmaf
+#define ABSOLUTE fabsf
 #define WORD uint32_t
 #include "loops_number.h"
 #undef NUMBER
 #undef FMA
+#undef ABSOLUTE
 #undef WORD
 
 #define NUMBER double
 #define FMA fma
+#define ABSOLUTE fabs
 #define WORD uint64_t
 #include "loops_number.h"
 

@@ -1,13 +1,30 @@
 /* The loops of one NUMBER in one ORDER.
  *
- * `view` is anchor_re, anchor_im, pitch, R² and the smooth radius squared; column and row are those of the anchor
- * pixel; rows first ≤ j < last are written into arrays of the whole picture. */
-static inline NUMBER NAME(point)(int64_t steps, NUMBER pitch, NUMBER anchor) {
+ * Column and row are those of the anchor pixel; rows first ≤ j < last are written into arrays of the whole picture. */
+typedef struct {
+  NUMBER re, im;     /* the anchor */
+  NUMBER a, b, c, d; /* a step to the right is a + c·i, a step up b + d·i */
+  NUMBER radius_squared, smooth_radius_squared;
+  NUMBER constant_re, constant_im; /* of a Julia set */
+} NAME(job);
+
+typedef struct { NUMBER x, y, cx, cy; } NAME(orbit);
+
+static inline NUMBER NAME(along)(int64_t steps, NUMBER step, NUMBER start) {
 #if ORDER == SEPARATE
-  return anchor + (NUMBER)steps * pitch;
+  return start + (NUMBER)steps * step;
 #else
-  return FMA((NUMBER)steps, pitch, anchor);
+  return FMA((NUMBER)steps, step, start);
 #endif
+}
+
+/* z₀ and c of the pixel `right` columns and `up` rows from the anchor: rows first, then columns. In an upright view
+ * b and c are 0, and adding nothing to a number gives the number. */
+static inline NAME(orbit) NAME(start)(const NAME(job) *job, int formula, int64_t right, int64_t up) {
+  const NUMBER re = NAME(along)(right, job->a, NAME(along)(up, job->b, job->re));
+  const NUMBER im = NAME(along)(right, job->c, NAME(along)(up, job->d, job->im));
+  const NAME(orbit) julia = {re, im, job->constant_re, job->constant_im}, other = {0, 0, re, im};
+  return formula == JULIA ? julia : other;
 }
 
 static inline NUMBER NAME(norm)(NUMBER x, NUMBER y) {
@@ -38,72 +55,79 @@ static inline NUMBER NAME(next_im)(NUMBER x, NUMBER y, NUMBER cy) {
 #endif
 }
 
+static ALWAYS_INLINE void NAME(step)(int formula, NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+  const NUMBER re = formula == BURNING_SHIP ? ABSOLUTE(*x) : *x, im = formula == BURNING_SHIP ? ABSOLUTE(*y) : *y;
+  *x = NAME(next_re)(re, im, cx);
+  *y = NAME(next_im)(re, im, cy);
+}
+
 /* One pixel after the other. Steps and norms, where they are wanted, are those of smooth colouring. */
-void NAME(plain)(const NUMBER *view, int64_t column, int64_t row, int64_t width, int64_t first, int64_t last,
-                 uint32_t cap, uint32_t *counts, uint32_t limit, uint32_t *steps, float *norms) {
+void NAME(plain)(const NAME(job) *job, int formula, int64_t column, int64_t row, int64_t width, int64_t first,
+                 int64_t last, uint32_t cap, uint32_t *counts, uint32_t limit, uint32_t *steps, float *norms) {
   fenv_t caller;
   fegetenv(&caller);
   fesetenv(FE_DFL_ENV);
   for (int64_t j = first; j < last; j++) {
-    const NUMBER cy = NAME(point)(-(j - row), view[2], view[1]);
     for (int64_t i = 0; i < width; i++) {
-      const NUMBER cx = NAME(point)(i - column, view[2], view[0]);
+      NAME(orbit) z = NAME(start)(job, formula, i - column, row - j);
       const int64_t pixel = j * width + i;
-      NUMBER x = 0, y = 0;
       uint32_t n = 0;
-      while (n < cap && NAME(norm)(x, y) <= view[3]) {
-        const NUMBER re = NAME(next_re)(x, y, cx);
-        y = NAME(next_im)(x, y, cy);
-        x = re;
+      while (n < cap && NAME(norm)(z.x, z.y) <= job->radius_squared) {
+        NAME(step)(formula, &z.x, &z.y, z.cx, z.cy);
         n++;
       }
       counts[pixel] = n;
       if (!steps || n == cap) continue;
       uint32_t extra = 0;
-      while (extra < limit && NAME(norm)(x, y) <= view[4]) {
-        const NUMBER re = NAME(next_re)(x, y, cx);
-        y = NAME(next_im)(x, y, cy);
-        x = re;
+      while (extra < limit && NAME(norm)(z.x, z.y) <= job->smooth_radius_squared) {
+        NAME(step)(formula, &z.x, &z.y, z.cx, z.cy);
         extra++;
       }
       steps[pixel] = n + extra;
-      norms[pixel] = (float)NAME(norm)(x, y);
+      norms[pixel] = (float)NAME(norm)(z.x, z.y);
     }
   }
   fesetenv(&caller);
 }
 
-/* The same counts, LANES pixels of a row at a time, for the compiler to vectorise. */
-void NAME(lanes)(const NUMBER *view, int64_t column, int64_t row, int64_t width, int64_t first, int64_t last,
-                 uint32_t cap, uint32_t *counts) {
+/* The same counts, LANES pixels of a row at a time, for the compiler to vectorise; `formula` is a constant to it. */
+static ALWAYS_INLINE void NAME(lanes_of)(const NAME(job) *job, int formula, int64_t column, int64_t row, int64_t width,
+                                         int64_t first, int64_t last, uint32_t cap, uint32_t *counts) {
   enum { LANES = 256 / sizeof(NUMBER) };
-  fenv_t caller;
-  fegetenv(&caller);
-  fesetenv(FE_DFL_ENV);
   for (int64_t j = first; j < last; j++) {
-    const NUMBER cy = NAME(point)(-(j - row), view[2], view[1]);
     for (int64_t i = 0; i < width; i += LANES) {
-      NUMBER x[LANES], y[LANES], cx[LANES];
+      NUMBER x[LANES], y[LANES], cx[LANES], cy[LANES];
       WORD n[LANES], alive[LANES], any = 1;
       for (int l = 0; l < LANES; l++) {
-        cx[l] = NAME(point)(i + l - column, view[2], view[0]);
-        x[l] = y[l] = 0;
+        const NAME(orbit) z = NAME(start)(job, formula, i + l - column, row - j);
+        x[l] = z.x;
+        y[l] = z.y;
+        cx[l] = z.cx;
+        cy[l] = z.cy;
         n[l] = 0;
         alive[l] = i + l < width ? ~(WORD)0 : 0;
       }
       for (uint32_t done = 0; done < cap && any; done++) {
         any = 0;
         for (int l = 0; l < LANES; l++) {
-          alive[l] &= NAME(norm)(x[l], y[l]) <= view[3] ? ~(WORD)0 : 0;
+          alive[l] &= NAME(norm)(x[l], y[l]) <= job->radius_squared ? ~(WORD)0 : 0;
           n[l] -= alive[l];
           any |= alive[l];
-          const NUMBER re = NAME(next_re)(x[l], y[l], cx[l]);
-          y[l] = NAME(next_im)(x[l], y[l], cy);
-          x[l] = re;
+          NAME(step)(formula, &x[l], &y[l], cx[l], cy[l]);
         }
       }
       for (int l = 0; l < LANES && i + l < width; l++) counts[j * width + i + l] = (uint32_t)n[l];
     }
   }
+}
+
+void NAME(lanes)(const NAME(job) *job, int formula, int64_t column, int64_t row, int64_t width, int64_t first,
+                 int64_t last, uint32_t cap, uint32_t *counts) {
+  fenv_t caller;
+  fegetenv(&caller);
+  fesetenv(FE_DFL_ENV);
+  if (formula == MANDELBROT) NAME(lanes_of)(job, MANDELBROT, column, row, width, first, last, cap, counts);
+  if (formula == JULIA) NAME(lanes_of)(job, JULIA, column, row, width, first, last, cap, counts);
+  if (formula == BURNING_SHIP) NAME(lanes_of)(job, BURNING_SHIP, column, row, width, first, last, cap, counts);
   fesetenv(&caller);
 }

@@ -6,6 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import Job
+from tests.oracle import reading
+
+Point = tuple[int, int]
 
 
 def truth_counts(job: Job, bits: int = 256) -> npt.NDArray[np.uint32]:
@@ -13,11 +16,12 @@ def truth_counts(job: Job, bits: int = 256) -> npt.NDArray[np.uint32]:
 
     Errors start at 2^−bits and grow with the orbit: ask for more bits until nothing changes.
     """
-    radius_squared = _fixed(job.radius_squared, 2 * bits)
+    formula, radius_squared = reading.formula(job), _fixed(job.radius_squared, 2 * bits)
     out = np.empty((job.view.height, job.view.width), np.uint32)
     for row, column in np.ndindex(out.shape):
-        re, im = job.view.point(column, row)
-        out[row, column] = _count(_fixed(re, bits), _fixed(im, bits), radius_squared, job.iterations, bits)
+        point = _point(job.view.point(column, row), bits)
+        z, c = ((0, 0), point) if formula.constant is None else (point, _point(formula.constant, bits))
+        out[row, column] = _count(z, c, formula.folds, radius_squared, job.iterations, bits)
     return out
 
 
@@ -25,11 +29,17 @@ def _fixed(value: Fraction, bits: int) -> int:
     return round(value * (1 << bits))
 
 
-def _count(cx: int, cy: int, radius_squared: int, cap: int, bits: int) -> int:
-    x = y = 0
+def _point(exact: tuple[Fraction, Fraction], bits: int) -> Point:
+    return _fixed(exact[0], bits), _fixed(exact[1], bits)
+
+
+def _count(z: Point, c: Point, folds: bool, radius_squared: int, cap: int, bits: int) -> int:
+    x, y = z
     for n in range(cap):
         xx, yy = x * x, y * y
         if xx + yy > radius_squared:
             return n
-        x, y = ((xx - yy) >> bits) + cx, (x * y >> (bits - 1)) + cy
+        if folds:
+            x, y = abs(x), abs(y)
+        x, y = ((xx - yy) >> bits) + c[0], (x * y >> (bits - 1)) + c[1]
     return cap

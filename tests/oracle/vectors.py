@@ -1,12 +1,13 @@
 """The definition of a count in numpy: needs no compiler, and checks the one that is compiled."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from tests.oracle import exact_fma
+from tests.oracle import exact_fma, reading
 from tests.oracle.formats import encode
 from tests.oracle.smooth import Smooth
 
@@ -22,32 +23,48 @@ def _separate(a: Reals, b: Reals, c: Reals) -> Reals:
 class Arithmetic:
     """The operations of an orbit in one number and rounding, on arrays."""
 
-    def __init__(self, number: str, rounding: str) -> None:
-        self.number = number
-        self.dtype = np.dtype(np.float32 if number == "float" else np.float64)
-        self.fused = rounding == "fused"
-        fused = exact_fma.fma_float if number == "float" else exact_fma.fma_double
+    def __init__(self, job: Job) -> None:
+        self.number = job.number
+        self.dtype = np.dtype(np.float32 if job.number == "float" else np.float64)
+        self.fused = job.rounding == "fused"
+        fused = exact_fma.fma_float if job.number == "float" else exact_fma.fma_double
         self.multiply_add: MultiplyAdd = fused if self.fused else _separate
+        self.formula = reading.formula(job)
+
+    def encode(self, value: Fraction, count: int) -> Reals:
+        """Return a value, rounded to nearest, so many times."""
+        return np.full(count, encode(value, self.number), self.dtype)
 
     def points(self, job: Job, pixels: npt.NDArray[np.int64]) -> tuple[Reals, Reals]:
-        """Return c, re and im, of the pixels with these indices, row by row."""
-        view = job.view
-        rows, columns = np.divmod(pixels, view.width)
-        pitch, re, im = (
-            np.full(pixels.shape, encode(value, self.number), self.dtype)
-            for value in (view.pitch, view.lattice.re, view.lattice.im)
-        )
-        return (
-            self.multiply_add((columns - view.lattice.column).astype(self.dtype), pitch, re),
-            self.multiply_add((-(rows - view.lattice.row)).astype(self.dtype), pitch, im),
-        )
+        """Return re and im of the pixels with these indices, row by row."""
+        lattice, total = job.view.lattice, len(pixels)
+        rows, columns = np.divmod(pixels, job.view.width)
+        x, u = (columns - lattice.column).astype(self.dtype), (lattice.row - rows).astype(self.dtype)
+        re, im = self.encode(lattice.re, total), self.encode(lattice.im, total)
+        pitch = reading.upright_pitch(job)
+        if pitch is not None:
+            step = self.encode(pitch, total)
+            return self.multiply_add(x, step, re), self.multiply_add(u, step, im)
+        a, b, c, d = (self.encode(entry, total) for entry in reading.matrix(job))
+        re, im = self.multiply_add(u, b, re), self.multiply_add(u, d, im)
+        return self.multiply_add(x, a, re), self.multiply_add(x, c, im)
+
+    def start(self, job: Job, pixels: npt.NDArray[np.int64]) -> tuple[Reals, Reals, Reals, Reals]:
+        """Return z₀ and c, re and im each, of the pixels with these indices."""
+        re, im = self.points(job, pixels)
+        if self.formula.constant is None:
+            return np.zeros_like(re), np.zeros_like(im), re, im
+        cx, cy = (self.encode(part, len(pixels)) for part in self.formula.constant)
+        return re, im, cx, cy
 
     def norm(self, x: Reals, y: Reals) -> Reals:
         """Return |z|²."""
         return self.multiply_add(x, x, y * y)
 
     def step(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
-        """Return z² + c."""
+        """Return the next z."""
+        if self.formula.folds:
+            x, y = np.abs(x), np.abs(y)
         re = self.multiply_add(x, x, self.multiply_add(-y, y, cx)) if self.fused else (x * x - y * y) + cx
         return re, self.multiply_add(x + x, y, cy)
 
@@ -59,7 +76,7 @@ def counts(job: Job) -> npt.NDArray[np.uint32]:
 
 def smooth_steps(job: Job, limit: int) -> Smooth:
     """Return what `oracle.smooth_steps` returns."""
-    arithmetic = Arithmetic(job.number, job.rounding)
+    arithmetic = Arithmetic(job)
     shape = (job.view.height, job.view.width)
     result = Smooth(np.full(shape, job.iterations, np.uint32), np.full(shape, job.iterations, np.uint32))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -72,8 +89,7 @@ def smooth_steps(job: Job, limit: int) -> Smooth:
 def _advance(arithmetic: Arithmetic, job: Job, pixels: npt.NDArray[np.int64], limit: int, result: Smooth) -> None:
     """Write the results of some pixels; their orbits are dropped from the arrays as they escape."""
     radius_squared = arithmetic.dtype.type(encode(job.radius_squared, job.number))
-    cx, cy = arithmetic.points(job, pixels)
-    x, y = np.zeros_like(cx), np.zeros_like(cy)
+    x, y, cx, cy = arithmetic.start(job, pixels)
     for n in range(job.iterations):
         outside = ~(arithmetic.norm(x, y) <= radius_squared)
         if outside.any():

@@ -1,10 +1,10 @@
-/* Pixels that follow from rectangles, from z₀: those that divide a rectangle into parts or, where `parts` is 0, those
+/* Pixels that follow from rectangles, from their start: those that divide a rectangle into parts or, where `parts` is 0, those
  * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
  * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
  * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
 KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
                                global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
-                               uint slots, uint first, uint total, uint groups, uint cap, uint cap_reached,
+                               uint slots, uint first, uint total, uint strides, uint cap, uint cap_reached,
                                uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words);
   advance_orbits orbits;
@@ -31,9 +31,10 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
       rows[l] = row;
     }
     const uint_lanes x = lanes_load(columns), y = lanes_load(rows);
-    const number_complex c = source_point(x, y, offset, &view);
-    source_place(&orbits, v, formula_start(c), c, y * (uint_lanes)(size.x) + x, lanes_load(exists));
+    const number_complex point = orbits_point(x, y, offset, &view);
+    orbits_place(&orbits, v, orbit_start(point), orbit_constant_of(point, view.parameters), y * (uint_lanes)(size.x) + x, lanes_load(exists));
   }
-  advance_run(&orbits, 0, groups, shortcuts != 0, &view);
-  source_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
+  advance_begin(&orbits, &view);
+  advance_run(&orbits, 0, strides, shortcuts != 0, &view);
+  orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
 }

@@ -1,4 +1,4 @@
-/* Whether all pixels of a rectangle lie in the component of the set that its middle lies in, by a theorem on exact numbers.
+/* The Mandelbrot set's components: a radius around a point of one that lies in it, by a theorem on exact numbers.
  *
  * Where c0 has an attracting cycle of period p and multiplier λ, |λ| < 1, it lies in a component that λ maps one to one
  * onto the unit disc (Douady and Hubbard), so by Koebe's quarter theorem no point nearer than (1 − |λ|²) / (4 |dλ/dc|) lies
@@ -81,10 +81,10 @@ static number_far component_cycle(number_far z, number_far c, uint_lanes period)
 }
 
 /* A radius around c that lies in c's component; 0 or less where none is known. `unit` is what rounding does to a step. */
-static number_far_real component_radius(number_far c, uint limit, float unit) {
+static number_far_real formula_component_radius(number_far c, uint limit, float unit) {
   number_far z = component_real((number_far_real)(0));
   uint_lanes period = component_period(c, (int_lanes)(-1), limit, &z);
-  period = select(period, (uint_lanes)(0), lanes_mask(period > (uint_lanes)(limit / COMPONENT_NEWTONS))); /* too dear */
+  period = select(period, (uint_lanes)(0), lanes_mask(period > (uint_lanes)(limit / COMPONENT_NEWTONS))); /* it would cost too much */
   z = component_cycle(z, c, period);
   /* The period's map, by z and by c, once and twice. What came back may have gone round more than once: λ is that of the
    * first return, else it is no map one to one. */

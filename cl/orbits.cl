@@ -1,24 +1,23 @@
-/* What the sources of orbits share: each fills a work-item's orbits and hands them to the loop.
+/* What all sources of orbits share: each fills a work-item's orbits and hands them to the loop.
  *
  * Of a block, a vector is a tile of LANE_COLUMNS columns of pixels; a work-item's vectors lie below each other, and a
  * work-group takes a tile of work-items. */
 /* 0, 1, 2 … */
-static uint_lanes source_lane_numbers(void) {
+static uint_lanes orbits_lane_numbers(void) {
   uint lane[LANES];
   for (uint l = 0; l < LANES; l++) lane[l] = l;
   return lanes_load(lane);
 }
 
 /* The point of pixels of a block whose corner pixel (0, 0) is `offset` columns and rows (upward) from the anchor. */
-static number_complex source_point(uint_lanes column, uint_lanes row, int2 offset, const advance_view *view) {
-  return number_point((int_lanes)(offset.x) + LANED(as_int)(column), (int_lanes)(offset.y) - LANED(as_int)(row),
-                      view->anchor, view->pitch);
+static number_complex orbits_point(uint_lanes column, uint_lanes row, int2 offset, const advance_view *view) {
+  return map_point((int_lanes)(offset.x) + LANED(as_int)(column), (int_lanes)(offset.y) - LANED(as_int)(row), &view->map);
 }
 
 /* Put an orbit vector into place v: nothing known of it yet but where it is. */
-static void source_place(advance_orbits *orbits, uint v, number_complex z, number_complex c, uint_lanes index,
+static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbit_constant c, uint_lanes index,
                          int_lanes exists) {
-  orbits->z[v] = z;
+  orbits->state[v] = state;
   orbits->c[v] = c;
   orbits->alive[v] = exists;
   orbits->index[v] = select((uint_lanes)(NO_PIXEL), index, exists);
@@ -29,7 +28,7 @@ static void source_place(advance_orbits *orbits, uint v, number_complex z, numbe
 #endif
 }
 
-static void source_finish(const advance_orbits *orbits, uint cap, uint cap_reached, global uint *results, uint pixels,
+static void orbits_finish(const advance_orbits *orbits, uint cap, uint cap_reached, global uint *results, uint pixels,
                           uint row_distance, global uint *survivors, global uint *survivor_total, uint capacity) {
   advance_write(orbits, cap, cap_reached != 0, results, pixels, row_distance);
   if (!cap_reached) advance_save(orbits, survivors, survivor_total, capacity);

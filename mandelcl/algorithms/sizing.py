@@ -1,0 +1,100 @@
+"""How large blocks and bands are: the one place that decides.
+
+A block is what a device computes at a time; a band is a number of whole rows, of which blocks are cut, and what a store
+keeps. Large enough to fill a device, small enough for memory, and for what an interrupt may lose.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import gcd
+from typing import TypeAlias
+
+from mandelcl.algorithms.border import MOST_PIXELS
+from mandelcl.block import Block, grid
+from mandelcl.engine.program import Program
+from mandelcl.errors import InvalidInputError
+
+# Cuts a band into blocks.
+Cut: TypeAlias = Callable[[Block], Iterator[Block]]
+
+_CPU_CORE_PIXELS = 1 << 17
+_GPU_BLOCK_PIXELS = 1 << 24
+_MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
+_CPU_BLOCK_BYTES = 32 << 20  # of results; a CPU's buffers lie in the host's memory, too
+_GPU_BLOCK_BYTES = 64 << 20
+_BLOCK_SECONDS = 20.0
+_MEMORIES = 3  # blocks on the device: two in flight, one on its way back
+_MEMORY_SHARE = 4  # their memory may take this fraction of the device's
+_MOST_BAND_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a picture is cut: into bands of `band_rows` rows, and these by `cut`; a block has at most `pixels`."""
+
+    band_rows: int
+    pixels: int
+    cut: Cut
+
+
+def divided(program: Program, rate: float, block_pixels: int | None, blocks: tuple[int, int] | None) -> Division:
+    """Return how a program's picture is cut: into so many `blocks`, or as suits the device, of `block_pixels` at most.
+
+    Raises InvalidInputError where it cannot be cut so.
+    """
+    view = program.job.view
+    if blocks is None:
+        most = min(block_pixels or _block_pixels(program, rate), MOST_PIXELS)
+        width, height = block_shape(view.width, view.height, most)
+        return Division(height, width * height, lambda band: grid(band, width, height))
+    columns, rows = blocks
+    if not (1 <= columns <= view.width and 1 <= rows <= view.height):
+        raise InvalidInputError(f"{view.width}x{view.height} cannot be cut into {columns}x{rows} blocks")
+    band_rows = view.height // gcd(view.height, rows)  # there the edges of bands are edges of blocks, too
+    if 4 * program.job.words * view.width * band_rows > _MOST_BAND_BYTES:
+        raise InvalidInputError(
+            f"{rows} rows of blocks do not divide {view.height} evenly, and all would have to be kept in memory; "
+            "choose a number of rows that divides the height"
+        )
+    largest = -(-view.width // columns) * -(-view.height // rows)
+    return Division(band_rows, largest, lambda band: _exactly(band, view.width, view.height, columns, rows))
+
+
+def _exactly(band: Block, width: int, height: int, columns: int, rows: int) -> Iterator[Block]:
+    """Yield those of columns × rows blocks, alike but for a pixel, that lie in a band, and of others what does."""
+    for row in range(rows):
+        top = max(band.y, row * height // rows)
+        bottom = min(band.y + band.height, (row + 1) * height // rows)
+        if top < bottom:
+            for column in range(columns):
+                left, right = column * width // columns, (column + 1) * width // columns
+                yield Block(left, top, right - left, bottom - top)
+
+
+def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
+    """Return the width and height of blocks of at most `pixels`: whole rows where they fit, so that bands stream."""
+    if width <= pixels:
+        rows = max(1, min(height, pixels // width))
+        bands = -(-height // rows)
+        return width, -(-height // bands)
+    return pixels, 1
+
+
+def _block_pixels(program: Program, rate: float) -> int:
+    """Return how many pixels a block has.
+
+    Enough to fill the device, and no more blocks than needed; few enough for its memory and the host's, and that
+    one takes seconds rather than minutes even where no orbit escapes, since a block is what an interrupt loses.
+    """
+    device, job = program.device, program.job
+    traced = job.algorithm == "border"  # the larger the block, the larger what is filled
+    pixels = job.view.pixels
+    cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
+    least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
+    wanted = max(least, pixels // _MOST_BLOCKS)
+    results = 4 * job.words
+    by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
+    by_time = max(program.saturation, int(rate * _BLOCK_SECONDS / job.iterations))
+    by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
+    by_allocation = device.max_alloc_bytes // results
+    return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))

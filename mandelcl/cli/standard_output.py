@@ -1,0 +1,26 @@
+"""What to do where standard output cannot be written: a full disk, or a reader that has seen enough."""
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from typing import NoReturn
+
+_REFUSALS = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EPIPE") if hasattr(errno, name)}
+
+
+def refuses(error: OSError) -> bool:
+    """Return whether an error is one of writing to standard output: a disk's or a pipe's, and of no file by name.
+
+    Whatever else is written has had its errors turned into FileErrors.
+    """
+    return error.filename is None and error.errno in _REFUSALS
+
+
+def give_up(error: OSError, code: int) -> NoReturn:
+    """End the process with an exit code, and with a line that says why unless a pipe's reader has gone."""
+    if not isinstance(error, BrokenPipeError):
+        with suppress(OSError):  # it may be the same full disk
+            print(f"mandelcl: cannot write to standard output: {error.strerror}", file=sys.stderr, flush=True)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries once more, and complains
+    sys.exit(code)

@@ -1,0 +1,54 @@
+"""How a job is computed, and how far it has come."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mandelcl.algorithms.border import Watch
+from mandelcl.engine.variant import Variant
+from mandelcl.errors import InvalidInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a render has come.
+
+    Pixels done and in all, iterations counted in those done now, seconds since it began, and the device's name.
+    """
+
+    pixels: int
+    pixels_total: int
+    iterations: int
+    seconds: float
+    device: str
+
+
+ShowProgress: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a job is computed: what changes its speed, never a byte of its field.
+
+    `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
+    less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
+    the picture into exactly that many, each one launch to the cap, however long that takes. With `self_test` off the
+    device is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is told of the rectangles of
+    border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Raises InvalidInputError
+    for a budget that is no time.
+    """
+
+    variant: Variant | None = None
+    budget: float | None = None
+    block_pixels: int | None = None
+    blocks: tuple[int, int] | None = None
+    self_test: bool = True
+    shortcuts: bool = True
+    watch: Watch | None = None
+    guarded: bool = False
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and not 0 < self.budget < float("inf"):
+            raise InvalidInputError(f"the budget of a launch must be a time above 0, not {self.budget} s")
+        if self.block_pixels is not None and self.block_pixels < 1:
+            raise InvalidInputError(f"a block has at least one pixel, not {self.block_pixels}")

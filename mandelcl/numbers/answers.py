@@ -1,0 +1,41 @@
+"""What a self-test asks a device, and what it must answer: inputs and answers as words, cases side by side."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.words import Words
+
+MASK = 0xFFFFFFFF
+
+
+def _as_they_are(words: Words) -> Words:
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A self-test kernel with its inputs and answers, both words × cases.
+
+    `denormals` tells the cases with a denormal in or out: a device that flushes them may differ there. `canonical`
+    makes words one that the standard leaves open, such as a NaN's sign and payload.
+    """
+
+    what: str
+    kernel: str
+    inputs: Words
+    answers: Words
+    denormals: npt.NDArray[np.bool_]
+    canonical: Callable[[Words], Words] = _as_they_are
+
+
+def exact_check(what: str, kernel: str, inputs: Words, answers: Words) -> Check:
+    """Return a check of which every word counts."""
+    return Check(what, kernel, inputs, answers, np.zeros(inputs.shape[1], np.bool_))
+
+
+def side_by_side(cases: Sequence[Sequence[int]]) -> Words:
+    """Return one row a word: all first words, all second words, and so on."""
+    return np.ascontiguousarray(np.array(cases, dtype=np.uint64).T.astype(np.uint32))

@@ -1,0 +1,63 @@
+"""Inputs and exact answers for the self-test of fixed point, worked out on whole numbers."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mandelcl.formulas import Formula
+from mandelcl.numbers.answers import MASK, side_by_side
+from mandelcl.numbers.fixed_arithmetic import Digits, FixedArithmetic
+from mandelcl.words import Words
+
+if TYPE_CHECKING:
+    from mandelcl.numbers.fixed import FixedFormat
+
+_POINTS = [
+    (Fraction(re), Fraction(im))
+    for re, im in (
+        ("-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"),
+        ("-1.25066", "0.02012"),
+        ("0.3750001200618655", "-0.2166393884377127"),
+        ("-1.7499", "1e-17"),
+        ("0.25", "0.5000001"),
+        ("-2", "0"),
+        ("1/3", "-1/7"),
+    )
+]
+
+
+def steps(number: "FixedFormat", formula: Formula) -> tuple[Words, Words]:
+    """Return (inputs, answers) for `selftest_number` in fixed point: orbits of several points while they are inside.
+
+    The test for escape is made against R² = 4 and 1/4 in turn, so that it has both answers.
+    """
+    arithmetic = FixedArithmetic(number)
+    radii = (arithmetic.encode(Fraction(4)), arithmetic.encode(Fraction(1, 4)))
+    zero, distance = arithmetic.split(0), Fraction(1, 3 << 12)
+    pitch, rest = arithmetic.encode(distance), number.rest(distance)
+    inputs, answers = [], []
+    for k, (re, im) in enumerate(_POINTS):
+        c, z = (arithmetic.encode(re), arithmetic.encode(im)), (zero, zero)
+        for n in range(12):
+            radius = radii[n % 2]
+            offset = ((n * 7919 + k) % 4096, -((n * 104729 + k) % 4096))
+            point = [arithmetic.placed(m, pitch, rest, part) for part, m in zip(c, offset, strict=True)]
+            step = formula.step(arithmetic, z, c)
+            x, y = (np.float32(part[0]) * np.float32(2.0**-number.bits) for part in z)
+            norm = int(np.float32(x * x + y * y).view(np.uint32))
+            outside = MASK if arithmetic.outside(z, radius) else 0
+            inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & MASK, rest & MASK])
+            answers.append([*_state(*point, *step, zero, zero), norm, outside])
+            z = step
+            if arithmetic.outside(z, radii[0]):
+                break
+    return side_by_side(inputs), side_by_side(answers)
+
+
+def _state(*reals: Digits) -> list[int]:
+    """Return digits as the kernels save them: 64 bits each, low word first."""
+    words = []
+    for digit in (digit for real in reals for digit in real):
+        words += [digit & MASK, (digit >> 32) & MASK]
+    return words

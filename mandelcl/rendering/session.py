@@ -1,0 +1,101 @@
+"""Devices held open: contexts, programs, rates and memory that serve one job after the other."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Self
+
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.computing.work import Work
+from mandelcl.crew.crew import Crew
+from mandelcl.engine import choose
+from mandelcl.engine.memory import Spare
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+
+Notice = Callable[[str], None]
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
+class Session:
+    """Devices for several jobs: what they have built, measured and allocated is kept until `close`.
+
+    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Of several that share a
+    picture each has a process of its own, which is kept, too; without any the fastest does a job, found for each. One
+    job is done at a time. It is a context manager.
+
+        with mandelcl.Session("gpu") as session:
+            for view in views:
+                field, report = mandelcl.render(mandelcl.Job(view), session)
+    """
+
+    def __init__(self, devices: choose.Wanted = ()) -> None:
+        found, self._insisted = choose.wanted(devices)
+        self.devices: list[Device] = found or choose.matching(())
+        self._shared = len(found) > 1
+        self._spare: dict[str, Spare] = {}
+        self._crew: Crew | None = None
+        self._crew_of: tuple[object, ...] = ()
+        self._notice: Notice = _silent
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all memory on the devices, and end the processes."""
+        self._spare.clear()
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
+
+    def begin(self, job: Job, settings: Settings | None = None, notice: Notice = _silent) -> Work:
+        """Return the work on a job, settled and begun: on one device, or shared by several.
+
+        It ends what was begun before. `notice` is called with lines that the user should know. Raises DeviceError where
+        no device will do, and InvalidInputError for a job that no number can hold, or settings that several devices
+        cannot share.
+        """
+        settings = settings or Settings()
+        self._notice = notice
+        if self._shared:
+            work = self._share(job, settings)
+        else:
+            work = self._computation(choose.fastest(job, self.devices, settings.self_test), settings)
+        for warning in work.warnings:
+            notice(warning)
+        return work
+
+    def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
+        return Computation(choice, settings, spare=self._spare.setdefault(choice.device.spec, Spare()))
+
+    def _share(self, job: Job, settings: Settings) -> Work:
+        _require_shareable(settings, len(self.devices))
+        if job.algorithm == "auto":
+            job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
+        choices, notes = choose.several(job, self.devices, settings.self_test, self._insisted)
+        for note in notes:
+            self._notice(note)
+        if len(choices) == 1:
+            return self._computation(choices[0], settings)
+        settled = choices[0].job
+        crew_of = (settings, settled.number, settled.rounding, *((c.device.spec, c.variant) for c in choices))
+        if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
+            self._crew.reset(settled)
+            return self._crew
+        self.close()
+        self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
+        return self._crew
+
+
+def _require_shareable(settings: Settings, devices: int) -> None:
+    """Raise InvalidInputError where the settings hold what several devices cannot share."""
+    for what, given in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
+        if given is not None:
+            raise InvalidInputError(f"{what} are of one device, and {devices} are to share the picture; name one")

@@ -1,0 +1,47 @@
+"""Jobs of any number beside their oracle: every word of every pixel, however the work is cut."""
+
+from functools import cache
+
+import numpy as np
+
+from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.job import Job
+from mandelcl.numbers import by_name
+from mandelcl.opencl.device import Device
+from tests import oracle
+from tests.device.targets import SetPace, planes
+from tests.oracle import fixed
+from tests.oracle.formats import FORMATS
+from tests.oracle.smooth import Smooth
+
+
+@cache
+def truth_of(job: Job) -> Smooth:
+    """Return the oracle's counts and smooth steps; each job is computed once for all devices."""
+    if job.number in FORMATS:
+        return oracle.smooth_steps(job, SMOOTH_LIMIT)
+    return fixed.smooth_steps(job, SMOOTH_LIMIT)
+
+
+def quick_variant(device: Device, number: str) -> Variant:
+    """Return a shape that is quickly built, in which orbits go two steps at a time between tests.
+
+    Digits are doubles for fp128, where the device has them, and integers for wider numbers.
+    """
+    own = default_variant(device, by_name(number), device.fp64 and number == "fp128")
+    shape = (own.lanes, 1, 2, 1, own.lane_columns, own.local_columns, own.local_rows)
+    return Variant(*shape, own.double_digits, own.digits_unrolled)
+
+
+def check(job: Job, device: Device) -> None:
+    """Compare a job with the oracle, in launches so small that most orbits are saved in between."""
+    truth, pace = truth_of(job), SetPace((7, 16, 1), (1, 3, 30))
+    block = -(-job.view.width * 5 // 9), -(-job.view.height // 2)
+    words, launches = planes(job, device, quick_variant(device, job.number), block, pace)
+    assert launches > 2
+    np.testing.assert_array_equal(words[0], truth.counts)
+    if job.smooth:
+        out = truth.counts < job.iterations  # what is left of the others is of no use to anybody
+        np.testing.assert_array_equal(words[1][out], truth.steps[out])
+        np.testing.assert_array_equal(words[2].view(np.float32)[out], truth.norms[out])

@@ -1,0 +1,93 @@
+"""What errors carry beside their one line."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.errors import (
+    BuildError,
+    CancelledError,
+    DeviceError,
+    FileError,
+    InvalidInputError,
+    MandelclError,
+    NoDeviceError,
+    remark,
+    require_type,
+)
+from mandelcl.files.loading import read_field, read_job
+from mandelcl.files.output import check_writable
+from mandelcl.files.paths import one_line
+from mandelcl.job import Job
+
+
+def test_being_stopped_is_no_failure() -> None:
+    """`except MandelclError` around a render must not take an interrupt for a device that failed."""
+    assert not issubclass(CancelledError, MandelclError)
+    assert issubclass(CancelledError, Exception)
+    for kind in (InvalidInputError, DeviceError, NoDeviceError, BuildError, FileError):
+        assert issubclass(kind, MandelclError)
+
+
+def test_errors_carry_what_they_are_about() -> None:
+    assert (str(DeviceError("it fails")), DeviceError("it fails").device) == ("it fails", "")
+    error = BuildError("0:0 refuses", "line 7: error", "0:0 GPU (Maker)")
+    assert (str(error), error.log, error.device) == ("0:0 refuses", "line 7: error", "0:0 GPU (Maker)")
+    assert FileError("no", "a.png").path == "a.png"
+    assert NoDeviceError("none").device == ""
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.log, again.device) == (str(error), error.log, error.device)
+
+
+def test_a_remark_changes_the_line_alone() -> None:
+    def fail() -> None:
+        raise BuildError("refused", "line 7", "0:0") from OSError("disk")
+
+    with pytest.raises(BuildError) as caught:
+        fail()
+    error, stack = caught.value, caught.value.__traceback__
+    remark(error, "half of it is kept")
+    assert str(error) == "refused; half of it is kept"
+    assert (error.log, error.device, error.__traceback__) == ("line 7", "0:0", stack)
+    assert isinstance(error.__cause__, OSError)
+    remark(error, "more")
+    assert str(error) == "refused; half of it is kept; more"
+
+
+@pytest.mark.parametrize("path", ["a.png", Path("a.png")])
+@pytest.mark.parametrize(
+    "error", [(OSError, 28, "No space left"), (MemoryError,), (InvalidInputError, "nonsense"), (FileError, "damaged")]
+)
+def test_whatever_goes_wrong_with_a_file_names_it(path: str | Path, error: tuple[Any, ...]) -> None:
+    kind, *arguments = error
+    with pytest.raises(FileError, match=r"^cannot write a\.png: ") as caught, one_line("cannot write", path):
+        raise kind(*arguments)
+    assert caught.value.path == path
+
+
+def test_the_innermost_path_counts() -> None:
+    with pytest.raises(FileError, match=r"^cannot use s: band 3 is damaged$") as caught, one_line("cannot use", "s"):
+        raise FileError("band 3 is damaged", "s/band-3")
+    assert caught.value.path == "s/band-3"
+
+
+def test_paths_of_readers_and_writers(tmp_path: Path) -> None:
+    (tmp_path / "folder.png").mkdir()
+    for path in (tmp_path / "folder.png", str(tmp_path / "none" / "a.png"), tmp_path / "a.gif"):
+        with pytest.raises(FileError) as caught:
+            check_writable(path)
+        assert caught.value.path == path
+    for read in (read_field, read_job):
+        with pytest.raises(FileError) as caught:
+            read(tmp_path / "missing.npz")
+        assert caught.value.path == tmp_path / "missing.npz"
+
+
+def test_a_wrong_type_is_a_line() -> None:
+    require_type(None, (Job, type(None)), "the job")
+    with pytest.raises(InvalidInputError, match=r"^the job must be of type Job, not str$"):
+        require_type("job", Job, "the job")
+    with pytest.raises(InvalidInputError, match=r"^the path must be of type str or Path or None, not int$"):
+        require_type(3, (str, Path, type(None)), "the path")

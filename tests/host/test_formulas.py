@@ -1,0 +1,230 @@
+"""What a formula promises holds: in exact arithmetic, and beside the errors of a number."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, formula_class
+from mandelcl.job import LEAST_RADIUS_SQUARED, Job
+from mandelcl.view import View
+from tests.oracle import vectors
+from tests.oracle.cases import JULIAS, SHIP, returning_job
+
+unhurried = settings(deadline=None)
+# A step of float, separate, rounds each part three times, at most by 2^−24 of |z|² + |c| each.
+FLOAT_UNIT = Fraction(1, 1 << 22)
+constants = st.fractions(-8, 8, max_denominator=10**6)
+Complex = tuple[Fraction, Fraction]
+
+
+class Ratios:
+    """Arithmetic without rounding."""
+
+    steps_per_second = 1e5
+
+    def encode(self, value: Fraction) -> Fraction:
+        return value
+
+    def add(self, a: Fraction, b: Fraction) -> Fraction:
+        return a + b
+
+    def subtract(self, a: Fraction, b: Fraction) -> Fraction:
+        return a - b
+
+    def multiply(self, a: Fraction, b: Fraction) -> Fraction:
+        return a * b
+
+    def multiply_add(self, a: Fraction, b: Fraction, c: Fraction) -> Fraction:
+        return a * b + c
+
+    def negate(self, a: Fraction) -> Fraction:
+        return -a
+
+    def absolute(self, a: Fraction) -> Fraction:
+        return abs(a)
+
+    def along(self, count: int, pitch: Fraction, start: Fraction) -> Fraction:
+        return start + count * pitch
+
+    def less(self, a: Fraction, b: Fraction) -> bool:
+        return a < b
+
+    def outside(self, z: Complex, radius_squared: Fraction) -> bool:
+        return z[0] ** 2 + z[1] ** 2 > radius_squared
+
+    def square_add(self, z: Complex, c: Complex) -> Complex:
+        return z[0] * z[0] - z[1] * z[1] + c[0], 2 * z[0] * z[1] + c[1]
+
+
+def orbit(formula: Formula, point: Complex, steps: int) -> list[Complex]:
+    z, c = formula.start(Ratios(), point, formula.parameters)
+    found = [z]
+    for _ in range(steps):
+        z = formula.step(Ratios(), z, c)
+        found.append(z)
+    return found
+
+
+def norm(z: Complex) -> Fraction:
+    return z[0] ** 2 + z[1] ** 2
+
+
+HERE = Fraction(-1, 2), Fraction(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("formula", "begins", "next_point"),
+    [
+        (MANDELBROT, (0, 0), HERE),
+        (SHIP, (0, 0), HERE),
+        (Julia(Fraction(1), Fraction(-1)), HERE, (Fraction(1, 4) - Fraction(4, 9) + 1, Fraction(-2, 3) - 1)),
+    ],
+    ids=str,
+)
+def test_orbits_begin(formula: Formula, begins: Complex, next_point: Complex) -> None:
+    assert orbit(formula, HERE, 1) == [begins, next_point]
+    assert formula.begins_inside == (norm(begins) == 0)
+
+
+def test_a_step_of_the_ship_folds() -> None:
+    """(|re| + |im|·i)² + c: the imaginary part of the square is never negative."""
+    c = Fraction(-1, 3), Fraction(-1, 5)
+    for z in ((3, 4), (-3, 4), (3, -4), (-3, -4)):
+        assert SHIP.step(Ratios(), (Fraction(z[0]), Fraction(z[1])), c) == (-7 + c[0], 24 + c[1])
+
+
+@unhurried
+@given(constants, constants)
+def test_least_radius_of_a_julia_set(re: Fraction, im: Fraction) -> None:
+    """R² − R ≥ |c|, hardly more than that, and 2 where that is enough."""
+    julia = Julia(re, im)
+    squared, constant = julia.least_radius_squared(), re * re + im * im
+    if constant <= 4:
+        assert squared == 4
+    else:
+        # (R² − |c|)² against R², so that no root is needed but |c|'s
+        above = julia.largest_constant(squared)
+        assert constant <= above**2 <= constant * (1 + Fraction(1, 1 << 60))
+        assert (squared - above) ** 2 >= squared > 4
+        smaller = squared * (1 - Fraction(1, 1 << 50))
+        assert (smaller - above) ** 2 < smaller
+
+
+@pytest.mark.parametrize("formula", [*JULIAS.values(), Julia(Fraction(3), Fraction(-4)), SHIP, MANDELBROT], ids=str)
+@unhurried
+@given(st.fractions(-3, 3, max_denominator=100), st.fractions(-3, 3, max_denominator=100))
+def test_no_orbit_comes_back_in_exact_arithmetic(formula: Formula, re: Fraction, im: Fraction) -> None:
+    norms = [norm(z) for z in orbit(formula, (re, im), 6)]
+    radius_squared = formula.least_radius_squared()
+    outside = [value > radius_squared for value in norms]
+    assert outside == sorted(outside)
+    if len(norms) > 1 and norms[1] <= radius_squared:
+        c = formula.start(Ratios(), (re, im), formula.parameters)[1]
+        assert norm(c) <= formula.largest_constant(radius_squared) ** 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "radius_squared", "stays"),
+    [
+        (JULIAS["0.25"], 4, True),
+        (JULIAS["0"], LEAST_RADIUS_SQUARED, True),
+        (JULIAS["-0.75 + 0.1i"], LEAST_RADIUS_SQUARED, True),
+        (JULIAS["2i"], 4, False),
+        (JULIAS["2i"], Fraction(401, 100), True),
+        (JULIAS["2i"], 4 + Fraction(1, 10**6), False),  # 10⁻⁶ is hardly more than a step's error there
+        (JULIAS["-2"], LEAST_RADIUS_SQUARED, False),
+        (JULIAS["-2"], 9, True),
+        (Julia(Fraction(6), Fraction(0)), 9, False),
+        (Julia(Fraction(6), Fraction(0)), 10, True),
+        (SHIP, LEAST_RADIUS_SQUARED, False),
+        (SHIP, 4, False),
+        (SHIP, 4 + Fraction(1, 10**6), False),
+        (SHIP, Fraction(401, 100), True),
+        (SHIP, 16384, True),
+    ],
+    ids=str,
+)
+def test_who_stays_outside(formula: Formula, radius_squared: Fraction, stays: bool) -> None:
+    assert formula.stays_outside(Fraction(radius_squared), FLOAT_UNIT) == stays
+
+
+def _outside(job: Job, z: tuple[Any, Any], c: tuple[Any, Any], steps: int) -> Any:
+    """Return whether each z of some orbits is outside, (steps + 1, orbits)."""
+    arithmetic, found = vectors.Arithmetic(job), []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(steps + 1):
+            found.append(~(arithmetic.norm(*z) <= np.float32(job.radius_squared)))
+            z = arithmetic.step(*z, *c)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("rounding", ["fused", "separate"])
+@pytest.mark.parametrize(
+    ("formula", "radius_squared"),
+    [
+        (SHIP, 4 + Fraction(1, 10**5)),
+        (JULIAS["2i"], 4 + Fraction(1, 10**5)),
+        (JULIAS["-0.75 + 0.1i"], Fraction(4)),
+        (Julia(Fraction(3), Fraction(-4)), Fraction(8)),
+    ],
+    ids=str,
+)
+def test_float_keeps_outside_who_stays_outside(formula: Formula, radius_squared: Fraction, rounding: str) -> None:
+    """Points within some units of the circle, where z² and c are nearly opposite, so that |z| grows least."""
+    assert formula.stays_outside(radius_squared, FLOAT_UNIT)
+    job = Job(View.upright(0, 0, 1, 1, 1), 9, radius_squared, formula, "float", rounding)
+    rng, total = np.random.default_rng(7), 100_000
+    radius = float(radius_squared) ** 0.5
+    if formula.parameters:
+        c = [np.full(total, float(part), np.float32) for part in formula.parameters[0]]
+        opposite = np.angle(-complex(*map(float, formula.parameters[0]))) / 2
+        angle = opposite + np.pi * rng.integers(0, 2, total) + 1e-4 * rng.standard_normal(total)
+    else:
+        angle = -np.pi / 3 + 1e-4 * rng.standard_normal(total)
+    size = radius * (1 + rng.integers(-3, 4, total) * 2.0**-24)
+    point = [(size * turn(angle)).astype(np.float32) for turn in (np.cos, np.sin)]
+    if not formula.parameters:
+        c = point
+    outside = _outside(job, (point[0], point[1]), (c[0], c[1]), 12)
+    assert 0 < outside[0].sum() < total
+    assert (outside[1:] >= outside[:-1]).all()
+
+
+@pytest.mark.parametrize("name", ["julia", "burning-ship"])
+def test_float_brings_others_back(name: str) -> None:
+    """Where a formula does not promise it, some orbit comes back: the promise is not too careful by much."""
+    job = returning_job("float", "separate", name)
+    assert not job.formula.stays_outside(job.radius_squared, FLOAT_UNIT)
+    view = replace(job.view, width=1, height=1, lattice=replace(job.view.lattice, column=0, row=0))
+    x, y, cx, cy = vectors.Arithmetic(job).start(replace(job, view=view), np.array([0]))
+    outside = _outside(job, (x, y), (cx, cy), 8)[:, 0].tolist()
+    assert outside != sorted(outside)
+
+
+@pytest.mark.parametrize("make", [Fraction, str, float], ids=lambda make: make.__name__)
+def test_a_constant_may_be_anything_exact(make: Callable[[Fraction], Any]) -> None:
+    assert Julia(make(Fraction(-3, 4)), make(Fraction(1, 8))) == Julia(Fraction(-3, 4), Fraction(1, 8))
+
+
+@pytest.mark.parametrize("bad", ["", "i", float("nan"), None, True])
+def test_bad_constants(bad: Any) -> None:
+    for parts in ((bad, 0), (0, bad)):
+        with pytest.raises(InvalidInputError, match="the Julia set's constant") as caught:
+            Julia(*parts)
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_formulas_are_known_by_name() -> None:
+    assert [formula_class(name) for name in FORMULAS] == list(FORMULAS.values())
+    assert {"julia": Julia, "burning-ship": BurningShip}.items() <= FORMULAS.items()
+    with pytest.raises(InvalidInputError, match="unknown formula 'ship'; there is mandelbrot, julia, burning-ship"):
+        formula_class("ship")
+    assert not any(formula.traceable for formula in (SHIP, *JULIAS.values()))
+    assert hash(Julia(Fraction(1), Fraction(2))) != hash(Julia(Fraction(2), Fraction(1)))

@@ -1,0 +1,134 @@
+"""How much memory may be had, on machines and in containers made of files."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from mandelcl import host_memory
+from mandelcl.errors import MandelclError
+from mandelcl.field import allocate
+from mandelcl.host_memory import available_bytes
+from mandelcl.job import Job
+from mandelcl.view import View
+
+GIB = 1 << 30
+MEMINFO = f"MemTotal: {16 << 20} kB\nMemFree: {1 << 20} kB\nMemAvailable: {8 << 20} kB\nBuffers: 1 kB\n"
+UNLIMITED_1 = 9223372036854771712
+
+
+@dataclass
+class Host:
+    root: Path
+
+    def file(self, path: str, text: str | bytes) -> None:
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def group_2(self, path: str, limit: object, used: int, stat: str = "") -> None:
+        self.file(f"cgroup/{path}/memory.max", f"{limit}\n")
+        self.file(f"cgroup/{path}/memory.current", f"{used}\n")
+        self.file(f"cgroup/{path}/memory.stat", stat)
+
+    def group_1(self, path: str, limit: int, used: int, stat: str = "") -> None:
+        self.file(f"cgroup/memory/{path}/memory.limit_in_bytes", f"{limit}\n")
+        self.file(f"cgroup/memory/{path}/memory.usage_in_bytes", f"{used}\n")
+        self.file(f"cgroup/memory/{path}/memory.stat", stat)
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """A machine with 8 GiB to be had, and no control groups."""
+    monkeypatch.setattr(host_memory, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(host_memory, "_GROUPS", tmp_path / "cgroup")
+    made = Host(tmp_path)
+    made.file("proc/meminfo", MEMINFO)
+    return made
+
+
+def test_a_machine_without_groups(host: Host) -> None:
+    assert available_bytes() == 8 * GIB
+    host.file("proc/meminfo", "MemTotal: 16 kB\n")
+    assert available_bytes() == math.inf
+    for nonsense in ("MemAvailable:\n", "MemAvailable: many kB\n", b"\xff\xfe"):
+        host.file("proc/meminfo", nonsense)
+        assert available_bytes() == math.inf
+
+
+def test_a_system_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_memory, "_PROC", tmp_path / "none")
+    assert available_bytes() == math.inf
+
+
+def test_the_group_around_may_have_the_least(host: Host) -> None:
+    host.file("proc/self/cgroup", "0::/user.slice/session.scope\n")
+    host.group_2("user.slice/session.scope", "max", 1 * GIB)
+    host.group_2("user.slice", 5 * GIB, 2 * GIB)
+    assert available_bytes() == 3 * GIB
+    host.group_2("user.slice/session.scope", 2 * GIB, 1 * GIB)
+    assert available_bytes() == 1 * GIB
+    host.group_2("user.slice", 64 * GIB, 0)
+    host.group_2("user.slice/session.scope", "max", 1 * GIB)
+    assert available_bytes() == 8 * GIB
+
+
+@pytest.mark.parametrize("path", ["/", "/docker/0123abcd", "/../../other"])
+def test_a_container_sees_its_own_group_as_the_root(host: Host, path: str) -> None:
+    host.file("proc/self/cgroup", f"0::{path}\n")
+    host.group_2("", 4 * GIB, 1 * GIB)
+    assert available_bytes() == 3 * GIB
+
+
+def test_version_1(host: Host) -> None:
+    host.file("proc/self/cgroup", "9:name=systemd:/\n5:cpu,memory:/docker/0123\n1:cpu:/other\n0::/\n")
+    host.group_1("docker/0123", 4 * GIB, 3 * GIB)
+    host.group_1("docker", UNLIMITED_1, 3 * GIB)
+    host.group_1("other", 1, 1)
+    assert available_bytes() == 1 * GIB
+    host.file("proc/self/cgroup", "4:memory:/somewhere/outside\n")
+    host.group_1("", 3 * GIB, 1 * GIB)
+    assert available_bytes() == 2 * GIB, "inside a container"
+
+
+def test_cached_files_can_be_given_back(host: Host) -> None:
+    """What was read or written once counts as used until somebody else needs the room."""
+    stat = f"anon 5\nactive_file {1 * GIB}\ninactive_file {2 * GIB}\nfile_mapped 9\n"
+    host.file("proc/self/cgroup", "0::/\n")
+    host.group_2("", 4 * GIB, 4 * GIB, stat)
+    assert available_bytes() == 3 * GIB
+    host.file("proc/self/cgroup", "4:memory:/\n")
+    host.group_1("", 4 * GIB, 4 * GIB, f"inactive_file 7\ntotal_active_file {GIB}\ntotal_inactive_file {GIB}\n")
+    assert available_bytes() == 2 * GIB
+    host.group_1("", 4 * GIB, 3 * GIB, "nonsense\ntotal_active_file many\n")
+    assert available_bytes() == 1 * GIB
+
+
+def test_more_used_than_allowed_leaves_nothing(host: Host) -> None:
+    host.file("proc/self/cgroup", "0::/\n")
+    host.group_2("", 1 * GIB, 2 * GIB)
+    assert available_bytes() == 0
+
+
+@pytest.mark.parametrize("text", ["", "\n", "nonsense\n", "0:\n", "::\n", "0::\n", b"0::/\xff\xfe\n"])
+def test_nonsense_says_nothing(host: Host, text: str | bytes) -> None:
+    host.file("proc/self/cgroup", text)
+    assert available_bytes() == 8 * GIB
+    host.file("proc/self/cgroup", "0::/\n")
+    for limit in ("", "many", "-"):
+        host.group_2("", limit, 1)
+        assert available_bytes() == 8 * GIB
+    host.group_2("", 1, 1)
+    (host.root / "cgroup/memory.current").unlink()
+    assert available_bytes() == 8 * GIB
+
+
+def test_a_field_that_the_group_does_not_allow_is_refused(host: Host) -> None:
+    job = Job(View.centred(0, 0, 1, 1000, 1000))
+    host.file("proc/self/cgroup", "0::/\n")
+    host.group_2("", 4_000_100, 100)
+    assert allocate(job)["counts"].shape == (1000, 1000)
+    host.group_2("", 4_000_100, 101)
+    with pytest.raises(MandelclError, match=r"a field of 1000x1000 needs 0.0 GiB of memory, more than there is"):
+        allocate(job)
