@@ -81,11 +81,6 @@ class Seat:
         return self.worker is not None and self.able and self._answered and self._told == self._wanted
 
     @property
-    def awaited(self) -> bool:
-        """Whether there is a worker that is to become ready."""
-        return self.worker is not None and self.able and not self.ready
-
-    @property
     def saturation(self) -> int:
         """Orbits below which a launch takes as long as with that many."""
         return self.choice.variant.saturation(self.choice.device.compute_units)

@@ -63,9 +63,9 @@ def test_several_devices_are_kept_with_their_processes(several: list[Device]) ->
         fields = [mandelcl.render(job(height=height), session)[0].counts_sha256() for height in (100, 60)]
         crew = session._crew
         assert crew is not None
-        workers = {seat.name: seat.worker for seat in crew._seats.values()}
+        workers = {seat.name: seat.worker for seat in crew._roster}
         assert mandelcl.render(job(), session)[0].counts_sha256() == alone[0]
-        assert {seat.name: seat.worker for seat in crew._seats.values()} == workers
+        assert {seat.name: seat.worker for seat in crew._roster} == workers
         other = Job(whole(64, 48), 300, number="fp128", rounding="fixed")
         assert mandelcl.render(other, session)[0].counts_sha256() == (
             mandelcl.render(other, several[0])[0].counts_sha256()
