@@ -143,11 +143,11 @@ class Rectangles:
         self._device.wait(self._device.read(self._computed.buffer, computed))
         return int(computed[0])
 
-    def _local(self, wanted: int, limit: int) -> int:
+    def _local(self, span: int, limit: int) -> int:
         """Return how many work-items share a row or a border: one where a work-item is a vector of its own."""
         if self._program.variant.lanes > 1:
             return 1
-        return int(min(limit, 256, max(32, 1 << (wanted // 2).bit_length())))
+        return int(min(limit, 256, max(32, 1 << (span // 2).bit_length())))
 
 
 class _Words:

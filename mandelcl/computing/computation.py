@@ -93,7 +93,7 @@ class Computation:
         log = log or self.log
         log.begin()
         if self.job.algorithm == "border":
-            found = border.run(
+            finished = border.run(
                 *(self.program, blocks, self._pace, log),
                 watch=self._settings.watch,
                 cancel=cancel,
@@ -101,8 +101,8 @@ class Computation:
                 host=host,
             )
         else:
-            found = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
-        for block, results in found:
+            finished = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
+        for block, results in finished:
             log.end()
             yield block, results
 

@@ -92,7 +92,7 @@ class Crew:
         if not seats:
             raise DeviceError("no device is left for another job")
         devices = [seat.choice.device for seat in seats]
-        choices, notes = choose.several(job, devices, self._settings.self_test, insisted=())
+        choices, notes = choose.several(job, devices, self._settings.self_test, required_specs=())
         self._share = None
         able = [choice.device for choice in choices]
         for seat in seats:
@@ -211,7 +211,7 @@ class Crew:
         line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
         self.faults.append(line)
         self._notice(line)
-        if all(other.retired or not other.able for other in self._seats.values()):
+        if all(member.retired or not member.able for member in self._seats.values()):
             raise DeviceError(f"no device is left: {line}")
 
     def _busy(self, seat: Seat) -> bool:
@@ -254,20 +254,20 @@ class Crew:
             self._fault(sender, f"said what makes no sense: {error}")
             return None
 
-    def _hear(self, seat: Seat, said: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
+    def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
         """Take note of what a worker says; raises WireError where it makes no sense just now."""
-        if isinstance(said, Failed):
-            self._fault(seat, said.why)
-        elif isinstance(said, Ready):
-            if seat.make_ready(said):
+        if isinstance(message, Failed):
+            self._fault(seat, message.why)
+        elif isinstance(message, Ready):
+            if seat.make_ready(message):
                 self._join(seat)
-        elif seat.ready or said.assignment >= self._assignment:  # else it belongs to what has been dropped
-            return self._done(seat, said, payload)
+        elif seat.ready or message.assignment >= self._assignment:  # else it belongs to what has been dropped
+            return self._done(seat, message, payload)
         return None
 
-    def _done(self, seat: Seat, said: Done, payload: bytearray | memoryview) -> _Finished | None:
-        share, block = self._share, said.block
-        if share is None or said.assignment != self._assignment:
+    def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> _Finished | None:
+        share, block = self._share, message.block
+        if share is None or message.assignment != self._assignment:
             raise WireError("a block though there was none to compute")
         shape = (self.job.words, block.height, block.width)
         if len(payload) != 4 * self.job.words * block.pixels:
@@ -276,11 +276,11 @@ class Crew:
         outcome = self._checks.answer(seat.name, block, results)
         if outcome is None and not share.owns(seat.name, block):
             raise WireError("a block that it was not given")
-        for seconds in said.launches:
+        for seconds in message.launches:
             self.log.add(seconds)
-        self.log.add_copy(said.copy_s)
+        self.log.add_copy(message.copy_s)
         if outcome is None:
-            return self._look_at(seat, share, ComputedBlock(block, results, said.filled))
+            return self._look_at(seat, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
             self._fault(self._seats[name], why)
         return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None

@@ -20,8 +20,8 @@ def measured(program: Program) -> float:
     """
     text = program.text("block")
     device = program.device
-    how = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
-    key = source.digest(f"{device.identity}\n{device.compute_units}\n{how}\n{text}")
+    conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
+    key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")
     payload = cache.read("rates", key)
     if payload is not None:
         try:

@@ -128,7 +128,7 @@ def summary(device: Device) -> Summary:
 
 def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
     """Run the self-test in this process, which the driver may end."""
-    device = next(found for found in discover() if found.spec == spec)
+    device = next(candidate for candidate in discover() if candidate.spec == spec)
     format_, variant = by_name(number), default_variant(device, by_name(number))
     step = formula_named(formula)
     _run(device, format_, rounding, step, _text(format_, rounding, variant, step), variant.lanes, ())
@@ -161,12 +161,12 @@ def _text(number: NumberFormat, rounding: str, variant: Variant, formula: Formul
 @cache
 def _own_text() -> str:
     """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
-    own = Path(__file__)
-    packages = [own.parents[1] / name for name in ("numbers", "formulas")]
+    this_file = Path(__file__)
+    packages = [this_file.parents[1] / name for name in ("numbers", "formulas")]
     modules = [
-        own,
-        own.with_name("known_answers.py"),
-        *(path for each in packages for path in sorted(each.glob("*.py"))),
+        this_file,
+        this_file.with_name("known_answers.py"),
+        *(path for package in packages for path in sorted(package.glob("*.py"))),
     ]
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 
@@ -219,10 +219,10 @@ def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Wo
     cases = check.inputs.shape[1]
     padded = np.ascontiguousarray(np.pad(check.inputs, ((0, 0), (0, -cases % lanes)), mode="edge"))
     out = np.zeros((len(check.answers), padded.shape[1]), np.uint32)
-    taken = device.allocate(out.nbytes)
-    given = arguments(check.kernel, {"in": device.upload(padded), "out": taken, "cases": padded.shape[1]})
-    device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *given)
-    device.wait(device.read(taken, out))
+    answers = device.allocate(out.nbytes)
+    values = arguments(check.kernel, {"in": device.upload(padded), "out": answers, "cases": padded.shape[1]})
+    device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *values)
+    device.wait(device.read(answers, out))
     return out[:, :cases]
 
 
@@ -231,11 +231,11 @@ def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFo
     local = (1,) if lanes > 1 else None
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
     kernel = kernel_of(program, name)
-    given, taken = device.upload(point), device.allocate(4 * _items(device, lanes))
+    points, output = device.upload(point), device.allocate(4 * _items(device, lanes))
 
     def launch(steps: int) -> float:
         started = time.perf_counter()
-        values = arguments(name, {"in": given, "out": taken, "steps": steps})
+        values = arguments(name, {"in": points, "out": output, "steps": steps})
         device.wait(device.launch(kernel, (_items(device, lanes),), local, *values))
         return time.perf_counter() - started
 
@@ -278,7 +278,7 @@ def _is_software(fma: Launcher, sums: Launcher) -> bool:
 def _loop_limit(device: Device, kernel: Kernel) -> int:
     """Return after how many iterations the driver stops a loop; 0 where it does not."""
     made = np.zeros(1, np.uint32)
-    given, taken = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
-    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": given, "out": taken}))
-    device.wait(device.read(taken, made))
+    limit, output = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
+    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": limit, "out": output}))
+    device.wait(device.read(output, made))
     return int(made[0]) if made[0] < _LOOP_TRIED else 0

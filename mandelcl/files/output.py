@@ -54,9 +54,9 @@ def check_writable(*paths: str | Path) -> None:
     for path in paths:
         if format_of(path).put_in_place is deepzoom.put_in_place:
             tiles = deepzoom.tiles_of(target(path))
-            for other in paths:
-                if tiles in target(other).parents:
-                    raise FileError(f"{other} would lie among the tiles of {path}; choose another folder", other)
+            for nested in paths:
+                if tiles in target(nested).parents:
+                    raise FileError(f"{nested} would lie among the tiles of {path}; choose another folder", nested)
 
 
 def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:

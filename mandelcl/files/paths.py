@@ -57,12 +57,12 @@ def read_bounded(place: Path, most: int) -> bytes:
 def paths_of(paths: Any) -> tuple[str | Path, ...]:
     """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
-    each = tuple(paths) if several else (paths,)
-    if not each:
+    outputs = tuple(paths) if several else (paths,)
+    if not outputs:
         raise InvalidInputError("no output is named; give at least one path")
-    for path in each:
+    for path in outputs:
         require_type(path, (str, Path), "an output")
-    return each
+    return outputs
 
 
 def unchecked(_place: Path) -> None:

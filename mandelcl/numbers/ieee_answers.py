@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:
     """Return what a device must answer: that nothing is fused which is not asked to be, and how a step rounds."""
-    found = []
-    for what, kernel, (inputs, answers), given, reals in (
+    checks_made = []
+    for what, kernel, (inputs, answers), reals_in, reals_out in (
         ("rounding of a·b ± c", "selftest_shapes", shapes(number, fused), 3, 10 if fused else 8),
         (formula.summary, "selftest_number", steps(number, fused, formula), 5, 6),
     ):
-        denormals = has_denormals(number, inputs, given) | has_denormals(number, answers, reals)
-        found.append(Check(what, kernel, inputs, answers, denormals, partial(canonical, number, reals=reals)))
-    return found
+        denormals = has_denormals(number, inputs, reals_in) | has_denormals(number, answers, reals_out)
+        checks_made.append(Check(what, kernel, inputs, answers, denormals, partial(canonical, number, reals=reals_out)))
+    return checks_made
 
 
 def shapes(number: "IeeeFormat", fused: bool) -> tuple[Words, Words]:
@@ -116,10 +116,10 @@ def canonical(number: "IeeeFormat", words: Words, reals: int) -> Words:
 
 def has_denormals(number: "IeeeFormat", words: Words, reals: int) -> npt.NDArray[np.bool_]:
     """Return which cases have a denormal among their first `reals` values."""
-    found = np.zeros(words.shape[1], np.bool_)
+    denormal = np.zeros(words.shape[1], np.bool_)
     least_normal = 2.0 ** (1 - number.max_exponent)
     for k in range(reals):
         planes = np.ascontiguousarray(words[k * number.words : (k + 1) * number.words].T)
         values = np.abs(planes.view("<f8" if number.needs_fp64 else "<f4")[:, 0])
-        found |= (values > 0) & (values < least_normal)
-    return found
+        denormal |= (values > 0) & (values < least_normal)
+    return denormal

@@ -18,7 +18,7 @@ import numpy as np
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
-from mandelcl.engine.choose import Wanted
+from mandelcl.engine.choose import DeviceSelection
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
@@ -44,7 +44,7 @@ def render_to(
     paths: str | Path | Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
-    devices: Wanted | Session = (),
+    devices: DeviceSelection | Session = (),
     settings: Settings | None = None,
     *,
     resume: bool = False,
@@ -151,10 +151,10 @@ class _Render:
         store = self.stores[0]
         with one_line("cannot go on with", store.folder):
             store.begin(self.manifest)
-            found = list(store.verified())
-        self.bands.stored.update(band for band, whole in found if whole)
+            bands = list(store.verified())
+        self.bands.stored.update(band for band, whole in bands if whole)
         self.bands.keep = self._keep
-        damaged = sum(not whole for _, whole in found)
+        damaged = sum(not whole for _, whole in bands)
         again = f"; {damaged} damaged and computed again" if damaged else ""
         notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
 
@@ -164,7 +164,7 @@ class _Render:
         self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
-            readers = [pool.submit(self._write, *each) for each in outputs]
+            readers = [pool.submit(self._write, *output_of) for output_of in outputs]
             readers.append(pool.submit(self._sum_up))
             try:
                 self._compute(progress, stop, store_after)

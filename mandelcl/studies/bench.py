@@ -134,12 +134,12 @@ class Bench:
 
     def rounding(self, number: str) -> str:
         """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
-        found = by_name(number)
-        if found.roundings == ("fixed",):
+        format_ = by_name(number)
+        if format_.roundings == ("fixed",):
             return "fixed"
         job = Job(View.centred(Fraction(0), Fraction(0), Fraction(1), 8, 8), 8, number=number)
-        able = [device for device in self.devices if device.fp64 or not found.needs_fp64]
-        settled = {choose.settle_rounding(job, found, device)[0] for device in able}
+        able = [device for device in self.devices if device.fp64 or not format_.needs_fp64]
+        settled = {choose.settle_rounding(job, format_, device)[0] for device in able}
         return "separate" if "separate" in settled else "fused"
 
 

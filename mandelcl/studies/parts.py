@@ -75,7 +75,9 @@ class Parts:
         logs, queues = [LaunchLog() for _ in self._works], self._queues()
         started = time.perf_counter()
         with ThreadPoolExecutor(len(self._works), "mandelcl part") as pool:
-            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, logs, strict=True)]:
+            for done in [
+                pool.submit(self._work, *arguments) for arguments in zip(self._works, queues, logs, strict=True)
+            ]:
                 done.result()
         wall = time.perf_counter() - started
         longest, launches = max(log.longest for log in logs), sum(len(log.seconds) for log in logs)
@@ -150,10 +152,10 @@ def work(task: PartsTask) -> Answer:
         parts = device.partition([task.units])
     else:
         parts = device.partition([1] * task.units)
-    own = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
-    own.run()
-    samples = repeated(own.run, task.repeat, task.patience)
-    return Answer(tuple(samples), digest(own.counts), own.build_s)
+    runner = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
+    runner.run()
+    samples = repeated(runner.run, task.repeat, task.patience)
+    return Answer(tuple(samples), digest(runner.counts), runner.build_s)
 
 
 def serve(channel: Channel) -> None:

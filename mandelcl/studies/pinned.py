@@ -64,17 +64,17 @@ class Workers:
         shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
         for block in [] if static else dynamic_blocks(width, height, units):
             shared.put(block)
-        own = static_blocks(width, height, units) if static else [[] for _ in range(units)]
+        queues = static_blocks(width, height, units) if static else [[] for _ in range(units)]
 
         def work(k: int) -> list[dict[str, Any]]:
-            return [self._block(k, block, expected) for block in (own[k] if static else _taken(shared))]
+            return [self._block(k, block, expected) for block in (queues[k] if static else _drain(shared))]
 
         started = time.perf_counter()
         with ThreadPoolExecutor(units, "mandelcl unit") as pool:
-            found = list(pool.map(work, range(units)))
+            answers = list(pool.map(work, range(units)))
         wall = time.perf_counter() - started
-        kernel, copies = (max(sum(each[key] for each in one) for one in found) for key in ("kernel_s", "copy_s"))
-        every = [each for one in found for each in one]
+        kernel, copies = (max(sum(answer[key] for answer in one) for one in answers) for key in ("kernel_s", "copy_s"))
+        every = [answer for one in answers for answer in one]
         return Sample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
 
     def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def started(number: int, job: Mapping[str, Any], check: Callable[[], None]) -> I
         yield Workers([ends.enter_context(Dialogue("pinned", check)) for _ in range(number)], job)
 
 
-def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
+def _drain(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
     while True:
         try:
             yield shared.get_nowait()
@@ -134,7 +134,7 @@ def serve(channel: Channel) -> None:
         check = values.pop("check")
         block = Block(**values)
         log = LaunchLog()
-        results = [found[0] for _, found in work.run_blocks(BlockQueue.of([block]), log=log)]
+        results = [block_results[0] for _, block_results in work.run_blocks(BlockQueue.of([block]), log=log)]
         answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
         answer |= {"launches": len(log.seconds), "longest_s": log.longest}
         if check:

@@ -68,9 +68,9 @@ class PublishedOrder:
         view = self.job.view
         values = {"view_words": self._view, "offset": (-view.lattice.column, view.lattice.row)}
         values |= {"size": (view.width, view.height), "first_row": top, "cap": self.job.iterations}
-        given = arguments("study_published_order", values | {"counts": self._results})
+        kernel_arguments = arguments("study_published_order", values | {"counts": self._results})
         started = time.perf_counter()
-        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *given)
+        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *kernel_arguments)
         self._device.wait(event)
         seconds = event_seconds(event)
         self._check()

@@ -91,9 +91,9 @@ class Validator:
             verdict = Verdict(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
         else:
             whole = len(places) == job.view.pixels
-            how = ["every pixel recomputed" if whole else f"{len(places)} pixels recomputed"]
-            how += [f"all against {first[1]}"] if first is not None else []
-            verdict = Verdict(not differing, differing, ", ".join(how))
+            checks = ["every pixel recomputed" if whole else f"{len(places)} pixels recomputed"]
+            checks += [f"all against {first[1]}"] if first is not None else []
+            verdict = Verdict(not differing, differing, ", ".join(checks))
         if verdict.ok and first is None:
             self._first = key, device.spec, counts
         return verdict

@@ -29,7 +29,7 @@ def job(re: int = 0, iterations: int = 2000, width: int = 320, height: int = 200
 
 def crew_choices(wanted: Job) -> list[Choice]:
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
-    choices = choose.several(wanted, devices, insisted=())[0]
+    choices = choose.several(wanted, devices, required_specs=())[0]
     if len(choices) < 2:
         pytest.skip("a crew needs two OpenCL devices")
     return choices
