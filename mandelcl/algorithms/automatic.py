@@ -21,7 +21,7 @@ _LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernel
 
 
 def settled(program: Program, rate: float) -> Program:
-    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.measured's."""
+    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.iterations_per_second's."""
     job = program.job
     if job.algorithm != "auto":
         return program

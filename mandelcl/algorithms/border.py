@@ -25,7 +25,7 @@ from mandelcl.opencl.device import event_seconds
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
-MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
+MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
 # Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
 _GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
 _ROW = 64  # slots that are planned together

@@ -19,7 +19,7 @@ from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import STUDIES, compare, document, find_study, plots
+from mandelcl.studies import STUDIES, changes, document, find_study, plots
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row
@@ -165,10 +165,10 @@ def _show(headings: list[str], lines: list[list[str]]) -> None:
 
 def _compare(old: dict[str, Any], new: Document) -> None:
     """Print the ratios; exit with code 1 if anything got worse."""
-    changes = compare.changes(old, new.as_dict())
+    differences = changes.between(old, new.as_dict())
     click.echo("")
-    _show(compare.HEADINGS, [change.cells() for change in changes])
-    worse = [change for change in changes if change.worse]
+    _show(changes.HEADINGS, [change.cells() for change in differences])
+    worse = [change for change in differences if change.worse]
     for change in worse:
         click.echo(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}", err=True)
     if worse:

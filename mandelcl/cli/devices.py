@@ -62,8 +62,8 @@ def _row(device: Device, no_self_test: bool) -> dict[str, Any]:
     if no_self_test:
         return row | {"fma": "unknown", "denormals": "unknown", "selftest": "SKIPPED", "reason": "--no-self-test"}
     summary = selftest.summary(device)
-    verdict = "PASS" if summary.passed else "FAIL"
-    return row | {"fma": summary.fma, "denormals": summary.denormals, "selftest": verdict, "reason": summary.reason}
+    status = "PASS" if summary.passed else "FAIL"
+    return row | {"fma": summary.fma, "denormals": summary.denormals, "selftest": status, "reason": summary.reason}
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

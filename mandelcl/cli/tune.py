@@ -81,9 +81,9 @@ def _tune(device: Device, number: NumberFormat, seconds: float, console: Console
             status.update(Text(f"{device.label}, {number.name}: {_shape(variant)}: {measured}"))
 
         result = tune.tune(device, number, seconds=seconds, progress=show)
-    verdict = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "nothing beats"
+    comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "nothing beats"
     console.print(
-        f"{device.label}, {number.name}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {verdict} the "
+        f"{device.label}, {number.name}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
         f"shape of its class ({result.tried} tried in {result.seconds:.0f} s)",
         soft_wrap=True,
         highlight=False,

@@ -16,7 +16,7 @@ _MOST_WAITING = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComputedBlock:
-    """A block as a worker returned it: its results (planes × height × width), and how many pixels were filled."""
+    """A block as a worker returned it: its results (words × height × width), and how many pixels were filled."""
 
     block: Block
     results: Words

@@ -97,13 +97,13 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
     for tier in _tiers(devices, number):
         choices: list[Choice] = []
         for device in tier:
-            rounding, variant, verdict = settle_rounding(job, number, device)
-            reason = refusal(job, number, verdict)
+            rounding, variant, result = settle_rounding(job, number, device)
+            reason = refusal(job, number, result)
             if reason:
                 reasons.append(f"{device.label}: {reason}")
                 continue
             settled = job.resolved(number.name, rounding)
-            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
+            choices.append(Choice(device, settled, variant, result.loop_limit, warnings, result.speed))
         if choices:
             choice = max(choices, key=lambda candidate: candidate.speed)
             note = suited(choice.device, number, choice.variant.double_digits).note
@@ -132,11 +132,11 @@ def several(
         results = [(device, *settle_rounding(job, number, device)) for device in devices]
     choices: list[Choice] = []
     reasons: dict[str, str] = {}
-    for device, rounding, variant, verdict in results:
-        reason = refusal(job, number, verdict)
+    for device, rounding, variant, result in results:
+        reason = refusal(job, number, result)
         if reason is None:
             settled = job.resolved(number.name, rounding)
-            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
+            choices.append(Choice(device, settled, variant, result.loop_limit, warnings, result.speed))
         else:
             reasons[device.spec] = f"{device.label}: {reason}"
     if not choices:
@@ -148,7 +148,7 @@ def several(
 
 
 def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:
-    """Return the devices in groups, the group that is likely to be fastest first."""
+    """Return the devices in tiers, the one that is likely to be fastest first."""
     gpus = [device for device in devices if device.type in ("gpu", "accelerator")]
     rest = [device for device in devices if device not in gpus]
     vectors = [device for device in rest if device.vector_width(number.needs_fp64) > 1]
@@ -195,32 +195,32 @@ def _beyond(number: NumberFormat, job: Job) -> str | None:
     return None
 
 
-def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.Verdict]:
+def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.SelfTestResult]:
     """Return the rounding and the variant for a device, and the self-test's verdict on them.
 
     `auto` is the number's first rounding unless its fma is software. Of numbers with digits of two kinds it takes the
     faster.
     """
-    verdict = partial(selftest.verdict, device, number, formula=job.formula)
+    test = partial(selftest.result, device, number, formula=job.formula)
     preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
     if number.has_digits:
         # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
         kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
         variants = [default_variant(device, number, double_digits) for double_digits in kinds]
-        verdicts = [(variant, verdict(preferred, variant)) for variant in variants]
-        variant, best = max(verdicts, key=lambda result: (result[1].passed, result[1].speed))
+        results = [(variant, test(preferred, variant)) for variant in variants]
+        variant, best = max(results, key=lambda tested: (tested[1].passed, tested[1].speed))
         return preferred, variant, best
     variant = default_variant(device, number)
-    result = verdict(preferred, variant)
-    if job.rounding != "auto" or not result.slow_fma:
-        return preferred, variant, result
-    return number.roundings[1], variant, verdict(number.roundings[1], variant)
+    tested = test(preferred, variant)
+    if job.rounding != "auto" or not tested.slow_fma:
+        return preferred, variant, tested
+    return number.roundings[1], variant, test(number.roundings[1], variant)
 
 
-def refusal(job: Job, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
+def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> str | None:
     """Return why a device with this verdict must not be used for a job; None if it may."""
-    if not verdict.passed:
-        return f"self-test failed: {verdict.reason}"
-    if not verdict.denormals and number.reaches_denormals(job.view, job.formula):
+    if not result.passed:
+        return f"self-test failed: {result.reason}"
+    if not result.denormals and number.reaches_denormals(job.view, job.formula):
         return f"it flushes denormals of {number.name} to zero, which this view can reach"
     return None

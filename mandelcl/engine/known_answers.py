@@ -16,7 +16,7 @@ def checks(number: NumberFormat, rounding: str, formula: Formula) -> list[Check]
 
 
 def integers() -> tuple[Words, Words]:
-    """Return (inputs, answers) for `selftest_integers`: 3 and 15 planes of one word a case."""
+    """Return (inputs, answers) for `selftest_integers`: 3 and 15 words a case."""
     cases = [(a, b, (a ^ b) & 31 if k else 31 * (b & 1)) for a, b, k in product(_CORNERS, _CORNERS, (0, 1))]
     return side_by_side(cases), side_by_side([_integer_answers(*case) for case in cases])
 

@@ -39,11 +39,11 @@ _LOOP_TRIED = 1 << 17
 # Launches a kernel for so many steps, and returns the seconds that it took.
 Launcher: TypeAlias = Callable[[int], float]
 
-_SEEN: dict[str, "Verdict"] = {}  # by the cache's key, for this process
+_SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SelfTestResult:
     """What the self-test found for a number and rounding.
 
     `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
@@ -60,21 +60,21 @@ class Verdict:
     loop_limit: int
 
 
-def verdict(
+def result(
     device: Device,
     number: NumberFormat,
     rounding: str,
     variant: Variant | None = None,
     options: tuple[str, ...] = (),
     formula: Formula = MANDELBROT,
-) -> Verdict:
+) -> SelfTestResult:
     """Return the self-test's verdict for a formula in a number and rounding; from the cache where nothing has changed.
 
     `variant` is by default the one that suits the device; the test depends on its lanes and digits. `options` are
     further build options: with relaxed maths, say, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
+        return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
     text = _text(number, rounding, variant, formula)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
@@ -85,11 +85,13 @@ def verdict(
     if device.may_abort:
         reason = _rehearsed(device, number, rounding, formula)
         if reason:
-            return Verdict(False, reason, False, 0.0, False, 0)
+            return SelfTestResult(False, reason, False, 0.0, False, 0)
     try:
         result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
-        return Verdict(False, str(error), False, 0.0, False, 0)  # not remembered: it may be out of memory, or mended
+        return SelfTestResult(
+            False, str(error), False, 0.0, False, 0
+        )  # not remembered: it may be out of memory, or mended
     _SEEN[key] = result
     disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
@@ -111,17 +113,17 @@ class Summary:
 
 def summary(device: Device) -> Summary:
     """Return the verdicts of all numbers and roundings that the device offers, as one."""
-    verdicts = {
-        (number.name, rounding): verdict(device, number, rounding)
+    results = {
+        (number.name, rounding): result(device, number, rounding)
         for number in NUMBERS.values()
         if device.fp64 or not number.needs_fp64
         for rounding in number.roundings
     }
-    failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in verdicts.items() if not v.passed]
+    failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in results.items() if not v.passed]
     if failures:
         return Summary(False, failures[0], "unknown", "unknown")
-    slow = verdicts["float", "fused"].slow_fma
-    flushed = [f"{name} {rounding}" for (name, rounding), v in verdicts.items() if not v.denormals]
+    slow = results["float", "fused"].slow_fma
+    flushed = [f"{name} {rounding}" for (name, rounding), v in results.items() if not v.denormals]
     denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
     return Summary(True, "", "slow" if slow else "fast", denormals)
 
@@ -171,12 +173,12 @@ def _own_text() -> str:
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 
 
-def _recall(key: str) -> Verdict | None:
+def _recall(key: str) -> SelfTestResult | None:
     payload = disk_cache.read("selftest", key)
     if payload is None:
         return None
     try:
-        return Verdict(**json.loads(payload))
+        return SelfTestResult(**json.loads(payload))
     except (TypeError, ValueError):
         return None
 
@@ -189,7 +191,7 @@ def _run(
     text: str,
     lanes: int,
     options: tuple[str, ...],
-) -> Verdict:
+) -> SelfTestResult:
     program = device.build(text, options) if options else build(device, text)
     denormals = True
     for check in known_answers.checks(number, rounding, formula):
@@ -200,18 +202,20 @@ def _run(
         wrong = np.setdiff1d(wrong, flushed)
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
-            return Verdict(False, reason, denormals, 0.0, False, 0)
+            return SelfTestResult(False, reason, denormals, 0.0, False, 0)
     speed = _speed(device, program, number, lanes)
     slow_fma = rounding == "fused" and _is_software(
         *(_launcher(device, program, f"selftest_{kind}_chains", number, lanes) for kind in ("fma", "sum"))
     )
-    return Verdict(True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop")))
+    return SelfTestResult(
+        True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop"))
+    )
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
-    plane = int(np.flatnonzero(got[:, case] != expected[:, case])[0])
+    differing = int(np.flatnonzero(got[:, case] != expected[:, case])[0])
     shown = " ".join(f"{word:08x}" for word in inputs[:, case])
-    return f"for {shown} word {plane} is {got[plane, case]:08x}, not {expected[plane, case]:08x}"
+    return f"for {shown} word {differing} is {got[differing, case]:08x}, not {expected[differing, case]:08x}"
 
 
 def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Words:

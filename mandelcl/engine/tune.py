@@ -121,25 +121,27 @@ class _Bench:
 
     def __init__(self, device: Device, number: NumberFormat, class_variant: Variant) -> None:
         rounding = number.roundings[0]
-        verdict = selftest.verdict(device, number, rounding, class_variant)
-        if verdict.slow_fma and len(number.roundings) > 1:
+        result = selftest.result(device, number, rounding, class_variant)
+        if result.slow_fma and len(number.roundings) > 1:
             rounding = number.roundings[1]
-            verdict = selftest.verdict(device, number, rounding, class_variant)
-        if not verdict.passed:
-            raise DeviceError(f"{device.label} fails its self-test: {verdict.reason}")
-        self._device, self._loop_limit = device, verdict.loop_limit
+            result = selftest.result(device, number, rounding, class_variant)
+        if not result.passed:
+            raise DeviceError(f"{device.label} fails its self-test: {result.reason}")
+        self._device, self._loop_limit = device, result.loop_limit
         self.tried = 0
         self._counts: npt.NDArray[np.uint32] | None = None
         self._job = _job(number, rounding, _SIDES[0])
         if (
-            program := Program(device, self._job, class_variant, Execution(loop_limit=verdict.loop_limit))
+            program := Program(device, self._job, class_variant, Execution(loop_limit=result.loop_limit))
         ).most_strides < program.strides:
             raise DeviceError(f"{device.label} stops long loops, which leaves nothing to tune")
         side = (self._speed(class_variant) * _LAUNCH_S / _MEAN_COUNT) ** 0.5
         self._job = _job(number, rounding, max(_SIDES[0], min(_SIDES[1], int(side))))
 
     def _speed(self, class_variant: Variant) -> float:
-        return rate.measured(Program(self._device, self._job, class_variant, Execution(loop_limit=self._loop_limit)))
+        return rate.iterations_per_second(
+            Program(self._device, self._job, class_variant, Execution(loop_limit=self._loop_limit))
+        )
 
     def rate(self, variant: Variant) -> float:
         """Return useful iterations a second; 0 where the shape does not build, run, or give the same counts."""

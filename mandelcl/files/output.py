@@ -17,8 +17,8 @@ from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
 from mandelcl.files import archive, bigtiff, deepzoom, png
 from mandelcl.files.paths import (
-    Check,
     Move,
+    PathCheck,
     move,
     one_line,
     replacing,
@@ -136,7 +136,7 @@ def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
     return texts | ({COLOURING_KEY: picture.colouring} if picture.colouring else {})
 
 
-def _needs(module: str) -> Check:
+def _needs(module: str) -> PathCheck:
     def check(place: Path) -> None:
         if importlib.util.find_spec(module) is None:
             raise FileError(f"{place.suffix} needs {module}; pip install 'mandelcl[large]'")
@@ -161,7 +161,7 @@ class Format:
     bytes_rgb: float
     bytes_indexed: float
     bytes_smooth: float = 0.0
-    check: Check = unchecked
+    check: PathCheck = unchecked
     put_in_place: Move = move
     is_picture: bool = True
 

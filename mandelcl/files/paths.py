@@ -13,7 +13,7 @@ from typing import Any
 from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files.leftovers import cleared_by
 
-Check = Callable[[Path], None]
+PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
 
 
@@ -74,7 +74,7 @@ def move(draft: Path, place: Path) -> None:
     draft.replace(place)
 
 
-def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check] = lambda _path: unchecked) -> None:
+def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCheck] = lambda _path: unchecked) -> None:
     """Raise FileError if any of the paths cannot be written, or if two of them are the same file.
 
     To be called before work starts; it leaves nothing behind. `check_of` is called first for each path, and what it

@@ -106,9 +106,9 @@ def canonical(number: "IeeeFormat", words: Words, reals: int) -> Words:
     """
     result = words.copy()
     for k in range(reals):
-        planes = result[k * number.words : (k + 1) * number.words]
-        values = np.ascontiguousarray(planes.T).view("<f8" if number.needs_fp64 else "<f4")[:, 0]
-        planes[:, np.isnan(values)] = MASK
+        words_of_case = result[k * number.words : (k + 1) * number.words]
+        values = np.ascontiguousarray(words_of_case.T).view("<f8" if number.needs_fp64 else "<f4")[:, 0]
+        words_of_case[:, np.isnan(values)] = MASK
     rest = result[reals * number.words : reals * number.words + 1]
     rest[np.isnan(rest.view(np.float32))] = MASK
     return result
@@ -119,7 +119,7 @@ def has_denormals(number: "IeeeFormat", words: Words, reals: int) -> npt.NDArray
     denormal = np.zeros(words.shape[1], np.bool_)
     least_normal = 2.0 ** (1 - number.max_exponent)
     for k in range(reals):
-        planes = np.ascontiguousarray(words[k * number.words : (k + 1) * number.words].T)
-        values = np.abs(planes.view("<f8" if number.needs_fp64 else "<f4")[:, 0])
+        words_of_case = np.ascontiguousarray(words[k * number.words : (k + 1) * number.words].T)
+        values = np.abs(words_of_case.view("<f8" if number.needs_fp64 else "<f4")[:, 0])
         denormal |= (values > 0) & (values < least_normal)
     return denormal

@@ -152,7 +152,7 @@ class Device:
             return cl.enqueue_copy(self.queue, target, origin, byte_count=size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
-        """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
+        """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
         with opencl_errors(self):
             return kernel(self.queue, size, local, *arguments)
 

@@ -276,8 +276,8 @@ def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[by
 
     Of words that follow the counts closely the difference is packed; no word has more bytes than needed.
     """
-    for kind, plane in zip(kinds, results, strict=True):
-        words = plane - results[0] if kind.near_counts else plane
+    for kind, values in zip(kinds, results, strict=True):
+        words = values - results[0] if kind.near_counts else values
         largest = int(words.max())
         size = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
         planar = np.ascontiguousarray(words.astype(f"<u{size}").reshape(-1).view(np.uint8).reshape(-1, size).T)
@@ -289,13 +289,13 @@ def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[by
 def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> npt.NDArray[np.uint32]:
     results = np.empty(shape, np.uint32)
     start = 0
-    for plane, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         size, length = struct.unpack_from("<IQ", data, start)
         start += 12
         planar = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(size, -1)
         words = np.ascontiguousarray(planar.T).reshape(-1).view(f"<u{size}").reshape(shape[1:])
-        results[plane] = words
+        results[index] = words
         if kind.near_counts:
-            results[plane] += results[0]
+            results[index] += results[0]
         start += length
     return results

@@ -24,13 +24,14 @@ from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
+from mandelcl.words import Words
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2
@@ -240,7 +241,7 @@ class _Render:
                     self._digest.update(np.ascontiguousarray(counts, dtype="<u4").data)
                     self.iterations += int(counts.sum(dtype=np.uint64))
 
-    def _keep(self, band: int, results: Results) -> None:
+    def _keep(self, band: int, results: Words) -> None:
         def keep() -> None:
             store = self.stores[0]
             with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
@@ -249,7 +250,7 @@ class _Render:
 
         self._keeping = [*(future for future in self._keeping if not future.done()), self._keeper.submit(keep)]
 
-    def _load(self, band: int) -> Results:
+    def _load(self, band: int) -> Words:
         with self.watch.of("load"):
             return self.stores[0].read(band)
 

@@ -148,7 +148,7 @@ def _cells(row: Row, study: Study) -> list[str]:
     cells = [row.case, row.spec, row.device, row.platform, row.driver, _times(row.kernel_s), _times(row.wall_s)]
     cells += [str(row.samples) if row.samples else "", _number(row.build_s, ".2f"), _number(row.copy_s, ".3g", 1e3)]
     cells += [str(row.launches or ""), _number(row.longest_launch_ms, ".3g"), _number(row.mpix_s, ".4g")]
-    return [*cells, _number(row.giter_s, ".4g"), *study_cells, _verdict(row), row.clock, row.error]
+    return [*cells, _number(row.giter_s, ".4g"), *study_cells, _validation_cell(row), row.clock, row.error]
 
 
 def _study_cell(value: Any, form: str) -> str:
@@ -174,7 +174,7 @@ def _number(value: float | None, form: str, factor: float = 1.0) -> str:
     return "" if value is None else format(value * factor, form)
 
 
-def _verdict(row: Row) -> str:
+def _validation_cell(row: Row) -> str:
     if row.validation != "WRONG":
         return row.validation
     pixels = "some pixels" if row.differing_pixels is None else f"{row.differing_pixels} pixels"

@@ -16,7 +16,7 @@ import numpy as np
 from mandelcl.block import Block, grid
 from mandelcl.errors import DeviceError
 from mandelcl.studies.reference import Counts
-from mandelcl.studies.timing import Sample, plain
+from mandelcl.studies.timing import TimingSample, plain
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -59,7 +59,7 @@ class Workers:
             answers = list(pool.map(Dialogue.ask, processes, questions))
         self.build_s = max(float(answer["build_s"]) for answer in answers)
 
-    def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> Sample:
+    def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> TimingSample:
         """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ."""
         shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
         for block in [] if static else dynamic_blocks(width, height, units):
@@ -75,7 +75,7 @@ class Workers:
         wall = time.perf_counter() - started
         kernel, copies = (max(sum(answer[key] for answer in one) for one in answers) for key in ("kernel_s", "copy_s"))
         every = [answer for one in answers for answer in one]
-        return Sample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
+        return TimingSample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
 
     def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
         answer = self._processes[k].ask(asdict(block) | {"check": expected is not None})
@@ -116,7 +116,7 @@ def serve(channel: Channel) -> None:
     values = channel.question()
     os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
     from mandelcl.algorithms.schedule import BlockQueue
-    from mandelcl.computing.computation import fastest
+    from mandelcl.computing.computation import fastest_computation
     from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
@@ -124,7 +124,7 @@ def serve(channel: Channel) -> None:
     from mandelcl.report import LaunchLog
 
     settings = plain(Settings(variant=Variant(**values["variant"])))
-    work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
+    work = fastest_computation(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
     view = work.job.view
     for _ in work.run_blocks(BlockQueue.of([Block(0, 0, view.width, min(4, view.height))])):
         pass  # builds, and wakes the device

@@ -13,7 +13,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, event_seconds, kernel_of
-from mandelcl.studies.timing import Sample
+from mandelcl.studies.timing import TimingSample
 
 ORDER = "published"
 _BAND_PIXELS = 1 << 18  # a launch on anything slow
@@ -54,7 +54,7 @@ class PublishedOrder:
         self._fetch()
         return float(max(1, self.counts[middle].sum(dtype=np.uint64))) / seconds
 
-    def run(self) -> Sample:
+    def run(self) -> TimingSample:
         """Compute all counts once."""
         view = self.job.view
         started = time.perf_counter()
@@ -62,7 +62,7 @@ class PublishedOrder:
         rows = max(1, pixels // view.width)
         seconds = [self._launch(top, min(rows, view.height - top)) for top in range(0, view.height, rows)]
         copied = self._fetch()
-        return Sample(sum(seconds), copied, time.perf_counter() - started, len(seconds), max(seconds))
+        return TimingSample(sum(seconds), copied, time.perf_counter() - started, len(seconds), max(seconds))
 
     def _launch(self, top: int, rows: int) -> float:
         view = self.job.view

@@ -18,7 +18,7 @@ from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
-from mandelcl.studies.validation import Verdict, digest
+from mandelcl.studies.validation import Validation, digest
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -68,7 +68,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
             for lanes, variant in variants.items():
                 settings = (units, schedule, asdict(variant), bench.repeat, bench.patience)
                 tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *settings)
-    results: list[tuple[Verdict, Counts, Job]] = []
+    results: list[tuple[Validation, Counts, Job]] = []
 
     def validated(row: Row) -> Row:
         timed = Timed(job, device, None, bench.cancel)
@@ -80,14 +80,14 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
     if failed.error:
         yield failed
         return
-    verdict, counts, settled = results[0]
+    validation, counts, settled = results[0]
     alone: dict[str, float] = {}
     mine = parts.answers(list(tasks.values()), bench.check)
     others = _pinned(bench, device, settled, variants, counts) if _cores(device) else iter(())
     for (lanes, schedule, units), answer in chain(zip(tasks, mine, strict=True), others):
 
         def fill(row: Row, answer: parts.Answer = answer) -> Row:
-            return parts.filled_from(row, answer, settled, counts, verdict)
+            return parts.filled_from(row, answer, settled, counts, validation)
 
         extra: dict[str, Value] = {"units": units, "lanes": lanes, "schedule": schedule, "number": job.number}
         row = bench.attempt(device, f"{lanes}, {schedule}, {units} unit{'s' * (units > 1)}", fill, extra)

@@ -18,7 +18,7 @@ KNOWN = Path(__file__).with_name("known.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Validation:
     """Whether counts are right, how many pixels are not (None: unknown), and how that was found out."""
 
     ok: bool
@@ -73,8 +73,8 @@ class Validator:
             self._samples[key] = places, reference.counts(job, places, order)
         return self._samples[key]
 
-    def check(self, job: Job, counts: Counts, device: Device, order: str = "") -> Verdict:
-        """Return the verdict on a device's counts of a resolved job.
+    def check(self, job: Job, counts: Counts, device: Device, order: str = "") -> Validation:
+        """Return the validation on a device's counts of a resolved job.
 
         A picture whose SHA-256 is known is compared whole. Otherwise a sample, or all of a small picture, is computed
         again without OpenCL; and all pixels are compared with those of the first device that passed.
@@ -88,12 +88,12 @@ class Validator:
         expected_digest = known().get(key)
         if expected_digest is not None:
             ok = digest(counts) == expected_digest
-            verdict = Verdict(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
+            validation = Validation(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
         else:
             whole = len(places) == job.view.pixels
             checks = ["every pixel recomputed" if whole else f"{len(places)} pixels recomputed"]
             checks += [f"all against {first[1]}"] if first is not None else []
-            verdict = Verdict(not differing, differing, ", ".join(checks))
-        if verdict.ok and first is None:
+            validation = Validation(not differing, differing, ", ".join(checks))
+        if validation.ok and first is None:
             self._first = key, device.spec, counts
-        return verdict
+        return validation

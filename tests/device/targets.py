@@ -15,9 +15,9 @@ from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.block import Block, whole_of
+from mandelcl.engine import selftest
 from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Execution, Program
-from mandelcl.engine.selftest import verdict
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name
@@ -45,7 +45,7 @@ class Target:
     @property
     def flushes(self) -> bool:
         """Whether the self-test found that denormals are lost here."""
-        return not verdict(self.device, self.number, self.rounding).denormals
+        return not selftest.result(self.device, self.number, self.rounding).denormals
 
 
 def oracle_follows(number: NumberFormat) -> bool:
@@ -135,7 +135,7 @@ def planes(
     pace: Pace = ALL_AT_ONCE,
 ) -> tuple[npt.NDArray[np.uint32], int]:
     """Return the raw results (words, height, width) of a job in blocks of a shape, and the number of launches."""
-    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     blocks = BlockQueue.tiled([whole_of(view)], *(block or (view.width, view.height)))
@@ -162,7 +162,7 @@ def traced(
 
     With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
     """
-    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     width, height = block or (view.width, view.height)
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)

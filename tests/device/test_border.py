@@ -80,7 +80,7 @@ def test_every_pixel_is_computed_once(target: Target) -> None:
     smallest=st.integers(2, 6),
     early=st.integers(0, 100),
     rows=turns,
-    groups=turns,
+    strides=turns,
 )
 def test_any_division(
     target: Target,
@@ -92,14 +92,14 @@ def test_any_division(
     smallest: int,
     early: int,
     rows: tuple[int, ...],
-    groups: tuple[int, ...],
+    strides: tuple[int, ...],
 ) -> None:
     job = target.job(view, cap, strict=True, algorithm="border")
     own = default_variant(target.device, target.number)
     variant = data.draw(st.sampled_from([own, builds(target)[-1]]), "variant")  # four kernels are built for each
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
     plan = Plan(first, split, smallest, early=early, trust="nothing")
-    check(job, traced(job, target.device, plan, variant, block, SetPace(rows, groups))[0][0])
+    check(job, traced(job, target.device, plan, variant, block, SetPace(rows, strides))[0][0])
 
 
 def test_in_many_launches(target: Target) -> None:
