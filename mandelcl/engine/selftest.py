@@ -138,7 +138,7 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
 
 def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
     """Return how a process of its own fared in the self-test: empty, or why it ended."""
-    code = "import sys; from mandelcl import selftest; selftest.rehearse(*sys.argv[1:])"
+    code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
     command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.engine import rate, selftest
@@ -23,6 +22,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
+from mandelcl.words import Words
 
 SECONDS = 25.0  # for a device and number
 _CAP = 1000
@@ -129,7 +129,7 @@ class _Bench:
             raise DeviceError(f"{device.label} fails its self-test: {result.reason}")
         self._device, self._loop_limit = device, result.loop_limit
         self.tried = 0
-        self._counts: npt.NDArray[np.uint32] | None = None
+        self._counts: Words | None = None
         self._job = _job(number, rounding, _SIDES[0])
         if (
             program := Program(device, self._job, class_variant, Execution(loop_limit=result.loop_limit))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import MASK, Check, side_by_side
+from mandelcl.numbers.answers import Check, side_by_side
 from mandelcl.numbers.ieee_arithmetic import Scalar, Scalars
-from mandelcl.words import Words
+from mandelcl.words import WORD_MASK, Words
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat
@@ -51,12 +51,12 @@ def steps(number: "IeeeFormat", fused: bool, formula: Formula) -> tuple[Words, W
     for case in _step_cases(number):
         zr, zi, cr, ci, radius = map(scalars.value, case[:5])
         offset = int(case[5]), int(case[6])
-        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), *(k & MASK for k in offset), 0])
+        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), *(k & WORD_MASK for k in offset), 0])
         point = [scalars.multiply_add(scalars.value(k), radius, part) for k, part in zip(offset, (cr, ci), strict=True)]
         step = formula.step(scalars, (zr, zi), (cr, ci))
         with np.errstate(all="ignore"):
             norm = int(np.float32(scalars.norm_squared((zr, zi))).view(np.uint32))
-        outside = MASK if scalars.outside((zr, zi), radius) else 0
+        outside = WORD_MASK if scalars.outside((zr, zi), radius) else 0
         answers.append([*_words(number, (*point, *step, *map(scalars.value, zero))), norm, outside])
     return side_by_side(inputs), side_by_side(answers)
 
@@ -108,9 +108,9 @@ def canonical(number: "IeeeFormat", words: Words, reals: int) -> Words:
     for k in range(reals):
         words_of_case = result[k * number.words : (k + 1) * number.words]
         values = np.ascontiguousarray(words_of_case.T).view("<f8" if number.needs_fp64 else "<f4")[:, 0]
-        words_of_case[:, np.isnan(values)] = MASK
+        words_of_case[:, np.isnan(values)] = WORD_MASK
     rest = result[reals * number.words : reals * number.words + 1]
-    rest[np.isnan(rest.view(np.float32))] = MASK
+    rest[np.isnan(rest.view(np.float32))] = WORD_MASK
     return result
 
 

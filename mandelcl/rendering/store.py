@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
@@ -27,6 +26,7 @@ from mandelcl.files import deepzoom
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
+from mandelcl.words import Words
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -151,13 +151,13 @@ class Store:
         """Return how many bands there are files of."""
         return sum(map(_is_band, self.folder.iterdir()))
 
-    def write(self, band: int, results: npt.NDArray[np.uint32]) -> None:
+    def write(self, band: int, results: Words) -> None:
         """Put a band's results (words × rows × width) into the store."""
         head = _HEADER.pack(*results.shape)
         parts = [head, *_pack(results, words_of(self._require_manifest().job.planes))]
         self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
 
-    def read(self, band: int) -> npt.NDArray[np.uint32]:
+    def read(self, band: int) -> Words:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
         shape = self._require_manifest().shape(band)
         start = len(_MAGIC) + _DIGEST_BYTES
@@ -271,7 +271,7 @@ def _packed_bound(size: int) -> int:
     return size + size // 1000 + 64
 
 
-def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[bytes]:
+def _pack(results: Words, kinds: Sequence[Word]) -> Iterator[bytes]:
     """Yield, for each word of a pixel, bytes a word and packed length, then the words' bytes, like by like, packed.
 
     Of words that follow the counts closely the difference is packed; no word has more bytes than needed.
@@ -286,7 +286,7 @@ def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[by
         yield packed
 
 
-def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> npt.NDArray[np.uint32]:
+def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> Words:
     results = np.empty(shape, np.uint32)
     start = 0
     for index, kind in enumerate(kinds):

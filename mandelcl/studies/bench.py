@@ -13,11 +13,11 @@ from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.timing import Timed, TimingSample, coarse_step, repeated
 from mandelcl.studies.validation import Validation, Validator, fingerprint
 from mandelcl.view import View
+from mandelcl.words import Words
 
 PATIENCE_S = 30.0
 _LEAST_SIDE = 8
@@ -104,7 +104,7 @@ class Bench:
         device: Device,
         job: Job,
         run: Callable[[], TimingSample],
-        counts: Callable[[], Counts],
+        counts: Callable[[], Words],
         rate: float,
         build_s: float,
         order: str = "",

@@ -20,10 +20,10 @@ from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
 from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import TimingSample, plain, repeated
 from mandelcl.studies.validation import Validation, digest
+from mandelcl.words import Words
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -131,7 +131,7 @@ def _process(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[
         yield Answer(error=str(error))
 
 
-def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, validation: Validation) -> Row:
+def filled_from(row: Row, answer: Answer, job: Job, counts: Words, validation: Validation) -> Row:
     """Return the row with an answer's times; raises DeviceError where it is an error.
 
     `counts` are this process's own, with the validation on them: the answer's must be the same.

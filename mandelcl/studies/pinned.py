@@ -15,8 +15,8 @@ import numpy as np
 
 from mandelcl.block import Block, grid
 from mandelcl.errors import DeviceError
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.timing import TimingSample, plain
+from mandelcl.words import Words
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -59,7 +59,7 @@ class Workers:
             answers = list(pool.map(Dialogue.ask, processes, questions))
         self.build_s = max(float(answer["build_s"]) for answer in answers)
 
-    def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> TimingSample:
+    def run(self, width: int, height: int, units: int, static: bool, expected: Words | None = None) -> TimingSample:
         """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ."""
         shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
         for block in [] if static else dynamic_blocks(width, height, units):
@@ -77,7 +77,7 @@ class Workers:
         every = [answer for one in answers for answer in one]
         return TimingSample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
 
-    def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
+    def _block(self, k: int, block: Block, expected: Words | None) -> dict[str, Any]:
         answer = self._processes[k].ask(asdict(block) | {"check": expected is not None})
         if expected is not None and answer["sha256"] != _sha256(
             expected[block.y : block.y + block.height, block.x : block.x + block.width]
@@ -107,7 +107,7 @@ def _drain(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
             return
 
 
-def _sha256(counts: Counts) -> str:
+def _sha256(counts: Words) -> str:
     return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 

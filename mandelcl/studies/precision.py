@@ -10,10 +10,10 @@ from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.published_order import ORDER, PublishedOrder
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
+from mandelcl.words import Words
 
 RESOLUTIONS = (500, 1000, 1500, 2000)
 ORDERS = ("fused", "separate", ORDER)
@@ -21,7 +21,7 @@ PUBLISHED = {500: 7559, 1000: 29687, 1500: 53872, 2000: 118307}
 _MAP = (90, 60)  # columns and rows of the picture of where
 _LEVELS = "0123456789"
 
-Seen = dict[tuple[str, str], Counts]
+Seen = dict[tuple[str, str], Words]
 
 
 def run(bench: Bench) -> Iterator[Row]:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
@@ -14,6 +13,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, event_seconds, kernel_of
 from mandelcl.studies.timing import TimingSample
+from mandelcl.words import Words
 
 ORDER = "published"
 _BAND_PIXELS = 1 << 18  # a launch on anything slow
@@ -42,7 +42,7 @@ class PublishedOrder:
         values = (view.lattice.re, view.lattice.im, view.pitch)
         self._view = device.upload(np.concatenate([number.encode(value) for value in values]))
         self._results = device.allocate(4 * view.pixels)
-        self.counts: npt.NDArray[np.uint32] = np.zeros((view.height, view.width), np.uint32)
+        self.counts: Words = np.zeros((view.height, view.width), np.uint32)
 
     def rate(self) -> float:
         """Return iterations a second, roughly and not too high: those of the middle row, which the set fills most."""

@@ -16,8 +16,8 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.methods.direct import start
 from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.words import Words
 
-Counts = npt.NDArray[np.uint32]
 Reals = npt.NDArray[np.floating]
 Operation = Callable[[Reals, Reals, Reals], Reals]
 
@@ -38,7 +38,7 @@ def sample(job: Job) -> npt.NDArray[np.int64]:
     return np.unique(drawn)
 
 
-def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Counts:
+def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Words:
     """Return the counts of a resolved job's pixels; `order` is the job's rounding, or `published` (see `hpc_order`)."""
     number = by_name(job.number)
     if not number.is_native:
@@ -109,7 +109,7 @@ class _Arrays:
         return ~(self.multiply_add(x, x, y * y) <= radius_squared)
 
 
-def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Counts:
+def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Words:
     """Return counts in float or double: test, then step, orbits dropped as they escape."""
     arrays = _Arrays(number, order)
     rows, columns = np.divmod(pixels, job.view.width)
@@ -169,7 +169,7 @@ def _odd_sum(a: Reals, b: Reals) -> Reals:
     return np.where((lost != 0) & even & np.isfinite(total), np.nextafter(total, towards), total)
 
 
-def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Counts:
+def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Words:
     """Return counts in the fixed point's own digits."""
     count = method_of(job).count
     places = (divmod(index, job.view.width) for index in pixels.tolist())

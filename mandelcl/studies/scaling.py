@@ -14,11 +14,11 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, pinned, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
 from mandelcl.studies.validation import Validation, digest
+from mandelcl.words import Words
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -68,7 +68,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
             for lanes, variant in variants.items():
                 settings = (units, schedule, asdict(variant), bench.repeat, bench.patience)
                 tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *settings)
-    results: list[tuple[Validation, Counts, Job]] = []
+    results: list[tuple[Validation, Words, Job]] = []
 
     def validated(row: Row) -> Row:
         timed = Timed(job, device, None, bench.cancel)
@@ -97,7 +97,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
 
 
 def _pinned(
-    bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Counts
+    bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Words
 ) -> Iterator[tuple[tuple[str, str, int], parts.Answer]]:
     """Yield what static and dynamic sharing take between processes on a core each, checked block by block."""
     view, unit_numbers = job.view, unit_counts(_cores(device))

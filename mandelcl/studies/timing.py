@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import whole_of
 from mandelcl.cancelling import Token
@@ -17,6 +16,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
+from mandelcl.words import Words
 
 _STEADY = 0.02  # the middle is known to this share
 _GROWTH = 5  # the repeats grow to so many times those asked for
@@ -53,7 +53,7 @@ class Timed:
         self.job = self._work.job
         view = self.job.view
         try:
-            self.counts: npt.NDArray[np.uint32] = np.empty((view.height, view.width), np.uint32)
+            self.counts: Words = np.empty((view.height, view.width), np.uint32)
         except (MemoryError, ValueError):
             raise DeviceError(f"counts of {view.width}x{view.height} do not fit the host's memory") from None
 

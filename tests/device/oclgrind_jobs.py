@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
@@ -19,6 +18,7 @@ from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.oracle.fixed import counts as fixed_counts
@@ -63,7 +63,7 @@ def check(target: Target) -> dict[str, Any]:
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
 
 
-def _traces(job: Job, device: Device, variant: Variant, truth: npt.NDArray[np.uint32]) -> bool:
+def _traces(job: Job, device: Device, variant: Variant, truth: Words) -> bool:
     """Return whether border tracing, cut into small launches, gives the counts, and reads none that it has not made."""
     plan = Plan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
     results, _, _ = traced(job, device, plan, variant, None, SetPace((1,), (1, 2)), clear=False)

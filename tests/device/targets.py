@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from _pytest.mark.structures import ParameterSet
 
@@ -23,6 +22,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
 from mandelcl.report import LaunchLog
+from mandelcl.words import Words
 from tests import oracle
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth
@@ -92,7 +92,7 @@ def _lacking(device: Device, number: NumberFormat) -> list[str]:
 
 
 @cache
-def expected(job: Job) -> npt.NDArray[np.uint32]:
+def expected(job: Job) -> Words:
     """Return the oracle's counts; each job is computed once for all devices."""
     return oracle.counts(job)
 
@@ -133,7 +133,7 @@ def planes(
     variant: Variant | None = None,
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
-) -> tuple[npt.NDArray[np.uint32], int]:
+) -> tuple[Words, int]:
     """Return the raw results (words, height, width) of a job in blocks of a shape, and the number of launches."""
     limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
@@ -157,7 +157,7 @@ def traced(
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
     clear: bool = True,
-) -> tuple[npt.NDArray[np.uint32], border.Traced, int]:
+) -> tuple[Words, border.Traced, int]:
     """Return the raw results of a job by border tracing, what tracing came to, and the number of launches.
 
     With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.

@@ -15,6 +15,7 @@ from mandelcl.engine import choose, known_answers, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
+from mandelcl.formulas import MANDELBROT
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device, kernel_of
@@ -153,6 +154,11 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
     with pytest.raises(DeviceError, match=r"9:9.*wrong on purpose"):
         choose.fastest(job, [broken])
     assert choose.fastest(job, [broken], self_test=False).device is broken
+
+
+def test_a_rehearsal_passes_where_the_self_test_does(device: Device) -> None:
+    """Drivers that may end the process are tested in another one first."""
+    assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
 
 
 # The cache

@@ -19,6 +19,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 from tests.oracle.fixed import counts as fixed_counts
@@ -124,7 +125,7 @@ def test_fixed(device: Device, number: str) -> None:
             np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, fixed_counts(job))
 
 
-def after(device: Device, job: Job, strides: int, shortcuts: bool) -> tuple[npt.NDArray[np.uint32], int]:
+def after(device: Device, job: Job, strides: int, shortcuts: bool) -> tuple[Words, int]:
     """Return the results after a launch of so many strides (0 where undecided), and how many orbits go on."""
     program = Program(device, job, execution=Execution(shortcuts=shortcuts))
     view = job.view

@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.device import Device, Kernel
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 
@@ -50,7 +50,7 @@ def builds(target: Target) -> list[Variant]:
     return variants[KINDS.index((target.number.name, target.rounding)) :: len(KINDS)]
 
 
-def check(job: Job, got: npt.NDArray[np.uint32]) -> None:
+def check(job: Job, got: Words) -> None:
     np.testing.assert_array_equal(got, expected(job))
 
 
@@ -168,7 +168,7 @@ def test_counts_saturate(target: Target) -> None:
 
 def test_two_renders_at_once(target: Target) -> None:
     jobs = [target.job(views.whole(47, 31), 200), target.job(views.seahorses(37, 51), 100)] * 2
-    counts: dict[int, npt.NDArray[np.uint32]] = {}
+    counts: dict[int, Words] = {}
 
     def work(k: int) -> None:
         for _ in range(3):

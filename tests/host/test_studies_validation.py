@@ -1,14 +1,14 @@
-"""Counts are validated: wrong ones are found, and what is known of the published pictures is right."""
+"""Words are validated: wrong ones are found, and what is known of the published pictures is right."""
 
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from mandelcl.job import Job
 from mandelcl.studies import jobs, reference, validation
 from mandelcl.studies.validation import Validator
+from mandelcl.words import Words
 from tests import oracle
 from tests.golden import studies as golden
 from tests.oracle.marks import needs_compiler
@@ -18,7 +18,7 @@ class _Device:
     spec = "9:9"
 
 
-def _check(validator: Validator, job: Job, counts: npt.NDArray[np.uint32]) -> validation.Validation:
+def _check(validator: Validator, job: Job, counts: Words) -> validation.Validation:
     return validator.check(job, counts, _Device())  # type: ignore[arg-type]
 
 
