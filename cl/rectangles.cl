@@ -86,7 +86,7 @@ static uint rectangles_computed(rectangle child, uint number, uint2 parts, uint 
   return computed + (outer && x == 0 && y == 0 ? 1 : 0);
 }
 
-/* Whether all pixels from one on, `step` apart, have a count; the work-items of a group share the work. */
+/* Whether all pixels from one on, `step` apart, have a count; the work-items of a work-group share the work. */
 static bool rectangles_run_is(global const uint *counts, size_t first, size_t step, uint total, uint count) {
   bool same = true;
   for (uint k = get_local_id(0); k < total; k += get_local_size(0)) same &= counts[first + k * step] == count;

@@ -50,7 +50,7 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
   }
 }
 
-/* Append the lanes that are alive to the list of survivors: planes of `capacity` words, the index first, then the state.
+/* Append the lanes that are alive to the list of survivors: rows of `capacity` words, the index first, then the state.
  * Their order is left to chance; the index says whose each is. */
 static void advance_save(const advance_orbits *orbits, global uint *survivors, global uint *survivor_total,
                          uint capacity) {

@@ -105,9 +105,9 @@ def _load(path: str | Path) -> _Loaded:
 def _require_plain(image: "ImageFile", path: str | Path) -> None:
     """Raise FileError for a picture that has more to it than three colours of 8 bits a pixel: that would be lost."""
     arguments = image.tile[0][3] if image.tile else ()
-    told = arguments if isinstance(arguments, tuple) else (arguments,)
+    parts = arguments if isinstance(arguments, tuple) else (arguments,)
     # Pillow reads 16 bits a colour as 8 without a word: its decoder is told of them, by name or as the largest value.
-    deep = any("16" in part if isinstance(part, str) else isinstance(part, int) and part > 255 for part in told)
+    deep = any("16" in part if isinstance(part, str) else isinstance(part, int) and part > 255 for part in parts)
     if deep or image.mode.startswith(("I", "F")):
         raise FileError(f"{path} has more than 8 bits a colour, which are not compared; save it with 8", path)
     if image.mode not in _MODES or "transparency" in image.info:

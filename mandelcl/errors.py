@@ -68,7 +68,7 @@ def require_type(value: object, kind: type | tuple[type, ...], what: str) -> Non
     """Raise InvalidInputError where a value is not of a kind; `what` says what it should be, as in "the job"."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        names = " or ".join("None" if each is NoneType else each.__name__ for each in kinds)
+        names = " or ".join("None" if accepted is NoneType else accepted.__name__ for accepted in kinds)
         raise InvalidInputError(f"{what} must be of type {names}, not {type(value).__name__}")
 
 

@@ -50,8 +50,8 @@ def _groups() -> Iterator[float]:
         else:
             continue
         # Inside a container the group may be visible as the root alone, whatever its name is outside.
-        own = Path(path.lstrip("/"))
-        for group in (own, *own.parents):
+        cgroup = Path(path.lstrip("/"))
+        for group in (cgroup, *cgroup.parents):
             yield _left(root / group, names)
 
 

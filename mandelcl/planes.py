@@ -71,9 +71,9 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     (0, 1], and reaches from about −0.4 to 2.4 where an orbit's last steps before the smooth radius are unusual.
     """
     fractions = np.empty(counts.shape, np.float32)
-    flat, into = [np.ascontiguousarray(plane).reshape(-1) for plane in (counts, *words)], fractions.reshape(-1)
+    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)
     for start in range(0, into.size, _CHUNK_PIXELS):
-        count, step, bits = (plane[start : start + _CHUNK_PIXELS] for plane in flat)
+        count, step, bits = (array[start : start + _CHUNK_PIXELS] for array in flat)
         norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
         fraction = (step.astype(np.float64) - count) + 1 - np.log2(np.log2(norm) / 2) / np.log2(facts.degree)
         fraction[count == np.uint32(facts.iterations)] = 0

@@ -7,5 +7,7 @@ import numpy.typing as npt
 
 Words: TypeAlias = npt.NDArray[np.uint32]
 
+WORD_MASK = 0xFFFFFFFF  # all bits of a word
+
 # Where a count is expected: none is known, none was written. The largest cap is one less, so no count is this.
-NO_COUNT = 0xFFFFFFFF
+NO_COUNT = WORD_MASK

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms import escape
 from mandelcl.algorithms.schedule import BUDGET_S, BlockQueue, Pace
@@ -12,6 +11,7 @@ from mandelcl.engine.program import Program
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog
 from mandelcl.view import View
+from mandelcl.words import Words
 
 CELLS = 64  # along the longer side, about as many as border tracing begins with
 _LEAST_CELL = 8  # pixels: rectangles that are of one count only when they are smaller are not worth tracing
@@ -21,7 +21,7 @@ _LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernel
 
 
 def settled(program: Program, rate: float) -> Program:
-    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.measured's."""
+    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.iterations_per_second's."""
     job = program.job
     if job.algorithm != "auto":
         return program
@@ -36,7 +36,7 @@ def settled(program: Program, rate: float) -> Program:
     return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
 
 
-def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:
+def share_of_one_count(counts: Words, job: Job) -> float:
     """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap.
 
     Of an orbit no more than the first MOST_WORK count: a long one may be cut short by other means.
@@ -58,7 +58,7 @@ def _copy(job: Job, cell: int) -> Job:
     return replace(job, view=View(first.coarser(cell), width, height), algorithm="escape", strict=False)
 
 
-def _sampled(program: Program, rate: float) -> tuple[npt.NDArray[np.uint32], float]:
+def _sampled(program: Program, rate: float) -> tuple[Words, float]:
     """Return the counts of a program's job, and how long its launches took."""
     view, log = program.job.view, LaunchLog()
     blocks = BlockQueue.of([Block(0, 0, view.width, view.height)])

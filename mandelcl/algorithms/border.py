@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mandelcl.algorithms import escape
-from mandelcl.algorithms.rectangles import MIXED, Rectangles
+from mandelcl.algorithms.rectangles import Rectangles
 from mandelcl.algorithms.schedule import BlockQueue, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
@@ -23,9 +23,9 @@ from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
 from mandelcl.engine.program import Program
 from mandelcl.opencl.device import event_seconds
 from mandelcl.report import LaunchLog
-from mandelcl.words import Words
+from mandelcl.words import NO_COUNT, Words
 
-MOST_PIXELS = 1 << 30  # of a block: three planes of it are indexed by 32 bits
+MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
 # Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
 _GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
 _ROW = 64  # slots that are planned together
@@ -51,8 +51,8 @@ class Traced:
     levels: list[LevelStats] = field(default_factory=list)
 
 
-# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or MIXED: the
-# one that a proof or theorem gives, and the one with which it is filled.
+# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or NO_COUNT:
+# the one that a proof or theorem gives, and the one with which it is filled.
 Watch = Callable[[Block, Words, Words, Words], None]
 
 
@@ -150,7 +150,7 @@ class Tracer:
         self._settle(stats)
         if watch:
             watch(block, *self._rectangles.made(stats.rectangles), answers)
-        mixed = np.flatnonzero(answers == MIXED).astype(np.uint32)
+        mixed = np.flatnonzero(answers == NO_COUNT).astype(np.uint32)
         stats.filled = stats.rectangles - mixed.size
         return mixed
 

@@ -16,7 +16,6 @@ from mandelcl.opencl.device import Buffer, Event
 from mandelcl.planes import words_of
 from mandelcl.words import NO_COUNT, Words
 
-MIXED = NO_COUNT  # a rectangle that is not of one count, or not known to be
 _PROVERS = 32  # rectangles of a work-group that proves
 _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
 _LEAST_WORDS = 1 << 12
@@ -25,8 +24,8 @@ _LEAST_WORDS = 1 << 12
 class Rectangles:
     """Two generations of rectangles, of which a level divides one and makes the other.
 
-    The device has a word of proof and a word of answer for each of the younger one: a count, or MIXED. `launched` are
-    the launches since it was last emptied.
+    For each rectangle of the younger one the device has two words: the count that is proved, and the one that it is
+    filled with; NO_COUNT where there is none. `launched` are the launches since it was last emptied.
     """
 
     def __init__(self, program: Program, memory: Memory, plan: Plan) -> None:
@@ -94,7 +93,7 @@ class Rectangles:
         return values | {"first": first}
 
     def judge(self, level: Level, divided: int) -> tuple[Words, Event]:
-        """Return the counts of the parts, or MIXED, and the event after which they are there."""
+        """Return the counts of the parts, NO_COUNT where one is mixed, and the event after which they are there."""
         total = divided * level.children
         limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_judge"))
         local = self._local(max(level.child_span), limit)
@@ -143,11 +142,11 @@ class Rectangles:
         self._device.wait(self._device.read(self._computed.buffer, computed))
         return int(computed[0])
 
-    def _local(self, wanted: int, limit: int) -> int:
+    def _local(self, span: int, limit: int) -> int:
         """Return how many work-items share a row or a border: one where a work-item is a vector of its own."""
         if self._program.variant.lanes > 1:
             return 1
-        return int(min(limit, 256, max(32, 1 << (wanted // 2).bit_length())))
+        return int(min(limit, 256, max(32, 1 << (span // 2).bit_length())))
 
 
 class _Words:
@@ -179,5 +178,5 @@ def _origin(program: Program, block: Block) -> tuple[int, int]:
     column, row = program.job.view.lattice.pixel_at(Fraction(0), Fraction(0))
     column, row = column - block.x, row - block.y
     if not (-1 < column < block.width and -1 < row < block.height):
-        return MIXED, MIXED
+        return NO_COUNT, NO_COUNT
     return max(0, int(column // 1)), max(0, int(row // 1))

@@ -140,9 +140,9 @@ class Pace:
         fitting = int(allowed / max(width * rows, self.saturation))
         if fitting >= min(strides, _LEAST_STRIDES):
             return LaunchPlan(rows, min(strides, fitting))
-        wanted = min(strides, _LEAST_STRIDES)
-        rows = max(1, min(rows, int(allowed / (width * wanted))))
-        return LaunchPlan(rows, max(1, min(wanted, int(allowed / max(width * rows, self.saturation)))))
+        planned = min(strides, _LEAST_STRIDES)
+        rows = max(1, min(rows, int(allowed / (width * planned))))
+        return LaunchPlan(rows, max(1, min(planned, int(allowed / max(width * rows, self.saturation)))))
 
     def next(self, previous: int, seconds: float, strides: int) -> int:
         """Return the strides for orbits that survived a launch of `previous` strides and `seconds`.

@@ -91,10 +91,10 @@ def _block_pixels(program: Program, rate: float) -> int:
     pixels = job.view.pixels
     cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
     least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
-    wanted = max(least, pixels // _MOST_BLOCKS)
+    by_device = max(least, pixels // _MOST_BLOCKS)
     results = 4 * job.words
     by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
     by_time = max(program.saturation, int(rate * _BLOCK_SECONDS / job.iterations))
     by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
     by_allocation = device.max_alloc_bytes // results
-    return max(1, min(wanted, by_host, by_time, by_memory, by_allocation))
+    return max(1, min(by_device, by_host, by_time, by_memory, by_allocation))

@@ -19,7 +19,7 @@ from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import STUDIES, compare, document, find_study, plots
+from mandelcl.studies import STUDIES, changes, document, find_study, plots
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row
@@ -128,19 +128,19 @@ class _Files:
         if self._plot is not None:
             plots.require(self._plot)
 
-    def write(self, found: Document) -> None:
+    def write(self, result: Document) -> None:
         """Write the tables as they are now."""
         if self._json is not None:
-            document.write(self._json, found.to_json())
+            document.write(self._json, result.to_json())
         if self._csv is not None:
-            document.write(self._csv, found.to_csv())
+            document.write(self._csv, result.to_csv())
         if self._markdown is not None:
-            document.write(self._markdown, found.to_markdown(Path(self._plot).name if self._plot else ""))
+            document.write(self._markdown, result.to_markdown(Path(self._plot).name if self._plot else ""))
 
-    def draw(self, found: Document) -> None:
+    def draw(self, result: Document) -> None:
         """Draw the plot."""
         if self._plot is not None:
-            plots.save(found.study, found.as_dict()["rows"], self._plot)
+            plots.save(result.study, result.as_dict()["rows"], self._plot)
 
 
 def _summary(row: Row) -> str:
@@ -165,10 +165,10 @@ def _show(headings: list[str], lines: list[list[str]]) -> None:
 
 def _compare(old: dict[str, Any], new: Document) -> None:
     """Print the ratios; exit with code 1 if anything got worse."""
-    found = compare.changes(old, new.as_dict())
+    differences = changes.between(old, new.as_dict())
     click.echo("")
-    _show(compare.HEADINGS, [change.cells() for change in found])
-    worse = [change for change in found if change.worse]
+    _show(changes.HEADINGS, [change.cells() for change in differences])
+    worse = [change for change in differences if change.worse]
     for change in worse:
         click.echo(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}", err=True)
     if worse:

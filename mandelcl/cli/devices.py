@@ -61,9 +61,9 @@ def _row(device: Device, no_self_test: bool) -> dict[str, Any]:
     }
     if no_self_test:
         return row | {"fma": "unknown", "denormals": "unknown", "selftest": "SKIPPED", "reason": "--no-self-test"}
-    found = selftest.summary(device)
-    verdict = "PASS" if found.passed else "FAIL"
-    return row | {"fma": found.fma, "denormals": found.denormals, "selftest": verdict, "reason": found.reason}
+    summary = selftest.summary(device)
+    status = "PASS" if summary.passed else "FAIL"
+    return row | {"fma": summary.fma, "denormals": summary.denormals, "selftest": status, "reason": summary.reason}
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

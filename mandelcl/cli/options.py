@@ -110,8 +110,8 @@ class JobOptions:
     @classmethod
     def of(cls, **values: Any) -> "JobOptions":
         """Return the options as click gives them, those of formulas with parameters among them."""
-        given = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
-        return cls(**values, parameters={name: texts for name, texts in given.items() if texts is not None})
+        parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
+        return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
 
     def job(self, smooth: bool) -> Job:
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
@@ -143,9 +143,9 @@ class JobOptions:
 
     def check(self) -> None:
         """Raise click.UsageError for options that contradict each other, or need another one."""
-        given = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise click.UsageError(f"{' and '.join(given)} each say what to draw; give one of them")
+        views = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
+        if len(views) > 1:
+            raise click.UsageError(f"{' and '.join(views)} each say what to draw; give one of them")
         if self.center is not None and self.zoom is None:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
         if self.zoom is not None and self.center is None:

@@ -83,15 +83,15 @@ def command(
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
-    wanted = options.JobOptions.of(**job_options)
-    wanted.check()
+    options_given = options.JobOptions.of(**job_options)
+    options_given.check()
     paths = outputs or (DEFAULT_OUTPUT,)
     output.check_writable(*paths, *((rectangles,) if rectangles is not None else ()))
-    colouring = options.colouring(palette, cycle, offset, wanted.location(), wanted.like)
+    colouring = options.colouring(palette, cycle, offset, options_given.location(), options_given.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
-    job = wanted.job(smooth=colouring.palette.smooth)
+    job = options_given.job(smooth=colouring.palette.smooth)
     tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

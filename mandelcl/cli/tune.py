@@ -59,14 +59,14 @@ def command(
                 forget(device, number)
                 continue
             try:
-                found = _tune(device, number, seconds, console)
+                result = _tune(device, number, seconds, console)
             except DeviceError as error:
                 reasons.append(str(error))
                 console.print(f"mandelcl: {error}", soft_wrap=True, highlight=False)
                 continue
             tuned += 1
             if as_json:
-                click.echo(json.dumps(_row(device, number, found)))
+                click.echo(json.dumps(_row(device, number, result)))
     if not tuned and not forgetting:
         raise DeviceError(
             reasons[0] if reasons else "no device has double, which this number needs; choose another --number"
@@ -80,15 +80,15 @@ def _tune(device: Device, number: NumberFormat, seconds: float, console: Console
             measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
             status.update(Text(f"{device.label}, {number.name}: {_shape(variant)}: {measured}"))
 
-        found = tune.tune(device, number, seconds=seconds, progress=show)
-    verdict = f"{found.gain:.2f} times the rate of" if found.gain > 1 else "nothing beats"
+        result = tune.tune(device, number, seconds=seconds, progress=show)
+    comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "nothing beats"
     console.print(
-        f"{device.label}, {number.name}: {_shape(found.variant)}, {found.rate / 1e9:.2f} Giter/s, {verdict} the shape "
-        f"of its class ({found.tried} tried in {found.seconds:.0f} s)",
+        f"{device.label}, {number.name}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
+        f"shape of its class ({result.tried} tried in {result.seconds:.0f} s)",
         soft_wrap=True,
         highlight=False,
     )
-    return found
+    return result
 
 
 def _shape(variant: Variant) -> str:
@@ -98,15 +98,15 @@ def _shape(variant: Variant) -> str:
     )
 
 
-def _row(device: Device, number: NumberFormat, found: tune.Tuned) -> dict[str, Any]:
+def _row(device: Device, number: NumberFormat, result: tune.Tuned) -> dict[str, Any]:
     return {
         "device": device.name,
         "platform": device.platform,
         "driver": device.driver,
         "number": number.name,
-        "variant": json.loads(found.variant.to_json()),
-        "giter_per_s": round(found.rate / 1e9, 3),
-        "class_giter_per_s": round(found.class_rate / 1e9, 3),
-        "tried": found.tried,
-        "seconds": round(found.seconds, 1),
+        "variant": json.loads(result.variant.to_json()),
+        "giter_per_s": round(result.rate / 1e9, 3),
+        "class_giter_per_s": round(result.class_rate / 1e9, 3),
+        "tried": result.tried,
+        "seconds": round(result.seconds, 1),
     }

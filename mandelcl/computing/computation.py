@@ -38,7 +38,7 @@ class Computation:
         if settings.blocks:
             execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit, choice.job.iterations)
         program = Program(self.device, choice.job, settings.variant or choice.variant, execution)
-        self.rate = rate.measured(program)
+        self.rate = rate.iterations_per_second(program)
         self._begin(automatic.settled(program, self.rate))
 
     def _begin(self, program: Program) -> None:
@@ -75,7 +75,7 @@ class Computation:
         self.started = time.perf_counter()
         self.log = LaunchLog()
         program = self.program.sibling(job)
-        self.rate = rate.measured(program)
+        self.rate = rate.iterations_per_second(program)
         self._begin(automatic.settled(program, self.rate))
 
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
@@ -93,7 +93,7 @@ class Computation:
         log = log or self.log
         log.begin()
         if self.job.algorithm == "border":
-            found = border.run(
+            finished = border.run(
                 *(self.program, blocks, self._pace, log),
                 watch=self._settings.watch,
                 cancel=cancel,
@@ -101,8 +101,8 @@ class Computation:
                 host=host,
             )
         else:
-            found = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
-        for block, results in found:
+            finished = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
+        for block, results in finished:
             log.end()
             yield block, results
 
@@ -112,6 +112,6 @@ class Computation:
         return report_of(self.job, [self.device], self.log, built, self.seconds, iterations, counts_sha256, stages)
 
 
-def fastest(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
+def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
     """Return the computation by the fastest of some devices, by default of all; raises as `choose.fastest` does."""
     return Computation(choose.fastest(job, devices or choose.matching(()), settings.self_test), settings)

@@ -141,18 +141,18 @@ class _BlockWorker:
     def _compute(self, assignment: int) -> None:
         """Compute blocks as they come; raises CancelledError, after a launch, where they are not wanted any more."""
         log = LaunchLog()
-        told, copied, filled = 0, 0.0, 0
+        reported, copied, filled = 0, 0.0, 0
         for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, host=self._host_memory):
             stop_if(self._orders)
             head = {
                 "say": "done",
                 "assignment": assignment,
                 "block": corners(block),
-                "launches": log.seconds[told:],
+                "launches": log.seconds[reported:],
                 "copy_s": log.copy_seconds - copied,
                 "filled": log.pixels_filled - filled,
             }
-            told, copied, filled = len(log.seconds), log.copy_seconds, log.pixels_filled
+            reported, copied, filled = len(log.seconds), log.copy_seconds, log.pixels_filled
             buffer = self._orders.buffer_of.pop(block, None)
             if buffer is None:
                 self._channel.send(head, np.ascontiguousarray(results, dtype="<u4").reshape(-1).view(np.uint8))
@@ -179,10 +179,14 @@ def serve(channel: Channel) -> None:
     _BlockWorker(channel, order).run(order["assignment"])
 
 
-def _find(wanted: Mapping[str, str]) -> Device:
+def _find(description: Mapping[str, str]) -> Device:
     """Return the device that the parent means; numbers may have changed since, names have not."""
-    alike = [device for device in discover() if (device.name, device.platform) == (wanted["name"], wanted["platform"])]
-    same_number = [device for device in alike if device.spec == wanted["spec"]]
+    alike = [
+        device
+        for device in discover()
+        if (device.name, device.platform) == (description["name"], description["platform"])
+    ]
+    same_number = [device for device in alike if device.spec == description["spec"]]
     if not alike:
-        raise DeviceError(f"{wanted['name']} ({wanted['platform']}) is not there any more")
+        raise DeviceError(f"{description['name']} ({description['platform']}) is not there any more")
     return (same_number or alike)[0]

@@ -28,7 +28,7 @@ class PixelSample:
 
 
 def implausible(results: Words, job: Job) -> str | None:
-    """Return why a block's results (planes × height × width) cannot be right, in a phrase; None if they can."""
+    """Return why a block's results (words × height × width) cannot be right, in a phrase; None if they can."""
     counts = results[0]
     if (counts == np.uint32(NO_COUNT)).any():
         return "returned memory that it never wrote"

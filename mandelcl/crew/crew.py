@@ -86,7 +86,7 @@ class Crew:
         devices = [seat.choice.device for seat in self._roster if not seat.retired]
         if not devices:
             self._roster.require()
-        choices, notes = choose.several(job, devices, self._settings.self_test, insisted=())
+        choices, notes = choose.several(job, devices, self._settings.self_test, required_specs=())
         self._share, self._cancel = None, NEVER
         self._roster.admit([choice.device for choice in choices])
         self._begin(choices[0].job, choices[0].warnings)
@@ -215,20 +215,20 @@ class Crew:
             self._fault(seat, f"said what makes no sense: {error}")
             return None
 
-    def _hear(self, seat: Seat, said: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
+    def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
         """Take note of what a worker says; raises WireError where it makes no sense just now."""
-        if isinstance(said, Failed):
-            self._fault(seat, said.why)
-        elif isinstance(said, Ready):
-            if seat.make_ready(said):
+        if isinstance(message, Failed):
+            self._fault(seat, message.why)
+        elif isinstance(message, Ready):
+            if seat.make_ready(message):
                 self._join(seat)
-        elif seat.ready or said.assignment >= self._assignment:  # else it belongs to what has been dropped
-            return self._done(seat, said, payload)
+        elif seat.ready or message.assignment >= self._assignment:  # else it belongs to what has been dropped
+            return self._done(seat, message, payload)
         return None
 
-    def _done(self, seat: Seat, said: Done, payload: bytearray | memoryview) -> _Finished | None:
-        share, block = self._share, said.block
-        if share is None or said.assignment != self._assignment:
+    def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> _Finished | None:
+        share, block = self._share, message.block
+        if share is None or message.assignment != self._assignment:
             raise WireError("a block though there was none to compute")
         shape = (self.job.words, block.height, block.width)
         if len(payload) != 4 * self.job.words * block.pixels:
@@ -237,11 +237,11 @@ class Crew:
         outcome = self._checks.answer(seat.name, block, results)
         if outcome is None and not share.owns(seat.name, block):
             raise WireError("a block that it was not given")
-        for seconds in said.launches:
+        for seconds in message.launches:
             self.log.add(seconds)
-        self.log.add_copy(said.copy_s)
+        self.log.add_copy(message.copy_s)
         if outcome is None:
-            return self._look_at(seat, share, ComputedBlock(block, results, said.filled))
+            return self._look_at(seat, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
             self._fault(self._roster[name], why)
         return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None

@@ -16,7 +16,7 @@ _MOST_WAITING = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComputedBlock:
-    """A block as a worker returned it: its results (planes × height × width), and how many pixels were filled."""
+    """A block as a worker returned it: its results (words × height × width), and how many pixels were filled."""
 
     block: Block
     results: Words
@@ -53,7 +53,7 @@ class CrossChecks:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._open: list[CrossCheck] = []
-        self._given: dict[str, dict[Block, CrossCheck]] = {}
+        self._assigned: dict[str, dict[Block, CrossCheck]] = {}
 
     def add(self, owner: str, computed: ComputedBlock, sample: checking.PixelSample) -> bool:
         """Have a block checked; False where too many wait already, or the same pixels do."""
@@ -69,17 +69,17 @@ class CrossChecks:
         for check in self._open:
             if check.owner != name and not has(check.run):
                 self._open.remove(check)
-                self._given.setdefault(name, {})[check.run] = check
+                self._assigned.setdefault(name, {})[check.run] = check
                 return check.run
         return None
 
     def busy(self, name: str) -> bool:
         """Whether a device has pixels to compute."""
-        return bool(self._given.get(name))
+        return bool(self._assigned.get(name))
 
     def answer(self, name: str, run: Block, results: Words) -> CheckOutcome | None:
         """Return what a device's results mean; None where it was not asked for them."""
-        check = self._given.get(name, {}).pop(run, None)
+        check = self._assigned.get(name, {}).pop(run, None)
         if check is None:
             return None
         if check.settled:
@@ -109,11 +109,11 @@ class CrossChecks:
         for check in self._waiting():
             if check.owner == name:
                 self._forget(check)
-        self._open += [check for check in self._given.pop(name, {}).values() if not check.settled]
+        self._open += [check for check in self._assigned.pop(name, {}).values() if not check.settled]
 
     def _waiting(self) -> list[CrossCheck]:
-        given = [check for checks in self._given.values() for check in checks.values() if not check.settled]
-        return self._open + given
+        assigned = [check for checks in self._assigned.values() for check in checks.values() if not check.settled]
+        return self._open + assigned
 
     def _forget(self, check: CrossCheck) -> None:
         check.settled = True

@@ -51,13 +51,13 @@ class Failed:
 
 def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
     """Return what a worker says; raises WireError where it makes no sense."""
-    said = head.get("say")
-    if said == "ready":
+    kind = head.get("say")
+    if kind == "ready":
         rate = _seconds(head, "rate")
         if not rate:
             raise WireError("a rate of 0")
         return Ready(_whole(head, "assignment"), rate, max(1, _whole(head, "block_pixels")), _seconds(head, "build_s"))
-    if said == "done":
+    if kind == "done":
         launches = head.get("launches")
         if not isinstance(launches, list):
             raise WireError("no list of launches")
@@ -67,9 +67,9 @@ def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
             raise WireError("more pixels filled than computed")
         times = tuple(_number(seconds, "launches") for seconds in launches)
         return Done(_whole(head, "assignment"), block, times, _seconds(head, "copy_s"), filled)
-    if said == "failed":
+    if kind == "failed":
         return Failed(_shown(head.get("why")))
-    raise WireError(f"a message of an unknown kind: {_shown(said)}")
+    raise WireError(f"a message of an unknown kind: {_shown(kind)}")
 
 
 def block_head(block: Block, urgent: bool) -> dict[str, Any]:

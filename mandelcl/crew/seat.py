@@ -65,10 +65,10 @@ class Seat:
         self._start_worker = start_worker
         self._budget = settings.budget or default_budget(choice.device.watchdog)
         self._faults = self._faults_in_a_row = 0
-        self._wanted = self._told = 0  # assignments by number: the newest, and the one that the worker knows of
-        self._told_job: Job | None = None
+        self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
+        self._sent_job: Job | None = None
         self._answered = False  # whether the worker is ready for the one that it knows of
-        self._heard_since = self._given = -math.inf
+        self._heard_since = self._busy_since = -math.inf
 
     @property
     def retired(self) -> bool:
@@ -78,7 +78,7 @@ class Seat:
     @property
     def ready(self) -> bool:
         """Whether there is a worker that is ready for blocks of the newest assignment."""
-        return self.worker is not None and self.able and self._answered and self._told == self._wanted
+        return self.worker is not None and self.able and self._answered and self._sent == self._newest
 
     @property
     def saturation(self) -> int:
@@ -89,11 +89,11 @@ class Seat:
         """Start a worker, which speaks into `messages`; raises DeviceError where that cannot be done."""
         choice, device = self.choice, self.choice.device
         self.worker = self._start_worker(messages, _BAND_BYTES, DEPTH)
-        self._told, self._told_job, self._answered = self._wanted, choice.job, False
+        self._sent, self._sent_job, self._answered = self._newest, choice.job, False
         self.worker.send(
             {
                 "do": "start",
-                "assignment": self._told,
+                "assignment": self._sent,
                 "job": choice.job.to_json(),
                 "device": {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.type},
                 "variant": asdict(choice.variant),
@@ -108,34 +108,34 @@ class Seat:
 
         It is told when it is ready for the last one, so that what it has not read yet never fills the pipe.
         """
-        self._wanted, self._band_pixels = number, band_pixels
+        self._newest, self._band_pixels = number, band_pixels
         self.choice = replace(self.choice, job=job)
         if self.worker is not None and self._answered:
             self._tell(self.worker)
 
     def _tell(self, worker: Worker) -> None:
         job = self.choice.job
-        text = None if job == self._told_job else job.to_json()
-        self._told, self._told_job, self._answered, self._given = self._wanted, job, False, time.monotonic()
-        worker.send({"do": "job", "assignment": self._told, "job": text})
+        text = None if job == self._sent_job else job.to_json()
+        self._sent, self._sent_job, self._answered, self._busy_since = self._newest, job, False, time.monotonic()
+        worker.send({"do": "job", "assignment": self._sent, "job": text})
 
-    def make_ready(self, said: Ready) -> bool:
+    def make_ready(self, message: Ready) -> bool:
         """Take note of what the worker says of itself; return whether it is ready for the newest assignment.
 
         Raises WireError where that makes no sense.
         """
         assert self.worker is not None
-        if said.assignment != self._told or self._answered:
+        if message.assignment != self._sent or self._answered:
             raise WireError("ready for what it was not given")
         self._answered = True
         self.worker.reclaim()
-        self.rate, self.build_s = said.rate, said.build_s
-        if self._told != self._wanted:
+        self.rate, self.build_s = message.rate, message.build_s
+        if self._sent != self._newest:
             self._tell(self.worker)
             return False
         a_second = self.rate / self.choice.job.iterations
         most = max(int(a_second * _BLOCK_S), _FILLED * self.saturation)
-        self.most_pixels = max(1, min(most, said.block_pixels, self._band_pixels))
+        self.most_pixels = max(1, min(most, message.block_pixels, self._band_pixels))
         self.least_pixels = max(int(a_second * _LEAST_BLOCK_S), _LEAST_FILLED * self.saturation)
         return self.able
 
@@ -144,7 +144,7 @@ class Seat:
         if self.worker is None or not self._answered:
             raise RuntimeError("a worker gets blocks once it is ready")
         if idle:
-            self._given = time.monotonic()
+            self._busy_since = time.monotonic()
         self.worker.send(block_head(block, urgent), lend=not urgent)
 
     def listened_from(self, now: float) -> None:
@@ -156,17 +156,17 @@ class Seat:
         worker = self.worker
         if worker is None or (self._answered and not busy):
             return None
-        now, said = time.monotonic(), worker.activity
-        starts = said.doing in (STARTING, BUILDING)
+        now, activity = time.monotonic(), worker.activity
+        starts = activity.doing in (STARTING, BUILDING)
         most = self._patience.start if starts else max(self._patience.launch, _BUDGETS * self._budget)
         if now - max(worker.heard, self._heard_since) > most:
             return f"silent for {most:g} s"
-        seconds = min(said.seconds, now - self._given) if said.doing == IDLE else said.seconds
+        seconds = min(activity.seconds, now - self._busy_since) if activity.doing == IDLE else activity.seconds
         if seconds <= most:
             return None
         if starts:
             return f"not ready after {most:g} s"
-        return f"idle for {most:g} s with work in hand" if said.doing == IDLE else f"in one launch for {most:g} s"
+        return f"idle for {most:g} s with work in hand" if activity.doing == IDLE else f"in one launch for {most:g} s"
 
     def succeeded(self) -> None:
         """Take note of a good block."""

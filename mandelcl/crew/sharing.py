@@ -134,14 +134,14 @@ class ShareOut:
         rates = [other.rate for other in self._members.values()]
         slower = min(max(rates) / member.rate, _MOST_SLOWER)
         share = int(self._left * member.rate / sum(rates) / (_PART * slower))
-        wanted = max(member.least, min(share, member.most))
+        pixels = max(member.least, min(share, member.most))
         x, y, width, height = region.x, region.y, region.width, region.height
         self._free.remove(region)
-        if wanted >= width:
-            rows = _whole(min(height, wanted // width), height, -(-member.least // width), member.most // width)
+        if pixels >= width:
+            rows = _whole(min(height, pixels // width), height, -(-member.least // width), member.most // width)
             piece, rests = Block(x, y, width, rows), [Block(x, y + rows, width, height - rows)]
         else:
-            columns = _whole(wanted, width, member.least, member.most)
+            columns = _whole(pixels, width, member.least, member.most)
             piece = Block(x, y, columns, 1)
             rests = [Block(x + columns, y, width - columns, 1), Block(x, y + 1, width, height - 1)]
         self._free += [rest for rest in rests if rest.pixels]

@@ -35,7 +35,7 @@ class WatchedDevice(Device):
             return super().load(binary)
 
     def launch(self, kernel: Kernel, size: Shape, local: Shape | None, *arguments: Any) -> Event:
-        """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
+        """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
         if (kernel, local) in self._launched:
             return super().launch(kernel, size, local, *arguments)
         self._channel.announce(BUILDING)

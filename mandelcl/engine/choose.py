@@ -13,7 +13,7 @@ from mandelcl.numbers import NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
 
 # Devices, or SPECs as on the command line; none for the fastest.
-Wanted: TypeAlias = Device | str | Sequence[Device | str]
+DeviceSelection: TypeAlias = Device | str | Sequence[Device | str]
 
 _TYPES = ("cpu", "gpu", "accelerator")
 
@@ -40,40 +40,45 @@ def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> l
     A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
     Raises NoDeviceError for one that names nothing.
     """
-    found = discover() if devices is None else list(devices)
-    if not found:
+    available = discover() if devices is None else list(devices)
+    if not available:
         raise NoDeviceError("no OpenCL device found; `mandelcl devices` says what was tried and what to install")
     chosen: set[str] = set()
     for spec in specs or ("all",):
-        named = [device.spec for device in found if _names(spec, device)]
+        named = [device.spec for device in available if _names(spec, device)]
         if not named:
-            known = ", ".join(device.label for device in found)
-            raise NoDeviceError(f"no device matches {spec!r}; there is {known}")
+            labels = ", ".join(device.label for device in available)
+            raise NoDeviceError(f"no device matches {spec!r}; there is {labels}")
         chosen.update(named)
-    return [device for device in found if device.spec in chosen]
+    return [device for device in available if device.spec in chosen]
 
 
-def wanted(devices: Wanted) -> tuple[list[Device], set[str]]:
-    """Return the devices that are wanted, and the numbers of those insisted on: devices, and SPECs that name one alone.
+def select(devices: DeviceSelection) -> tuple[list[Device], set[str]]:
+    """Return the devices that a selection names, and the SPECs of those that are required.
 
-    Of a SPEC that names several, as `all`, those that cannot do a job may be left out. Raises as `matching` does.
+    Required are devices, and those that a SPEC names alone; of several that one names, such as `all`, those that cannot
+    do a job may be left out. Raises as `matching` does.
     """
-    each = [devices] if isinstance(devices, Device | str) else list(devices)
-    given = [device for device in each if isinstance(device, Device)]
-    specs = [spec for spec in each if isinstance(spec, str)]
-    found = discover() if specs else []
-    named = [device for device in matching(specs, found) if device.spec not in {d.spec for d in given}] if specs else []
-    alone = [[device.spec for device in found if _names(spec, device)] for spec in specs]
-    return given + named, {device.spec for device in given} | {one[0] for one in alone if len(one) == 1}
+    requests = [devices] if isinstance(devices, Device | str) else list(devices)
+    given_devices = [device for device in requests if isinstance(device, Device)]
+    specs = [spec for spec in requests if isinstance(spec, str)]
+    available = discover() if specs else []
+    named = (
+        [device for device in matching(specs, available) if device.spec not in {d.spec for d in given_devices}]
+        if specs
+        else []
+    )
+    alone = [[device.spec for device in available if _names(spec, device)] for spec in specs]
+    return given_devices + named, {device.spec for device in given_devices} | {one[0] for one in alone if len(one) == 1}
 
 
 def _names(spec: str, device: Device) -> bool:
-    wanted = spec.strip().lower()
-    if wanted == "all" or wanted == device.spec:
+    name = spec.strip().lower()
+    if name == "all" or name == device.spec:
         return True
-    if wanted in _TYPES:
-        return device.type == wanted
-    return bool(wanted) and (wanted in device.name.lower() or wanted in device.platform.lower())
+    if name in _TYPES:
+        return device.type == name
+    return bool(name) and (name in device.name.lower() or name in device.platform.lower())
 
 
 def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choice:
@@ -90,60 +95,60 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
         return Choice(devices[0], settled, default_variant(devices[0], number), warnings=warnings)
     reasons: list[str] = []
     for tier in _tiers(devices, number):
-        found: list[Choice] = []
+        choices: list[Choice] = []
         for device in tier:
-            rounding, variant, verdict = settle_rounding(job, number, device)
-            reason = refusal(job, number, verdict)
+            rounding, variant, result = settle_rounding(job, number, device)
+            reason = refusal(job, number, result)
             if reason:
                 reasons.append(f"{device.label}: {reason}")
                 continue
             settled = job.resolved(number.name, rounding)
-            found.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
-        if found:
-            choice = max(found, key=lambda candidate: candidate.speed)
+            choices.append(Choice(device, settled, variant, result.loop_limit, warnings, result.speed))
+        if choices:
+            choice = max(choices, key=lambda candidate: candidate.speed)
             note = suited(choice.device, number, choice.variant.double_digits).note
             return replace(choice, warnings=(*choice.warnings, note)) if note else choice
     raise DeviceError(f"no device can do this job; {'; '.join(reasons)}")
 
 
 def several(
-    job: Job, devices: Sequence[Device], self_test: bool = True, insisted: Collection[str] | None = None
+    job: Job, devices: Sequence[Device], self_test: bool = True, required_specs: Collection[str] | None = None
 ) -> tuple[list[Choice], list[str]]:
     """Return the devices that share a job, which is settled for all of them alike, and notes on those left out.
 
     `auto` rounding is fused unless one of them has fma in software. A device that fails the self-test, or would give
-    other bits, is left out; that raises DeviceError where its SPEC is `insisted` on, by default each, or none is left.
+    other bits, is left out. Raises DeviceError where its SPEC is in `required_specs`, by default each, or none is left.
     """
     number, warnings = settle_number(job, devices)
     if not self_test:
         rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
         settled = job.resolved(number.name, rounding)
         return [Choice(d, settled, default_variant(d, number), warnings=warnings) for d in devices], []
-    found = [(device, *settle_rounding(job, number, device)) for device in devices]
-    if len({rounding for _, rounding, _, _ in found}) > 1:  # fused here, separate there
-        slow = next(device for device, rounding, _, _ in found if rounding == "separate")
+    results = [(device, *settle_rounding(job, number, device)) for device in devices]
+    if len({rounding for _, rounding, _, _ in results}) > 1:  # fused here, separate there
+        slow = next(device for device, rounding, _, _ in results if rounding == "separate")
         warnings = (*warnings, f"rounding is separate, since fma is software on {slow.label}")
         job = job.resolved(number.name, "separate")
-        found = [(device, *settle_rounding(job, number, device)) for device in devices]
+        results = [(device, *settle_rounding(job, number, device)) for device in devices]
     choices: list[Choice] = []
     reasons: dict[str, str] = {}
-    for device, rounding, variant, verdict in found:
-        reason = refusal(job, number, verdict)
+    for device, rounding, variant, result in results:
+        reason = refusal(job, number, result)
         if reason is None:
             settled = job.resolved(number.name, rounding)
-            choices.append(Choice(device, settled, variant, verdict.loop_limit, warnings, verdict.speed))
+            choices.append(Choice(device, settled, variant, result.loop_limit, warnings, result.speed))
         else:
             reasons[device.spec] = f"{device.label}: {reason}"
     if not choices:
         raise DeviceError(f"no device can do this job; {'; '.join(reasons.values())}")
-    missed = [reason for spec, reason in reasons.items() if insisted is None or spec in insisted]
+    missed = [reason for spec, reason in reasons.items() if required_specs is None or spec in required_specs]
     if missed:
         raise DeviceError(f"not every device that is named can do this job; {'; '.join(missed)}")
     return choices, [f"left out: {reason}" for reason in reasons.values()]
 
 
 def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:
-    """Return the devices in groups, the group that is likely to be fastest first."""
+    """Return the devices in tiers, the one that is likely to be fastest first."""
     gpus = [device for device in devices if device.type in ("gpu", "accelerator")]
     rest = [device for device in devices if device not in gpus]
     vectors = [device for device in rest if device.vector_width(number.needs_fp64) > 1]
@@ -190,32 +195,32 @@ def _beyond(number: NumberFormat, job: Job) -> str | None:
     return None
 
 
-def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.Verdict]:
+def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.SelfTestResult]:
     """Return the rounding and the variant for a device, and the self-test's verdict on them.
 
     `auto` is the number's first rounding unless its fma is software. Of numbers with digits of two kinds it takes the
     faster.
     """
-    verdict = partial(selftest.verdict, device, number, formula=job.formula)
+    test = partial(selftest.result, device, number, formula=job.formula)
     preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
     if number.has_digits:
         # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
         kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
         variants = [default_variant(device, number, double_digits) for double_digits in kinds]
-        verdicts = [(variant, verdict(preferred, variant)) for variant in variants]
-        variant, best = max(verdicts, key=lambda found: (found[1].passed, found[1].speed))
+        results = [(variant, test(preferred, variant)) for variant in variants]
+        variant, best = max(results, key=lambda tested: (tested[1].passed, tested[1].speed))
         return preferred, variant, best
     variant = default_variant(device, number)
-    found = verdict(preferred, variant)
-    if job.rounding != "auto" or not found.slow_fma:
-        return preferred, variant, found
-    return number.roundings[1], variant, verdict(number.roundings[1], variant)
+    tested = test(preferred, variant)
+    if job.rounding != "auto" or not tested.slow_fma:
+        return preferred, variant, tested
+    return number.roundings[1], variant, test(number.roundings[1], variant)
 
 
-def refusal(job: Job, number: NumberFormat, verdict: selftest.Verdict) -> str | None:
+def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> str | None:
     """Return why a device with this verdict must not be used for a job; None if it may."""
-    if not verdict.passed:
-        return f"self-test failed: {verdict.reason}"
-    if not verdict.denormals and number.reaches_denormals(job.view, job.formula):
+    if not result.passed:
+        return f"self-test failed: {result.reason}"
+    if not result.denormals and number.reaches_denormals(job.view, job.formula):
         return f"it flushes denormals of {number.name} to zero, which this view can reach"
     return None

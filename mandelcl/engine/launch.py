@@ -3,10 +3,8 @@
 import time
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from mandelcl.opencl.device import Device, Event, event_seconds
+from mandelcl.words import Words
 
 
 @dataclass(slots=True)
@@ -20,7 +18,7 @@ class RunningLaunch:
     strides: int
     _event: Event
     _last_event: Event
-    _survivor_total: npt.NDArray[np.uint32]
+    _survivor_total: Words
     _enqueued: float
 
     def wait(self, device: Device) -> None:

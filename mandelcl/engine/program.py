@@ -83,8 +83,8 @@ class Program:
         """
         if not self.execution.loop_limit:
             return self.strides
-        each = 2 * self.variant.stride * self.number.loops_per_step + 4
-        return max(1, self.execution.loop_limit // each)
+        loops = 2 * self.variant.stride * self.number.loops_per_step + 4
+        return max(1, self.execution.loop_limit // loops)
 
     @property
     def saturation(self) -> int:
@@ -106,7 +106,7 @@ class Program:
         radius_squared = self.number.encode(Fraction(4))
         words[: radius_squared.size] = radius_squared
         values = {"view_words": self.device.upload(words), "offset": (0, 0), "size": (columns, rows)}
-        values |= {"first_row": 0, "rows": rows, **self._how_far(strides, finishes=True), "shortcuts": 0}
+        values |= {"first_row": 0, "rows": rows, **self._limits(strides, finishes=True), "shortcuts": 0}
         return self._launch_rows(memory, columns, rows, strides, values, finishes=True)
 
     def _launch_rows(
@@ -119,23 +119,23 @@ class Program:
         finishes: bool | None = None,
     ) -> RunningLaunch:
         finishes = strides >= self.strides if finishes is None else finishes
-        limit = self.device.group_limit(self._block_kernel)  # builds it, where a shape that no kernel can have fails
+        limit = self.device.group_limit(self._block_kernel)  # builds: a shape that no kernel has is refused there
         columns_each, rows_each = self.variant.tile
-        wanted = (-(-columns // columns_each), -(-rows // rows_each))
+        items = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, limit)
-        values = self._how_far(strides, finishes) | dict(values) | self._survivor_values(memory, finishes)
-        return self._launch(self._block_kernel, "advance_block", wanted, local, values, memory, strides, columns * rows)
+        values = self._limits(strides, finishes) | dict(values) | self._survivor_values(memory, finishes)
+        return self._launch(self._block_kernel, "advance_block", items, local, values, memory, strides, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, strides: int) -> RunningLaunch:
         """Go on for `strides` strides with the `total` survivors of the last launch, which have done `start`."""
         saved, survivors = memory.lists()
         memory.swap_lists()
-        values = self._block_values(block) | self._how_far(strides, start + strides >= self.strides)
+        values = self._block_values(block) | self._limits(strides, start + strides >= self.strides)
         values |= {"n": start * self.variant.stride, "saved": saved, "total": total}
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
         kernel = self._survivors_kernel
-        local, wanted = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
-        return self._launch(kernel, "advance_survivors", wanted, local, values, memory, strides, total)
+        local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
+        return self._launch(kernel, "advance_survivors", items, local, values, memory, strides, total)
 
     def launch_rectangles(
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
@@ -144,10 +144,10 @@ class Program:
         kernel = self.rectangles_kernel("advance_rectangles")
         finishes = strides >= self.strides
         values = self._block_values(block) | dict(pixels) | {"total": total}
-        values |= self._how_far(strides, finishes) | self._survivor_values(memory, finishes)
-        local, wanted = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
+        values |= self._limits(strides, finishes) | self._survivor_values(memory, finishes)
+        local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
         counted = not finishes
-        return self._launch(kernel, "advance_rectangles", wanted, local, values, memory, strides, total, counted)
+        return self._launch(kernel, "advance_rectangles", items, local, values, memory, strides, total, counted)
 
     def rectangles_kernel(self, name: str) -> Kernel:
         """Return one of the kernels that work on rectangles; they are built when first used."""
@@ -168,7 +168,7 @@ class Program:
         size = (block.width, block.height)
         return {"view_words": self.view_words, "offset": self.offset(block), "size": size}
 
-    def _how_far(self, strides: int, finishes: bool) -> dict[str, Any]:
+    def _limits(self, strides: int, finishes: bool) -> dict[str, Any]:
         values = {"strides": strides, "cap": self.job.iterations, "cap_reached": finishes}
         return values | {"shortcuts": self.execution.shortcuts}
 
@@ -184,7 +184,7 @@ class Program:
         self,
         kernel: Kernel,
         name: str,
-        wanted: tuple[int, ...],
+        items: tuple[int, ...],
         local: tuple[int, ...],
         values: Mapping[str, Any],
         memory: Memory,
@@ -192,14 +192,14 @@ class Program:
         orbits: int,
         counted: bool = True,
     ) -> RunningLaunch:
-        rounded = tuple(-(-size // of) * of for size, of in zip(wanted, local, strict=True))
+        rounded = tuple(-(-size // of) * of for size, of in zip(items, local, strict=True))
         survivors = np.zeros(1, np.uint32)
-        given = arguments(name, values)
+        kernel_arguments = arguments(name, values)
         if not counted:
-            event = self.device.launch(kernel, rounded, local, *given)
+            event = self.device.launch(kernel, rounded, local, *kernel_arguments)
             return RunningLaunch(orbits, strides, event, event, survivors, time.perf_counter())
         self.device.clear(memory.survivor_total, 4)
-        event = self.device.launch(kernel, rounded, local, *given)
+        event = self.device.launch(kernel, rounded, local, *kernel_arguments)
         # Read behind this launch and before the next: the queue is in order.
         copied = self.device.read(memory.survivor_total, survivors)
         return RunningLaunch(orbits, strides, event, copied, survivors, time.perf_counter())

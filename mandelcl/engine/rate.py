@@ -13,15 +13,15 @@ _MOST_STRIDES = 1 << 24
 _REPEATS = 5  # the best counts: what is remembered must not be that somebody else was busy for a moment
 
 
-def measured(program: Program) -> float:
+def iterations_per_second(program: Program) -> float:
     """Return iterations a second of a launch that fills the device with orbits that never escape.
 
     Measured on c = 0, and remembered by device and kernel text, so it costs some hundredths of a second once.
     """
     text = program.text("block")
     device = program.device
-    how = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
-    key = source.digest(f"{device.identity}\n{device.compute_units}\n{how}\n{text}")
+    conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
+    key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")
     payload = cache.read("rates", key)
     if payload is not None:
         try:

@@ -39,11 +39,11 @@ _LOOP_TRIED = 1 << 17
 # Launches a kernel for so many steps, and returns the seconds that it took.
 Launcher: TypeAlias = Callable[[int], float]
 
-_SEEN: dict[str, "Verdict"] = {}  # by the cache's key, for this process
+_SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SelfTestResult:
     """What the self-test found for a number and rounding.
 
     `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
@@ -60,21 +60,21 @@ class Verdict:
     loop_limit: int
 
 
-def verdict(
+def result(
     device: Device,
     number: NumberFormat,
     rounding: str,
     variant: Variant | None = None,
     options: tuple[str, ...] = (),
     formula: Formula = MANDELBROT,
-) -> Verdict:
+) -> SelfTestResult:
     """Return the self-test's verdict for a formula in a number and rounding; from the cache where nothing has changed.
 
     `variant` is by default the one that suits the device; the test depends on its lanes and digits. `options` are
     further build options: with relaxed maths, say, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return Verdict(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
+        return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
     text = _text(number, rounding, variant, formula)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
@@ -85,11 +85,13 @@ def verdict(
     if device.may_abort:
         reason = _rehearsed(device, number, rounding, formula)
         if reason:
-            return Verdict(False, reason, False, 0.0, False, 0)
+            return SelfTestResult(False, reason, False, 0.0, False, 0)
     try:
         result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
-        return Verdict(False, str(error), False, 0.0, False, 0)  # not remembered: it may be out of memory, or mended
+        return SelfTestResult(
+            False, str(error), False, 0.0, False, 0
+        )  # not remembered: it may be out of memory, or mended
     _SEEN[key] = result
     disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
@@ -111,24 +113,24 @@ class Summary:
 
 def summary(device: Device) -> Summary:
     """Return the verdicts of all numbers and roundings that the device offers, as one."""
-    verdicts = {
-        (number.name, rounding): verdict(device, number, rounding)
+    results = {
+        (number.name, rounding): result(device, number, rounding)
         for number in NUMBERS.values()
         if device.fp64 or not number.needs_fp64
         for rounding in number.roundings
     }
-    failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in verdicts.items() if not v.passed]
+    failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in results.items() if not v.passed]
     if failures:
         return Summary(False, failures[0], "unknown", "unknown")
-    slow = verdicts["float", "fused"].slow_fma
-    flushed = [f"{name} {rounding}" for (name, rounding), v in verdicts.items() if not v.denormals]
+    slow = results["float", "fused"].slow_fma
+    flushed = [f"{name} {rounding}" for (name, rounding), v in results.items() if not v.denormals]
     denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
     return Summary(True, "", "slow" if slow else "fast", denormals)
 
 
 def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
     """Run the self-test in this process, which the driver may end."""
-    device = next(found for found in discover() if found.spec == spec)
+    device = next(candidate for candidate in discover() if candidate.spec == spec)
     format_, variant = by_name(number), default_variant(device, by_name(number))
     step = formula_named(formula)
     _run(device, format_, rounding, step, _text(format_, rounding, variant, step), variant.lanes, ())
@@ -136,7 +138,7 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
 
 def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
     """Return how a process of its own fared in the self-test: empty, or why it ended."""
-    code = "import sys; from mandelcl import selftest; selftest.rehearse(*sys.argv[1:])"
+    code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
     command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
@@ -161,22 +163,22 @@ def _text(number: NumberFormat, rounding: str, variant: Variant, formula: Formul
 @cache
 def _own_text() -> str:
     """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
-    own = Path(__file__)
-    packages = [own.parents[1] / name for name in ("numbers", "formulas")]
+    this_file = Path(__file__)
+    packages = [this_file.parents[1] / name for name in ("numbers", "formulas")]
     modules = [
-        own,
-        own.with_name("known_answers.py"),
-        *(path for each in packages for path in sorted(each.glob("*.py"))),
+        this_file,
+        this_file.with_name("known_answers.py"),
+        *(path for package in packages for path in sorted(package.glob("*.py"))),
     ]
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 
 
-def _recall(key: str) -> Verdict | None:
+def _recall(key: str) -> SelfTestResult | None:
     payload = disk_cache.read("selftest", key)
     if payload is None:
         return None
     try:
-        return Verdict(**json.loads(payload))
+        return SelfTestResult(**json.loads(payload))
     except (TypeError, ValueError):
         return None
 
@@ -189,7 +191,7 @@ def _run(
     text: str,
     lanes: int,
     options: tuple[str, ...],
-) -> Verdict:
+) -> SelfTestResult:
     program = device.build(text, options) if options else build(device, text)
     denormals = True
     for check in known_answers.checks(number, rounding, formula):
@@ -200,18 +202,20 @@ def _run(
         wrong = np.setdiff1d(wrong, flushed)
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
-            return Verdict(False, reason, denormals, 0.0, False, 0)
+            return SelfTestResult(False, reason, denormals, 0.0, False, 0)
     speed = _speed(device, program, number, lanes)
     slow_fma = rounding == "fused" and _is_software(
         *(_launcher(device, program, f"selftest_{kind}_chains", number, lanes) for kind in ("fma", "sum"))
     )
-    return Verdict(True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop")))
+    return SelfTestResult(
+        True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop"))
+    )
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
-    plane = int(np.flatnonzero(got[:, case] != expected[:, case])[0])
+    differing = int(np.flatnonzero(got[:, case] != expected[:, case])[0])
     shown = " ".join(f"{word:08x}" for word in inputs[:, case])
-    return f"for {shown} word {plane} is {got[plane, case]:08x}, not {expected[plane, case]:08x}"
+    return f"for {shown} word {differing} is {got[differing, case]:08x}, not {expected[differing, case]:08x}"
 
 
 def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Words:
@@ -219,10 +223,10 @@ def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Wo
     cases = check.inputs.shape[1]
     padded = np.ascontiguousarray(np.pad(check.inputs, ((0, 0), (0, -cases % lanes)), mode="edge"))
     out = np.zeros((len(check.answers), padded.shape[1]), np.uint32)
-    taken = device.allocate(out.nbytes)
-    given = arguments(check.kernel, {"in": device.upload(padded), "out": taken, "cases": padded.shape[1]})
-    device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *given)
-    device.wait(device.read(taken, out))
+    answers = device.allocate(out.nbytes)
+    values = arguments(check.kernel, {"in": device.upload(padded), "out": answers, "cases": padded.shape[1]})
+    device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *values)
+    device.wait(device.read(answers, out))
     return out[:, :cases]
 
 
@@ -231,11 +235,11 @@ def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFo
     local = (1,) if lanes > 1 else None
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
     kernel = kernel_of(program, name)
-    given, taken = device.upload(point), device.allocate(4 * _items(device, lanes))
+    points, output = device.upload(point), device.allocate(4 * _items(device, lanes))
 
     def launch(steps: int) -> float:
         started = time.perf_counter()
-        values = arguments(name, {"in": given, "out": taken, "steps": steps})
+        values = arguments(name, {"in": points, "out": output, "steps": steps})
         device.wait(device.launch(kernel, (_items(device, lanes),), local, *values))
         return time.perf_counter() - started
 
@@ -278,7 +282,7 @@ def _is_software(fma: Launcher, sums: Launcher) -> bool:
 def _loop_limit(device: Device, kernel: Kernel) -> int:
     """Return after how many iterations the driver stops a loop; 0 where it does not."""
     made = np.zeros(1, np.uint32)
-    given, taken = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
-    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": given, "out": taken}))
-    device.wait(device.read(taken, made))
+    limit, output = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
+    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": limit, "out": output}))
+    device.wait(device.read(output, made))
     return int(made[0]) if made[0] < _LOOP_TRIED else 0

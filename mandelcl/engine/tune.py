@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.engine import rate, selftest
@@ -23,6 +22,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
+from mandelcl.words import Words
 
 SECONDS = 25.0  # for a device and number
 _CAP = 1000
@@ -83,35 +83,35 @@ def tune(
     """
     started = time.perf_counter()
     forget(device, number)
-    own = suited(device, number).variant
-    bench = _Bench(device, number, own)
-    class_rate = bench.rate(own)
-    best = [(class_rate, own)]
+    class_variant = suited(device, number).variant
+    bench = _Bench(device, number, class_variant)
+    class_rate = bench.rate(class_variant)
+    best = [(class_rate, class_variant)]
     if progress:
-        progress(own, class_rate)
-    choices = _DIGITS_CHOICES if number.has_digits else _CPU_CHOICES if own.lanes > 1 else _GPU_CHOICES
-    for candidate in _candidates(own, choices, lambda: best[-1][1]):
+        progress(class_variant, class_rate)
+    choices = _DIGITS_CHOICES if number.has_digits else _CPU_CHOICES if class_variant.lanes > 1 else _GPU_CHOICES
+    for candidate in _candidates(class_variant, choices, lambda: best[-1][1]):
         if time.perf_counter() - started > seconds:
             break
-        found = bench.rate(candidate)
+        rate_found = bench.rate(candidate)
         if progress:
-            progress(candidate, found or None)
-        if found > best[-1][0] * _LEAST_GAIN:
-            best.append((found, candidate))
+            progress(candidate, rate_found or None)
+        if rate_found > best[-1][0] * _LEAST_GAIN:
+            best.append((rate_found, candidate))
     best_rate, variant = best[-1]
-    if variant != own:
+    if variant != class_variant:
         remember(device, number, variant)
     return Tuned(variant, best_rate, class_rate, bench.tried, time.perf_counter() - started)
 
 
-def _candidates(own: Variant, choices: Choices, best: Callable[[], Variant]) -> Iterator[Variant]:
+def _candidates(class_variant: Variant, choices: Choices, best: Callable[[], Variant]) -> Iterator[Variant]:
     """Yield shapes that differ from the best so far in one choice; none twice."""
-    seen = {own}
+    seen = {class_variant}
     for names, values in choices.items():
         for value in values:
             changes: dict[str, Any] = dict(zip(names.split(), value, strict=True))
             candidate = replace(best(), **changes)
-            if candidate not in seen and candidate.lanes <= own.lanes:
+            if candidate not in seen and candidate.lanes <= class_variant.lanes:
                 seen.add(candidate)
                 yield candidate
 
@@ -119,27 +119,29 @@ def _candidates(own: Variant, choices: Choices, best: Callable[[], Variant]) -> 
 class _Bench:
     """Times a picture of the whole set, without shortcuts, on one device."""
 
-    def __init__(self, device: Device, number: NumberFormat, own: Variant) -> None:
+    def __init__(self, device: Device, number: NumberFormat, class_variant: Variant) -> None:
         rounding = number.roundings[0]
-        verdict = selftest.verdict(device, number, rounding, own)
-        if verdict.slow_fma and len(number.roundings) > 1:
+        result = selftest.result(device, number, rounding, class_variant)
+        if result.slow_fma and len(number.roundings) > 1:
             rounding = number.roundings[1]
-            verdict = selftest.verdict(device, number, rounding, own)
-        if not verdict.passed:
-            raise DeviceError(f"{device.label} fails its self-test: {verdict.reason}")
-        self._device, self._loop_limit = device, verdict.loop_limit
+            result = selftest.result(device, number, rounding, class_variant)
+        if not result.passed:
+            raise DeviceError(f"{device.label} fails its self-test: {result.reason}")
+        self._device, self._loop_limit = device, result.loop_limit
         self.tried = 0
-        self._counts: npt.NDArray[np.uint32] | None = None
+        self._counts: Words | None = None
         self._job = _job(number, rounding, _SIDES[0])
         if (
-            program := Program(device, self._job, own, Execution(loop_limit=verdict.loop_limit))
+            program := Program(device, self._job, class_variant, Execution(loop_limit=result.loop_limit))
         ).most_strides < program.strides:
             raise DeviceError(f"{device.label} stops long loops, which leaves nothing to tune")
-        side = (self._speed(own) * _LAUNCH_S / _MEAN_COUNT) ** 0.5
+        side = (self._speed(class_variant) * _LAUNCH_S / _MEAN_COUNT) ** 0.5
         self._job = _job(number, rounding, max(_SIDES[0], min(_SIDES[1], int(side))))
 
-    def _speed(self, own: Variant) -> float:
-        return rate.measured(Program(self._device, self._job, own, Execution(loop_limit=self._loop_limit)))
+    def _speed(self, class_variant: Variant) -> float:
+        return rate.iterations_per_second(
+            Program(self._device, self._job, class_variant, Execution(loop_limit=self._loop_limit))
+        )
 
     def rate(self, variant: Variant) -> float:
         """Return useful iterations a second; 0 where the shape does not build, run, or give the same counts."""

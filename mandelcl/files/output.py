@@ -17,8 +17,8 @@ from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
 from mandelcl.files import archive, bigtiff, deepzoom, png
 from mandelcl.files.paths import (
-    Check,
     Move,
+    PathCheck,
     move,
     one_line,
     replacing,
@@ -54,9 +54,9 @@ def check_writable(*paths: str | Path) -> None:
     for path in paths:
         if format_of(path).put_in_place is deepzoom.put_in_place:
             tiles = deepzoom.tiles_of(target(path))
-            for other in paths:
-                if tiles in target(other).parents:
-                    raise FileError(f"{other} would lie among the tiles of {path}; choose another folder", other)
+            for nested in paths:
+                if tiles in target(nested).parents:
+                    raise FileError(f"{nested} would lie among the tiles of {path}; choose another folder", nested)
 
 
 def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:
@@ -136,7 +136,7 @@ def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
     return texts | ({COLOURING_KEY: picture.colouring} if picture.colouring else {})
 
 
-def _needs(module: str) -> Check:
+def _needs(module: str) -> PathCheck:
     def check(place: Path) -> None:
         if importlib.util.find_spec(module) is None:
             raise FileError(f"{place.suffix} needs {module}; pip install 'mandelcl[large]'")
@@ -161,7 +161,7 @@ class Format:
     bytes_rgb: float
     bytes_indexed: float
     bytes_smooth: float = 0.0
-    check: Check = unchecked
+    check: PathCheck = unchecked
     put_in_place: Move = move
     is_picture: bool = True
 

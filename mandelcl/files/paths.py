@@ -13,7 +13,7 @@ from typing import Any
 from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files.leftovers import cleared_by
 
-Check = Callable[[Path], None]
+PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
 
 
@@ -57,12 +57,12 @@ def read_bounded(place: Path, most: int) -> bytes:
 def paths_of(paths: Any) -> tuple[str | Path, ...]:
     """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
-    each = tuple(paths) if several else (paths,)
-    if not each:
+    outputs = tuple(paths) if several else (paths,)
+    if not outputs:
         raise InvalidInputError("no output is named; give at least one path")
-    for path in each:
+    for path in outputs:
         require_type(path, (str, Path), "an output")
-    return each
+    return outputs
 
 
 def unchecked(_place: Path) -> None:
@@ -74,7 +74,7 @@ def move(draft: Path, place: Path) -> None:
     draft.replace(place)
 
 
-def require_writable(*paths: str | Path, check_of: Callable[[str | Path], Check] = lambda _path: unchecked) -> None:
+def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCheck] = lambda _path: unchecked) -> None:
     """Raise FileError if any of the paths cannot be written, or if two of them are the same file.
 
     To be called before work starts; it leaves nothing behind. `check_of` is called first for each path, and what it

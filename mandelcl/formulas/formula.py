@@ -57,7 +57,7 @@ class Formula(ABC):
 
     @abstractmethod
     def stays_outside(self, radius_squared: Fraction, unit: Fraction) -> bool:
-        """Return whether in a number no orbit that has left the disc comes back, so that testing in groups is exact.
+        """Return whether in a number no orbit that has left the disc comes back, so a test once a stride is exact.
 
         `unit` bounds the error of a step by unit·(|z|² + |c|).
         """

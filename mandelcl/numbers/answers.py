@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from mandelcl.words import Words
 
-MASK = 0xFFFFFFFF
-
 
 def _as_they_are(words: Words) -> Words:
     return words

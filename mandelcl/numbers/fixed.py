@@ -17,7 +17,7 @@ from mandelcl.numbers.answers import Check, exact_check
 from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
 from mandelcl.numbers.format import ErrorBounds, NumberFormat
 from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.words import WORD_MASK, Words
 
 LEAST_WORDS, MOST_WORDS = 2, 32
 _LONG_DIGIT_WORDS = 4  # up to here a digit has 48 bits; longer columns need more room for their sums
@@ -113,7 +113,7 @@ class FixedFormat(NumberFormat):
 
     def encode_pitch(self, value: Fraction) -> Words:
         """Return the distance between pixels, and its rest in units of 2^−32 of the last encoded bit, signed."""
-        return np.append(self.encode(value, "the distance between pixels"), np.uint32(self.rest(value) & 0xFFFFFFFF))
+        return np.append(self.encode(value, "the distance between pixels"), np.uint32(self.rest(value) & WORD_MASK))
 
     def rest(self, value: Fraction) -> int:
         """Return what rounding a value to an encoded one leaves over, in units of 2^−32 of the last bit."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import MASK, side_by_side
+from mandelcl.numbers.answers import side_by_side
 from mandelcl.numbers.fixed_arithmetic import Digits, FixedArithmetic
-from mandelcl.words import Words
+from mandelcl.words import WORD_MASK, Words
 
 if TYPE_CHECKING:
     from mandelcl.numbers.fixed import FixedFormat
@@ -46,8 +46,8 @@ def steps(number: "FixedFormat", formula: Formula) -> tuple[Words, Words]:
             step = formula.step(arithmetic, z, c)
             x, y = (np.float32(part[0]) * np.float32(2.0**-number.bits) for part in z)
             norm = int(np.float32(x * x + y * y).view(np.uint32))
-            outside = MASK if arithmetic.outside(z, radius) else 0
-            inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & MASK, rest & MASK])
+            outside = WORD_MASK if arithmetic.outside(z, radius) else 0
+            inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & WORD_MASK, rest & WORD_MASK])
             answers.append([*_state(*point, *step, zero, zero), norm, outside])
             z = step
             if arithmetic.outside(z, radii[0]):
@@ -59,5 +59,5 @@ def _state(*reals: Digits) -> list[int]:
     """Return digits as the kernels save them: 64 bits each, low word first."""
     words = []
     for digit in (digit for real in reals for digit in real):
-        words += [digit & MASK, (digit >> 32) & MASK]
+        words += [digit & WORD_MASK, (digit >> 32) & WORD_MASK]
     return words

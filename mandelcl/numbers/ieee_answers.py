@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import MASK, Check, side_by_side
+from mandelcl.numbers.answers import Check, side_by_side
 from mandelcl.numbers.ieee_arithmetic import Scalar, Scalars
-from mandelcl.words import Words
+from mandelcl.words import WORD_MASK, Words
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:
     """Return what a device must answer: that nothing is fused which is not asked to be, and how a step rounds."""
-    found = []
-    for what, kernel, (inputs, answers), given, reals in (
+    checks_made = []
+    for what, kernel, (inputs, answers), reals_in, reals_out in (
         ("rounding of a·b ± c", "selftest_shapes", shapes(number, fused), 3, 10 if fused else 8),
         (formula.summary, "selftest_number", steps(number, fused, formula), 5, 6),
     ):
-        denormals = has_denormals(number, inputs, given) | has_denormals(number, answers, reals)
-        found.append(Check(what, kernel, inputs, answers, denormals, partial(canonical, number, reals=reals)))
-    return found
+        denormals = has_denormals(number, inputs, reals_in) | has_denormals(number, answers, reals_out)
+        checks_made.append(Check(what, kernel, inputs, answers, denormals, partial(canonical, number, reals=reals_out)))
+    return checks_made
 
 
 def shapes(number: "IeeeFormat", fused: bool) -> tuple[Words, Words]:
@@ -51,12 +51,12 @@ def steps(number: "IeeeFormat", fused: bool, formula: Formula) -> tuple[Words, W
     for case in _step_cases(number):
         zr, zi, cr, ci, radius = map(scalars.value, case[:5])
         offset = int(case[5]), int(case[6])
-        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), *(k & MASK for k in offset), 0])
+        inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), *(k & WORD_MASK for k in offset), 0])
         point = [scalars.multiply_add(scalars.value(k), radius, part) for k, part in zip(offset, (cr, ci), strict=True)]
         step = formula.step(scalars, (zr, zi), (cr, ci))
         with np.errstate(all="ignore"):
             norm = int(np.float32(scalars.norm_squared((zr, zi))).view(np.uint32))
-        outside = MASK if scalars.outside((zr, zi), radius) else 0
+        outside = WORD_MASK if scalars.outside((zr, zi), radius) else 0
         answers.append([*_words(number, (*point, *step, *map(scalars.value, zero))), norm, outside])
     return side_by_side(inputs), side_by_side(answers)
 
@@ -106,20 +106,20 @@ def canonical(number: "IeeeFormat", words: Words, reals: int) -> Words:
     """
     result = words.copy()
     for k in range(reals):
-        planes = result[k * number.words : (k + 1) * number.words]
-        values = np.ascontiguousarray(planes.T).view("<f8" if number.needs_fp64 else "<f4")[:, 0]
-        planes[:, np.isnan(values)] = MASK
+        words_of_case = result[k * number.words : (k + 1) * number.words]
+        values = np.ascontiguousarray(words_of_case.T).view("<f8" if number.needs_fp64 else "<f4")[:, 0]
+        words_of_case[:, np.isnan(values)] = WORD_MASK
     rest = result[reals * number.words : reals * number.words + 1]
-    rest[np.isnan(rest.view(np.float32))] = MASK
+    rest[np.isnan(rest.view(np.float32))] = WORD_MASK
     return result
 
 
 def has_denormals(number: "IeeeFormat", words: Words, reals: int) -> npt.NDArray[np.bool_]:
     """Return which cases have a denormal among their first `reals` values."""
-    found = np.zeros(words.shape[1], np.bool_)
+    denormal = np.zeros(words.shape[1], np.bool_)
     least_normal = 2.0 ** (1 - number.max_exponent)
     for k in range(reals):
-        planes = np.ascontiguousarray(words[k * number.words : (k + 1) * number.words].T)
-        values = np.abs(planes.view("<f8" if number.needs_fp64 else "<f4")[:, 0])
-        found |= (values > 0) & (values < least_normal)
-    return found
+        words_of_case = np.ascontiguousarray(words[k * number.words : (k + 1) * number.words].T)
+        values = np.abs(words_of_case.view("<f8" if number.needs_fp64 else "<f4")[:, 0])
+        denormal |= (values > 0) & (values < least_normal)
+    return denormal

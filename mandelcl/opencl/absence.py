@@ -110,8 +110,8 @@ def explain_absence(runtimes: Runtimes) -> str:
     """Return the lines to show when no device is found: what was tried, why each failed, what to install."""
     lines = ["No OpenCL device was found.", f"Loader: {_loader_in_use() or runtimes.loader}"]
     if runtimes.folder:
-        whose = "set outside mandelcl" if runtimes.user_set else "made by mandelcl from what it found"
-        lines.append(f"OCL_ICD_VENDORS: {runtimes.folder} ({whose})")
+        origin = "set outside mandelcl" if runtimes.user_set else "made by mandelcl from what it found"
+        lines.append(f"OCL_ICD_VENDORS: {runtimes.folder} ({origin})")
     vendors = diagnose(runtimes)
     if runtimes.searched and not runtimes.user_set:
         lines.append("Looked for runtimes in: " + ", ".join(_state(folder) for folder in runtimes.searched))
@@ -143,17 +143,17 @@ def _try(vendor: Vendor, timeout: float) -> Vendor:
     answers = [line[1:] for line in done.stdout.splitlines() if line.startswith(b"\x1e")]
     if answers:
         return replace(vendor, **json.loads(answers[-1]))
-    how = f"exit status {done.returncode}"
+    ending = f"exit status {done.returncode}"
     if done.returncode < 0:
         with suppress(ValueError):
-            how = signal.Signals(-done.returncode).name
-    return replace(vendor, loads=False, reason=f"crashes when it is loaded ({how})")
+            ending = signal.Signals(-done.returncode).name
+    return replace(vendor, loads=False, reason=f"crashes when it is loaded ({ending})")
 
 
 def _problem(vendor: Vendor) -> str:
     origins = {"pip": "installed with pip", "user": "named by OCL_ICD_VENDORS", "driver": "found without an .icd file"}
-    where = origins.get(vendor.origin, str(vendor.icd))
-    name = f"{Path(vendor.library).name} ({where})" if vendor.library else str(vendor.icd)
+    origin = origins.get(vendor.origin, str(vendor.icd))
+    name = f"{Path(vendor.library).name} ({origin})" if vendor.library else str(vendor.icd)
     return f"{name} cannot be used: {_reason(vendor)}"
 
 

@@ -146,13 +146,13 @@ class Device:
         with opencl_errors(self):
             return cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
 
-    def copy(self, given: cl.Buffer, taken: cl.Buffer, size: int) -> cl.Event:
+    def copy(self, origin: cl.Buffer, target: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the copy of a buffer's first `size` bytes to another."""
         with opencl_errors(self):
-            return cl.enqueue_copy(self.queue, taken, given, byte_count=size)
+            return cl.enqueue_copy(self.queue, target, origin, byte_count=size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
-        """Enqueue a kernel over `size` work-items in groups of `local` (None: as the driver likes)."""
+        """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
         with opencl_errors(self):
             return kernel(self.queue, size, local, *arguments)
 
@@ -188,7 +188,7 @@ class Device:
     def partition(self, units: Sequence[int]) -> list[Self]:
         """Return parts of the device with so many compute units each; raises DeviceError where it cannot be cut so."""
         by_counts: Any = cl.device_partition_property.BY_COUNTS
-        wanted: list[Any] = [by_counts, *units]
+        properties: list[Any] = [by_counts, *units]
         offered: Any = self.handle.partition_properties
         # Asking where the driver has not offered it is not safe: rusticl (Mesa 22.3.6) ends the process.
         if by_counts not in offered:
@@ -199,7 +199,7 @@ class Device:
             why = f"{self.label} cannot be cut into {len(units)} parts of {sum(units)} units in all"
             raise DeviceError(why, self.label)
         with opencl_errors(self):
-            handles = self.handle.create_sub_devices(wanted)
+            handles = self.handle.create_sub_devices(properties)
         return [type(self)(f"{self.spec}/{k}", handle) for k, handle in enumerate(handles)]
 
     def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:

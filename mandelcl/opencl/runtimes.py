@@ -88,20 +88,22 @@ def _prepare_linux() -> Runtimes:
         notes.append("OCL_ICD_FILENAMES is set, but the loader inside pyopencl's wheel does not read it")
     from_wheel = wheel_vendors(wheel_folder)
     searched = system_folders() + [prefix / "lib" for prefix in prefixes()]
-    found = distinct([*system_vendors(), *pip_vendors(wheel_folder)])
-    found += driver_vendors(found)
+    vendors_found = distinct([*system_vendors(), *pip_vendors(wheel_folder)])
+    vendors_found += driver_vendors(vendors_found)
 
     chosen = os.environ.get("OCL_ICD_VENDORS", "")
     if chosen and chosen != os.environ.get(_MARK):
         vendors = user_vendors(chosen) + (from_wheel if is_folder(Path(chosen)) else [])
-        hidden = {Path(v.library).name for v in found if v.origin != "system"} - {Path(v.library).name for v in vendors}
+        hidden = {Path(v.library).name for v in vendors_found if v.origin != "system"} - {
+            Path(v.library).name for v in vendors
+        }
         if hidden:
             notes.append(f"OCL_ICD_VENDORS={chosen} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
         user = True
     else:
-        vendors, user, chosen = found + from_wheel, False, ""
-        if _loader_needs_help(found):
-            vendors, chosen = _merge(found, notes)
+        vendors, user, chosen = vendors_found + from_wheel, False, ""
+        if _loader_needs_help(vendors_found):
+            vendors, chosen = _merge(vendors_found, notes)
             vendors += from_wheel
         _set_or_clear("OCL_ICD_VENDORS", chosen)
         _set_or_clear(_MARK, chosen)
@@ -116,22 +118,22 @@ def _other_loader() -> str:
     return "OpenCL.dll, which finds the drivers that are registered with the system"
 
 
-def _loader_needs_help(found: Iterable[Vendor]) -> bool:
+def _loader_needs_help(vendors: Iterable[Vendor]) -> bool:
     """Say whether the loader, left alone, would miss any of these; if not, the environment stays as it is."""
-    return any(is_conda() or not in_standard_folder(vendor) for vendor in found)
+    return any(is_conda() or not in_standard_folder(vendor) for vendor in vendors)
 
 
-def _merge(found: list[Vendor], notes: list[str]) -> tuple[list[Vendor], str]:
+def _merge(vendors: list[Vendor], notes: list[str]) -> tuple[list[Vendor], str]:
     """Return the vendors, with the files now naming them, and the folder of those files ("" if none can be had)."""
-    usable = [vendor for vendor in found if vendor.library]
+    usable = [vendor for vendor in vendors if vendor.library]
     files = {f"{i:02}-{v.icd.name.partition('.')[0]}.icd": os.fsencode(v.library) + b"\n" for i, v in enumerate(usable)}
     try:
         folder = _merged_folder(files)
     except OSError as error:
         notes.append(f"no folder can be written for the loader ({error}); only the system's runtimes are seen")
-        return [vendor for vendor in found if in_standard_folder(vendor)], ""
+        return [vendor for vendor in vendors if in_standard_folder(vendor)], ""
     made = {v.library: folder / name for v, name in zip(usable, files, strict=True)}
-    return [v if v.origin == "system" else replace(v, icd=made.get(v.library, v.icd)) for v in found], str(folder)
+    return [v if v.origin == "system" else replace(v, icd=made.get(v.library, v.icd)) for v in vendors], str(folder)
 
 
 def _merged_folder(files: dict[str, bytes]) -> Path:

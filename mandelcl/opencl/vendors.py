@@ -61,8 +61,8 @@ def is_conda() -> bool:
 
 def system_folders() -> list[Path]:
     """Return the folders in which a system keeps its .icd files."""
-    own = os.environ.get("OPENCL_VENDOR_PATH")  # ocl-icd's older name for the standard folder
-    return [Path(own), *SYSTEM_FOLDERS[1:]] if own else list(SYSTEM_FOLDERS)
+    override = os.environ.get("OPENCL_VENDOR_PATH")  # ocl-icd's older name for the standard folder
+    return [Path(override), *SYSTEM_FOLDERS[1:]] if override else list(SYSTEM_FOLDERS)
 
 
 def in_standard_folder(vendor: Vendor) -> bool:
@@ -82,11 +82,11 @@ def prefixes() -> list[Path]:
     (the system's in an isolated venv, the user's under -s) is not on sys.path, so another environment's
     runtimes stay out.
     """
-    found = [Path(sys.prefix)]
+    folders = [Path(sys.prefix)]
     for entry in _import_folders():
         if entry.name in ("site-packages", "dist-packages"):
-            found += [parent.parent for parent in entry.parents if parent.name in ("lib", "lib64")][:1]
-    return list(dict.fromkeys(found))
+            folders += [parent.parent for parent in entry.parents if parent.name in ("lib", "lib64")][:1]
+    return list(dict.fromkeys(folders))
 
 
 def _import_folders() -> list[Path]:
@@ -133,8 +133,8 @@ def driver_vendors(known: Iterable[Vendor]) -> list[Vendor]:
 
 def _library_folders() -> list[str]:
     multiarch = getattr(sys.implementation, "_multiarch", "")
-    own = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
-    return own + ([f"/usr/lib/{multiarch}"] if multiarch else []) + list(DRIVER_FOLDERS)
+    configured = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    return configured + ([f"/usr/lib/{multiarch}"] if multiarch else []) + list(DRIVER_FOLDERS)
 
 
 def user_vendors(chosen: str) -> list[Vendor]:

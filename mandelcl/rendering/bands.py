@@ -10,30 +10,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.errors import CancelledError
 from mandelcl.field import Rows
 from mandelcl.job import Job
 from mandelcl.planes import values_of
+from mandelcl.words import Words
 
-Results = npt.NDArray[np.uint32]
 MEMORY_BYTES = 256 << 20
 _WAIT_S = 0.1
 
 
 @dataclass(slots=True)
 class _Band:
-    """`results` (planes × rows × width) is complete where `missing` pixels is 0; `kept`: the store has it."""
+    """`results` (words × rows × width) is complete where `missing` pixels is 0; `kept`: the store has it."""
 
-    results: Results
+    results: Words
     missing: int
     kept: bool = True
 
 
 @dataclass(slots=True)
-class _Progress:
+class _ReaderProgress:
     """Rows above `low` have been read; of those below, the strips `ahead`, top to bottom row."""
 
     low: int = 0
@@ -53,16 +52,16 @@ class Bands:
         job: Job,
         rows: int,
         memory: int = MEMORY_BYTES,
-        load: Callable[[int], Results] | None = None,
+        load: Callable[[int], Words] | None = None,
     ) -> None:
         self.job = job
         self.band_rows = rows
         self.memory = memory
         self.stored: set[int] = set()
-        self.keep: Callable[[int, Results], None] | None = None
+        self.keep: Callable[[int, Words], None] | None = None
         self._load = load
         self._bands: dict[int, _Band] = {}
-        self._readers: list[_Progress] = []
+        self._readers: list[_ReaderProgress] = []
         self._handed_out: dict[int, int] = {}  # bytes of bands that are being computed
         self._loading: set[int] = set()
         self._failure: BaseException | None = None
@@ -96,8 +95,8 @@ class Bands:
                 self.check()
             return True
 
-    def put(self, block: Block, results: Results) -> None:
-        """Take the results of a block (planes × height × width), which lies within one band."""
+    def put(self, block: Block, results: Words) -> None:
+        """Take the results of a block (words × height × width), which lies within one band."""
         band = block.y // self.band_rows
         whole = self.block(band)
         if block != whole:
@@ -121,7 +120,7 @@ class Bands:
             self._drop()
             self._changed.notify_all()
 
-    def keep_from_now(self, keep: Callable[[int, Results], None]) -> None:
+    def keep_from_now(self, keep: Callable[[int, Words], None]) -> None:
         """Have finished bands kept: those still in memory, and all that come."""
         with self._changed:
             self.keep = keep
@@ -139,7 +138,7 @@ class Bands:
 
     def reader(self) -> "BandReader":
         """Return a new reader; all are to be made before the first block is put."""
-        progress = _Progress()
+        progress = _ReaderProgress()
         self._readers.append(progress)
         return BandReader(self, progress)
 
@@ -179,7 +178,7 @@ class Bands:
     def _bytes(self, block: Block) -> int:
         return 4 * self.job.words * block.pixels
 
-    def _read(self, band: int, progress: _Progress, top: int, bottom: int) -> Results:
+    def _read(self, band: int, progress: _ReaderProgress, top: int, bottom: int) -> Words:
         """Return rows top … bottom − 1, which lie in a band, once they are there."""
         while True:
             with self._changed:
@@ -205,7 +204,7 @@ class Bands:
             return False
         return band == self._last_band() or self._has_room()
 
-    def _advance(self, progress: _Progress, top: int, bottom: int) -> None:
+    def _advance(self, progress: _ReaderProgress, top: int, bottom: int) -> None:
         progress.ahead[top] = bottom
         while progress.low in progress.ahead:
             progress.low = progress.ahead.pop(progress.low)
@@ -227,7 +226,7 @@ class Bands:
 class BandReader:
     """The rows of a picture for one reader, which asks for strips in about their order, each once (a RowSource)."""
 
-    def __init__(self, bands: Bands, progress: _Progress) -> None:
+    def __init__(self, bands: Bands, progress: _ReaderProgress) -> None:
         self._bands = bands
         self._progress = progress
 
@@ -240,12 +239,12 @@ class BandReader:
         """Return the planes of rows top … bottom − 1, by name, once they are computed."""
         return values_of(self.job.planes, self._results(top, bottom), self.job.facts)
 
-    def counts(self, top: int, bottom: int) -> npt.NDArray[np.uint32]:
+    def counts(self, top: int, bottom: int) -> Words:
         """Return the counts alone, for a reader that wants nothing else."""
-        counts: npt.NDArray[np.uint32] = self._results(top, bottom)[0]
+        counts: Words = self._results(top, bottom)[0]
         return counts
 
-    def _results(self, top: int, bottom: int) -> Results:
+    def _results(self, top: int, bottom: int) -> Words:
         rows, parts = self._bands.band_rows, []
         for band in range(top // rows, -(-bottom // rows)):
             first, last = max(top, band * rows), min(bottom, (band + 1) * rows)

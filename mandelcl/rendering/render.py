@@ -12,7 +12,7 @@ from mandelcl.block import Block, grid
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
-from mandelcl.engine.choose import Wanted
+from mandelcl.engine.choose import DeviceSelection
 from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
 from mandelcl.job import Job
@@ -26,7 +26,7 @@ _TILE = 256  # pixels a side of what is taken by priority
 
 def render(
     job: Job,
-    devices: Wanted | Session = (),
+    devices: DeviceSelection | Session = (),
     settings: Settings | None = None,
     *,
     progress: ShowProgress | None = None,

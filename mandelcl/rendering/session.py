@@ -33,10 +33,10 @@ class Session:
                 field, report = mandelcl.render(mandelcl.Job(view), session)
     """
 
-    def __init__(self, devices: choose.Wanted = ()) -> None:
-        found, self._insisted = choose.wanted(devices)
-        self.devices: list[Device] = found or choose.matching(())
-        self._shared = len(found) > 1
+    def __init__(self, devices: choose.DeviceSelection = ()) -> None:
+        selected, self._required_specs = choose.select(devices)
+        self.devices: list[Device] = selected or choose.matching(())
+        self._shared = len(selected) > 1
         self._spare: dict[str, Spare] = {}
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
@@ -79,7 +79,7 @@ class Session:
         _require_shareable(settings, len(self.devices))
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
-        choices, notes = choose.several(job, self.devices, settings.self_test, self._insisted)
+        choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
             self._notice(note)
         if len(choices) == 1:
@@ -96,6 +96,6 @@ class Session:
 
 def _require_shareable(settings: Settings, devices: int) -> None:
     """Raise InvalidInputError where the settings hold what several devices cannot share."""
-    for what, given in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
-        if given is not None:
+    for what, value in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
+        if value is not None:
             raise InvalidInputError(f"{what} are of one device, and {devices} are to share the picture; name one")

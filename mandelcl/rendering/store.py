@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
@@ -27,6 +26,7 @@ from mandelcl.files import deepzoom
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
+from mandelcl.words import Words
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -109,9 +109,9 @@ class Store:
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files under names that a store gives, in a folder without a store's lock or manifest."""
-        found = sorted(path.name for path in self.folder.iterdir())
-        strangers = [name for name in found if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
-        if strangers and not {LOCK, MANIFEST} & set(found):
+        names = sorted(path.name for path in self.folder.iterdir())
+        strangers = [name for name in names if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
+        if strangers and not {LOCK, MANIFEST} & set(names):
             stranger = self.folder / strangers[0]
             raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
 
@@ -136,7 +136,7 @@ class Store:
 
     def verified(self) -> Iterator[tuple[int, bool]]:
         """Yield the number of each band that there is a file of, and whether it is whole; damaged ones are removed."""
-        for band in range(self._known().bands):
+        for band in range(self._require_manifest().bands):
             if not self._path(band).exists():
                 continue
             try:
@@ -151,15 +151,15 @@ class Store:
         """Return how many bands there are files of."""
         return sum(map(_is_band, self.folder.iterdir()))
 
-    def write(self, band: int, results: npt.NDArray[np.uint32]) -> None:
+    def write(self, band: int, results: Words) -> None:
         """Put a band's results (words × rows × width) into the store."""
         head = _HEADER.pack(*results.shape)
-        parts = [head, *_pack(results, words_of(self._known().job.planes))]
+        parts = [head, *_pack(results, words_of(self._require_manifest().job.planes))]
         self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
 
-    def read(self, band: int) -> npt.NDArray[np.uint32]:
+    def read(self, band: int) -> Words:
         """Return a band's results; raises FileError where its file is damaged or of another store."""
-        shape = self._known().shape(band)
+        shape = self._require_manifest().shape(band)
         start = len(_MAGIC) + _DIGEST_BYTES
         most = start + _HEADER.size + shape[0] * _packed_bound(4 * shape[1] * shape[2])
         with one_line("cannot use", self.folder):
@@ -167,7 +167,7 @@ class Store:
         intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
         if not intact or _HEADER.unpack_from(data, start) != shape:
             raise FileError(f"{self._path(band)} is damaged", self._path(band))
-        return _unpack(data[start + _HEADER.size :], shape, words_of(self._known().job.planes))
+        return _unpack(data[start + _HEADER.size :], shape, words_of(self._require_manifest().job.planes))
 
     def remove(self) -> None:
         """Remove the store's files, nothing else, and the folder where that leaves it empty; the lock ends."""
@@ -204,7 +204,7 @@ class Store:
         else:
             self.remove()
 
-    def _known(self) -> Manifest:
+    def _require_manifest(self) -> Manifest:
         if self.manifest is None:
             raise RuntimeError("the store has not begun")
         return self.manifest
@@ -213,7 +213,7 @@ class Store:
         return self.folder / _BAND.format(band)
 
     def _digest(self, band: int, parts: list[bytes] | list[memoryview]) -> bytes:
-        digest = hashlib.blake2b(f"{band}\n{self._known().text()}".encode(), digest_size=_DIGEST_BYTES)
+        digest = hashlib.blake2b(f"{band}\n{self._require_manifest().text()}".encode(), digest_size=_DIGEST_BYTES)
         for part in parts:
             digest.update(part)
         return digest.digest()
@@ -271,13 +271,13 @@ def _packed_bound(size: int) -> int:
     return size + size // 1000 + 64
 
 
-def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[bytes]:
+def _pack(results: Words, kinds: Sequence[Word]) -> Iterator[bytes]:
     """Yield, for each word of a pixel, bytes a word and packed length, then the words' bytes, like by like, packed.
 
     Of words that follow the counts closely the difference is packed; no word has more bytes than needed.
     """
-    for kind, plane in zip(kinds, results, strict=True):
-        words = plane - results[0] if kind.near_counts else plane
+    for kind, values in zip(kinds, results, strict=True):
+        words = values - results[0] if kind.near_counts else values
         largest = int(words.max())
         size = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
         planar = np.ascontiguousarray(words.astype(f"<u{size}").reshape(-1).view(np.uint8).reshape(-1, size).T)
@@ -286,16 +286,16 @@ def _pack(results: npt.NDArray[np.uint32], kinds: Sequence[Word]) -> Iterator[by
         yield packed
 
 
-def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> npt.NDArray[np.uint32]:
+def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> Words:
     results = np.empty(shape, np.uint32)
     start = 0
-    for plane, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         size, length = struct.unpack_from("<IQ", data, start)
         start += 12
         planar = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(size, -1)
         words = np.ascontiguousarray(planar.T).reshape(-1).view(f"<u{size}").reshape(shape[1:])
-        results[plane] = words
+        results[index] = words
         if kind.near_counts:
-            results[plane] += results[0]
+            results[index] += results[0]
         start += length
     return results

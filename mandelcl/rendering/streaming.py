@@ -18,19 +18,20 @@ import numpy as np
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
-from mandelcl.engine.choose import Wanted
+from mandelcl.engine.choose import DeviceSelection
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands, Results
+from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
+from mandelcl.words import Words
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2
@@ -44,7 +45,7 @@ def render_to(
     paths: str | Path | Sequence[str | Path],
     job: Job,
     colouring: Colouring | None = None,
-    devices: Wanted | Session = (),
+    devices: DeviceSelection | Session = (),
     settings: Settings | None = None,
     *,
     resume: bool = False,
@@ -151,10 +152,10 @@ class _Render:
         store = self.stores[0]
         with one_line("cannot go on with", store.folder):
             store.begin(self.manifest)
-            found = list(store.verified())
-        self.bands.stored.update(band for band, whole in found if whole)
+            bands = list(store.verified())
+        self.bands.stored.update(band for band, whole in bands if whole)
         self.bands.keep = self._keep
-        damaged = sum(not whole for _, whole in found)
+        damaged = sum(not whole for _, whole in bands)
         again = f"; {damaged} damaged and computed again" if damaged else ""
         notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
 
@@ -164,7 +165,7 @@ class _Render:
         self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
-            readers = [pool.submit(self._write, *each) for each in outputs]
+            readers = [pool.submit(self._write, *output_of) for output_of in outputs]
             readers.append(pool.submit(self._sum_up))
             try:
                 self._compute(progress, stop, store_after)
@@ -240,7 +241,7 @@ class _Render:
                     self._digest.update(np.ascontiguousarray(counts, dtype="<u4").data)
                     self.iterations += int(counts.sum(dtype=np.uint64))
 
-    def _keep(self, band: int, results: Results) -> None:
+    def _keep(self, band: int, results: Words) -> None:
         def keep() -> None:
             store = self.stores[0]
             with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
@@ -249,7 +250,7 @@ class _Render:
 
         self._keeping = [*(future for future in self._keeping if not future.done()), self._keeper.submit(keep)]
 
-    def _load(self, band: int) -> Results:
+    def _load(self, band: int) -> Words:
         with self.watch.of("load"):
             return self.stores[0].read(band)
 

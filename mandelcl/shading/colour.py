@@ -21,6 +21,7 @@ from mandelcl.job import Job
 from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
 from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
+from mandelcl.words import Words
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
@@ -118,7 +119,7 @@ def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
 
 
 def _places(
-    job: Job, counts: npt.NDArray[np.uint32], smooth: npt.NDArray[np.float32] | None, colouring: Colouring
+    job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring
 ) -> npt.NDArray[np.intp]:
     """Return each pixel's index into the palette's table."""
     cap = job.iterations

@@ -13,11 +13,11 @@ from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Times, Value
-from mandelcl.studies.timing import Sample, Timed, coarse_step, repeated
-from mandelcl.studies.validation import Validator, Verdict, fingerprint
+from mandelcl.studies.timing import Timed, TimingSample, coarse_step, repeated
+from mandelcl.studies.validation import Validation, Validator, fingerprint
 from mandelcl.view import View
+from mandelcl.words import Words
 
 PATIENCE_S = 30.0
 _LEAST_SIDE = 8
@@ -78,7 +78,7 @@ class Bench:
             row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
             if timed.warnings:
                 row = with_extra(row, warning="; ".join(timed.warnings))
-            return self.measured(row, device, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            return self.timed_row(row, device, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
 
         return self.attempt(device, case, measure, extra)
 
@@ -98,13 +98,13 @@ class Bench:
             reason = str(error).removeprefix("no device can do this job; ")
             return replace(row, error=reason.removeprefix(device.label).removeprefix(":").strip())
 
-    def measured(
+    def timed_row(
         self,
         row: Row,
         device: Device,
         job: Job,
-        run: Callable[[], Sample],
-        counts: Callable[[], Counts],
+        run: Callable[[], TimingSample],
+        counts: Callable[[], Words],
         rate: float,
         build_s: float,
         order: str = "",
@@ -112,12 +112,12 @@ class Bench:
         """Return the row with what `run` takes; its first run is validated and thrown away, its last compared to it."""
         self._require_patience(job, rate, order)
         run()
-        verdict = self.validator.check(job, counts(), device, order)
+        validation = self.validator.check(job, counts(), device, order)
         before = fingerprint(counts())
         samples = repeated(run, self.repeat, self.patience)
-        if verdict.ok and fingerprint(counts()) != before:
-            verdict = Verdict(False, None, "the last run differs from the first")
-        return filled(row, job, samples, verdict, int(counts().sum(dtype=np.uint64)), build_s)
+        if validation.ok and fingerprint(counts()) != before:
+            validation = Validation(False, None, "the last run differs from the first")
+        return filled(row, job, samples, validation, int(counts().sum(dtype=np.uint64)), build_s)
 
     def _require_patience(self, job: Job, rate: float, order: str = "") -> None:
         """Raise DeviceError where a run is likely to outlast the patience, by the counts of the sample."""
@@ -134,12 +134,12 @@ class Bench:
 
     def rounding(self, number: str) -> str:
         """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
-        found = by_name(number)
-        if found.roundings == ("fixed",):
+        format_ = by_name(number)
+        if format_.roundings == ("fixed",):
             return "fixed"
         job = Job(View.centred(Fraction(0), Fraction(0), Fraction(1), 8, 8), 8, number=number)
-        able = [device for device in self.devices if device.fp64 or not found.needs_fp64]
-        settled = {choose.settle_rounding(job, found, device)[0] for device in able}
+        able = [device for device in self.devices if device.fp64 or not format_.needs_fp64]
+        settled = {choose.settle_rounding(job, format_, device)[0] for device in able}
         return "separate" if "separate" in settled else "fused"
 
 
@@ -148,7 +148,9 @@ def with_extra(row: Row, **values: Value) -> Row:
     return replace(row, extra={**row.extra, **values})
 
 
-def filled(row: Row, job: Job, samples: Sequence[Sample], verdict: Verdict, iterations: int, build_s: float) -> Row:
+def filled(
+    row: Row, job: Job, samples: Sequence[TimingSample], validation: Validation, iterations: int, build_s: float
+) -> Row:
     """Return the row with what its runs took; `iterations` is the sum of the counts."""
     kernel = Times.of([sample.kernel_s for sample in samples])
     step = coarse_step([sample.kernel_s for sample in samples])
@@ -164,9 +166,9 @@ def filled(row: Row, job: Job, samples: Sequence[Sample], verdict: Verdict, iter
         mpix_s=job.view.pixels / kernel.median / 1e6 if kernel.median else None,
         giter_s=iterations / kernel.median / 1e9 if kernel.median else None,
         clock=f"coarse: steps of {step * 1e3:.2g} ms" if step else "",
-        validation=verdict.word,
-        differing_pixels=verdict.differing,
-        checked=verdict.checked,
+        validation=validation.word,
+        differing_pixels=validation.differing,
+        checked=validation.checked,
     )
 
 

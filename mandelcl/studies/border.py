@@ -36,14 +36,14 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     for line, per_pixel in enumerate((True, False)):
         for column, sweep in enumerate(("cap", "size")):
             axes = panels[line][column]
-            own = [row for row in rows if row["extra"]["sweep"] == sweep]
-            for device in plots.labels(own):
+            selected = [row for row in rows if row["extra"]["sweep"] == sweep]
+            for device in plots.labels(selected):
                 for algorithm in ("escape", "border"):
-                    part = [r for r in own if plots.label(r) == device and r["extra"]["algorithm"] == algorithm]
+                    part = [r for r in selected if plots.label(r) == device and r["extra"]["algorithm"] == algorithm]
                     if part:
                         plots.band(axes, part, sweep, "wall_s", f"{algorithm}, {device}", per_pixel)
-            if own:
-                ticks = sorted({row["extra"][sweep] for row in own})
+            if selected:
+                ticks = sorted({row["extra"][sweep] for row in selected})
                 plots.logarithmic(axes, sweep, "Mpix/s" if per_pixel else "seconds", ticks)
     plots.legend(figure, panels[0][0])
 

@@ -30,7 +30,7 @@ class RenderTask:
     staged: bool = False
 
 
-def measured(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]:
+def timed_process(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]:
     """Return what a process of its own says of the task, with the seconds of its whole life as `process_s`.
 
     Raises DeviceError where it fails. `check` is called now and then, and may raise.

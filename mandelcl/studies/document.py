@@ -77,9 +77,9 @@ class Document:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and lines of cells. Columns that no row fills are left out."""
-        own = [column.heading for column in self.study.columns]
+        study_columns = [column.heading for column in self.study.columns]
         headings = ["Case", "SPEC", "Device", "Platform", "Driver", "Kernel ms (min … max)", "Wall ms (min … max)"]
-        headings += ["Runs", "Build s", "Copy ms", "Launches", "Longest ms", "Mpix/s", "Giter/s", *own]
+        headings += ["Runs", "Build s", "Copy ms", "Launches", "Longest ms", "Mpix/s", "Giter/s", *study_columns]
         headings += ["Counts", "Clock", "Error"]
         lines = [_cells(row, self.study) for row in self.rows]
         used = [k for k in range(len(headings)) if k < 7 or any(line[k] for line in lines)]
@@ -96,17 +96,17 @@ def read(path: str | Path) -> dict[str, Any]:
     """Return what `to_json` wrote; raises FileError for anything else."""
     with one_line(f"cannot read {path}"):
         try:
-            found = json.loads(target(path).read_text(encoding="utf-8"))
+            document = json.loads(target(path).read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:
             raise FileError(f"not JSON: {' '.join(str(error).split())[:100]}") from error
-        if not isinstance(found, dict) or "schema" not in found:
+        if not isinstance(document, dict) or "schema" not in document:
             raise FileError("not a table that `mandelcl bench --json` wrote")
-        if found["schema"] != SCHEMA:
-            raise FileError(f"it has schema {found['schema']!r}; this mandelcl reads schema {SCHEMA}")
-        rows = found.get("rows")
+        if document["schema"] != SCHEMA:
+            raise FileError(f"it has schema {document['schema']!r}; this mandelcl reads schema {SCHEMA}")
+        rows = document.get("rows")
         if not isinstance(rows, list) or not all(_is_row(row) for row in rows):
             raise FileError("its rows are not those of a table that `mandelcl bench --json` wrote")
-        return found
+        return document
 
 
 def _is_row(row: object) -> bool:
@@ -131,27 +131,27 @@ def _flat(row: Row) -> dict[str, Any]:
 
 
 def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, value in row.items():
         if name in ("kernel_s", "wall_s"):
             stem = name.removesuffix("_s")
-            found |= {f"{stem}_{which}_s": value[which] if value else "" for which in _TIMES}
+            columns |= {f"{stem}_{which}_s": value[which] if value else "" for which in _TIMES}
         elif name != "extra":
-            found[name] = "" if value is None else value
-    mine = {key: value for key, value in row["extra"].items() if key not in found and not key.startswith("_")}
-    return found | {key: "" if value is None else value for key, value in mine.items()}
+            columns[name] = "" if value is None else value
+    mine = {key: value for key, value in row["extra"].items() if key not in columns and not key.startswith("_")}
+    return columns | {key: "" if value is None else value for key, value in mine.items()}
 
 
 def _cells(row: Row, study: Study) -> list[str]:
     extra = _flat(row)["extra"]
-    own = [_own(extra.get(column.key), column.form) for column in study.columns]
+    study_cells = [_study_cell(extra.get(column.key), column.form) for column in study.columns]
     cells = [row.case, row.spec, row.device, row.platform, row.driver, _times(row.kernel_s), _times(row.wall_s)]
     cells += [str(row.samples) if row.samples else "", _number(row.build_s, ".2f"), _number(row.copy_s, ".3g", 1e3)]
     cells += [str(row.launches or ""), _number(row.longest_launch_ms, ".3g"), _number(row.mpix_s, ".4g")]
-    return [*cells, _number(row.giter_s, ".4g"), *own, _verdict(row), row.clock, row.error]
+    return [*cells, _number(row.giter_s, ".4g"), *study_cells, _validation_cell(row), row.clock, row.error]
 
 
-def _own(value: Any, form: str) -> str:
+def _study_cell(value: Any, form: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -174,7 +174,7 @@ def _number(value: float | None, form: str, factor: float = 1.0) -> str:
     return "" if value is None else format(value * factor, form)
 
 
-def _verdict(row: Row) -> str:
+def _validation_cell(row: Row) -> str:
     if row.validation != "WRONG":
         return row.validation
     pixels = "some pixels" if row.differing_pixels is None else f"{row.differing_pixels} pixels"

@@ -43,10 +43,10 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     figure.set_size_inches(10, 8)
     panels = figure.subplots(1, 2)
     for axes, place in zip(panels, jobs.ARTICLE_PLACES, strict=True):
-        own = [{**row, "ms": row["kernel_s"]["median"] * 1e3} for row in rows if row["extra"]["place"] == place]
-        own = [{**row, "case": row["case"].partition(", ")[2]} for row in own]
-        if own:
-            plots.bars(axes, own, "ms", "kernel ms (logarithmic)")
+        selected = [{**row, "ms": row["kernel_s"]["median"] * 1e3} for row in rows if row["extra"]["place"] == place]
+        selected = [{**row, "case": row["case"].partition(", ")[2]} for row in selected]
+        if selected:
+            plots.bars(axes, selected, "ms", "kernel ms (logarithmic)")
         axes.set_title(place, fontsize="small")
     plots.legend(figure, panels[0])
 

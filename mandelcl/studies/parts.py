@@ -10,7 +10,7 @@ import numpy as np
 
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, fastest
+from mandelcl.computing.computation import Computation, fastest_computation
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.engine.variant import Variant
@@ -20,10 +20,10 @@ from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
 from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row
-from mandelcl.studies.timing import Sample, plain, repeated
-from mandelcl.studies.validation import Verdict, digest
+from mandelcl.studies.timing import TimingSample, plain, repeated
+from mandelcl.studies.validation import Validation, digest
+from mandelcl.words import Words
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -50,7 +50,7 @@ class PartsTask:
 class Answer:
     """What a task took, the SHA-256 of its counts, and the first build's seconds; or `error`."""
 
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[TimingSample, ...] = ()
     counts_sha256: str = ""
     build_s: float = 0.0
     error: str = ""
@@ -63,24 +63,26 @@ class Parts:
     """
 
     def __init__(self, job: Job, parts: Sequence[Device], variant: Variant, static: bool) -> None:
-        self._works = [fastest(job, [part], plain(Settings(variant=variant))) for part in parts]
+        self._works = [fastest_computation(job, [part], plain(Settings(variant=variant))) for part in parts]
         self._static = static
         view = job.view
         self._whole = Block(0, 0, view.width, view.height)
         self.counts = np.zeros((view.height, view.width), np.uint32)
         self.build_s = max(work.program.build_seconds for work in self._works)
 
-    def run(self) -> Sample:
+    def run(self) -> TimingSample:
         """Compute all counts once. Kernel and copy times are those of the busiest part."""
         logs, queues = [LaunchLog() for _ in self._works], self._queues()
         started = time.perf_counter()
         with ThreadPoolExecutor(len(self._works), "mandelcl part") as pool:
-            for done in [pool.submit(self._work, *each) for each in zip(self._works, queues, logs, strict=True)]:
+            for done in [
+                pool.submit(self._work, *arguments) for arguments in zip(self._works, queues, logs, strict=True)
+            ]:
                 done.result()
         wall = time.perf_counter() - started
         longest, launches = max(log.longest for log in logs), sum(len(log.seconds) for log in logs)
         kernel, copies = max(log.kernel_seconds for log in logs), max(log.copy_seconds for log in logs)
-        return Sample(kernel, copies, wall, launches, longest)
+        return TimingSample(kernel, copies, wall, launches, longest)
 
     def _queues(self) -> list[BlockQueue]:
         height, width = self.counts.shape
@@ -123,22 +125,22 @@ def _process(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[
         with Dialogue("parts", check) as process:
             for task in tasks:
                 values = process.ask(asdict(task))
-                samples = tuple(Sample(**sample) for sample in values.pop("samples"))
+                samples = tuple(TimingSample(**sample) for sample in values.pop("samples"))
                 yield Answer(samples=samples, **values)
     except DeviceError as error:
         yield Answer(error=str(error))
 
 
-def filled_from(row: Row, answer: Answer, job: Job, counts: Counts, verdict: Verdict) -> Row:
+def filled_from(row: Row, answer: Answer, job: Job, counts: Words, validation: Validation) -> Row:
     """Return the row with an answer's times; raises DeviceError where it is an error.
 
-    `counts` are this process's own, with the verdict on them: the answer's must be the same.
+    `counts` are this process's own, with the validation on them: the answer's must be the same.
     """
     if answer.error:
         raise DeviceError(answer.error)
-    if verdict.ok and answer.counts_sha256 != digest(counts):
-        verdict = Verdict(False, None, "a process of its own differs")
-    return filled(row, job, answer.samples, verdict, int(counts.sum(dtype=np.uint64)), answer.build_s)
+    if validation.ok and answer.counts_sha256 != digest(counts):
+        validation = Validation(False, None, "a process of its own differs")
+    return filled(row, job, answer.samples, validation, int(counts.sum(dtype=np.uint64)), answer.build_s)
 
 
 def work(task: PartsTask) -> Answer:
@@ -150,10 +152,10 @@ def work(task: PartsTask) -> Answer:
         parts = device.partition([task.units])
     else:
         parts = device.partition([1] * task.units)
-    own = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
-    own.run()
-    samples = repeated(own.run, task.repeat, task.patience)
-    return Answer(tuple(samples), digest(own.counts), own.build_s)
+    runner = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
+    runner.run()
+    samples = repeated(runner.run, task.repeat, task.patience)
+    return Answer(tuple(samples), digest(runner.counts), runner.build_s)
 
 
 def serve(channel: Channel) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from mandelcl.block import Block, grid
 from mandelcl.errors import DeviceError
-from mandelcl.studies.reference import Counts
-from mandelcl.studies.timing import Sample, plain
+from mandelcl.studies.timing import TimingSample, plain
+from mandelcl.words import Words
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -59,25 +59,25 @@ class Workers:
             answers = list(pool.map(Dialogue.ask, processes, questions))
         self.build_s = max(float(answer["build_s"]) for answer in answers)
 
-    def run(self, width: int, height: int, units: int, static: bool, expected: Counts | None = None) -> Sample:
+    def run(self, width: int, height: int, units: int, static: bool, expected: Words | None = None) -> TimingSample:
         """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ."""
         shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
         for block in [] if static else dynamic_blocks(width, height, units):
             shared.put(block)
-        own = static_blocks(width, height, units) if static else [[] for _ in range(units)]
+        queues = static_blocks(width, height, units) if static else [[] for _ in range(units)]
 
         def work(k: int) -> list[dict[str, Any]]:
-            return [self._block(k, block, expected) for block in (own[k] if static else _taken(shared))]
+            return [self._block(k, block, expected) for block in (queues[k] if static else _drain(shared))]
 
         started = time.perf_counter()
         with ThreadPoolExecutor(units, "mandelcl unit") as pool:
-            found = list(pool.map(work, range(units)))
+            answers = list(pool.map(work, range(units)))
         wall = time.perf_counter() - started
-        kernel, copies = (max(sum(each[key] for each in one) for one in found) for key in ("kernel_s", "copy_s"))
-        every = [each for one in found for each in one]
-        return Sample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
+        kernel, copies = (max(sum(answer[key] for answer in one) for one in answers) for key in ("kernel_s", "copy_s"))
+        every = [answer for one in answers for answer in one]
+        return TimingSample(kernel, copies, wall, sum(e["launches"] for e in every), max(e["longest_s"] for e in every))
 
-    def _block(self, k: int, block: Block, expected: Counts | None) -> dict[str, Any]:
+    def _block(self, k: int, block: Block, expected: Words | None) -> dict[str, Any]:
         answer = self._processes[k].ask(asdict(block) | {"check": expected is not None})
         if expected is not None and answer["sha256"] != _sha256(
             expected[block.y : block.y + block.height, block.x : block.x + block.width]
@@ -99,7 +99,7 @@ def started(number: int, job: Mapping[str, Any], check: Callable[[], None]) -> I
         yield Workers([ends.enter_context(Dialogue("pinned", check)) for _ in range(number)], job)
 
 
-def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
+def _drain(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
     while True:
         try:
             yield shared.get_nowait()
@@ -107,7 +107,7 @@ def _taken(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
             return
 
 
-def _sha256(counts: Counts) -> str:
+def _sha256(counts: Words) -> str:
     return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 
@@ -116,7 +116,7 @@ def serve(channel: Channel) -> None:
     values = channel.question()
     os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
     from mandelcl.algorithms.schedule import BlockQueue
-    from mandelcl.computing.computation import fastest
+    from mandelcl.computing.computation import fastest_computation
     from mandelcl.computing.settings import Settings
     from mandelcl.engine import choose
     from mandelcl.engine.variant import Variant
@@ -124,7 +124,7 @@ def serve(channel: Channel) -> None:
     from mandelcl.report import LaunchLog
 
     settings = plain(Settings(variant=Variant(**values["variant"])))
-    work = fastest(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
+    work = fastest_computation(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)
     view = work.job.view
     for _ in work.run_blocks(BlockQueue.of([Block(0, 0, view.width, min(4, view.height))])):
         pass  # builds, and wakes the device
@@ -134,7 +134,7 @@ def serve(channel: Channel) -> None:
         check = values.pop("check")
         block = Block(**values)
         log = LaunchLog()
-        results = [found[0] for _, found in work.run_blocks(BlockQueue.of([block]), log=log)]
+        results = [block_results[0] for _, block_results in work.run_blocks(BlockQueue.of([block]), log=log)]
         answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
         answer |= {"launches": len(log.seconds), "longest_s": log.longest}
         if check:

@@ -65,10 +65,10 @@ def bars(axes: Any, rows: Rows, key: str, heading: str) -> None:
     names, devices = cases(rows), labels(rows)
     height = 0.8 / len(devices)
     for k, device in enumerate(devices):
-        own = [row for row in rows if label(row) == device and row[key]]
-        places = [names.index(row["case"]) + k * height for row in own]
-        drawn = axes.barh(places, [row[key] for row in own], height, label=device)
-        for bar, row in zip(drawn, own, strict=True):
+        selected = [row for row in rows if label(row) == device and row[key]]
+        places = [names.index(row["case"]) + k * height for row in selected]
+        drawn = axes.barh(places, [row[key] for row in selected], height, label=device)
+        for bar, row in zip(drawn, selected, strict=True):
             bar.set_hatch("" if row["validation"] == "ok" else "xx")
     axes.set_yticks([k + 0.4 - height / 2 for k in range(len(names))], names)
     axes.invert_yaxis()
@@ -79,16 +79,20 @@ def bars(axes: Any, rows: Rows, key: str, heading: str) -> None:
 
 def band(axes: Any, rows: Rows, across: str, time: str, name: str, per_pixel: bool = False) -> None:
     """Draw min, mean and max of a time over one of the study's own values; with `per_pixel` as Mpix/s."""
-    own = sorted((row for row in rows if row[time]), key=lambda row: row["extra"][across])
-    where = [row["extra"][across] for row in own]
+    selected = sorted((row for row in rows if row[time]), key=lambda row: row["extra"][across])
+    positions = [row["extra"][across] for row in selected]
 
     def value(row: Mapping[str, Any], which: str) -> float:
         seconds = row[time][which]
         return float(row["extra"]["pixels"] / seconds / 1e6 if per_pixel else seconds)
 
-    (line,) = axes.plot(where, [value(row, "mean") for row in own], "o-", markersize=3, label=name)
+    (line,) = axes.plot(positions, [value(row, "mean") for row in selected], "o-", markersize=3, label=name)
     axes.fill_between(
-        where, [value(row, "min") for row in own], [value(row, "max") for row in own], color=line.get_color(), alpha=0.2
+        positions,
+        [value(row, "min") for row in selected],
+        [value(row, "max") for row in selected],
+        color=line.get_color(),
+        alpha=0.2,
     )
 
 

@@ -10,10 +10,10 @@ from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.published_order import ORDER, PublishedOrder
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
+from mandelcl.words import Words
 
 RESOLUTIONS = (500, 1000, 1500, 2000)
 ORDERS = ("fused", "separate", ORDER)
@@ -21,7 +21,7 @@ PUBLISHED = {500: 7559, 1000: 29687, 1500: 53872, 2000: 118307}
 _MAP = (90, 60)  # columns and rows of the picture of where
 _LEVELS = "0123456789"
 
-Seen = dict[tuple[str, str], Counts]
+Seen = dict[tuple[str, str], Words]
 
 
 def run(bench: Bench) -> Iterator[Row]:
@@ -43,12 +43,14 @@ def _row(bench: Bench, device: Device, resolution: int, number: str, order: str,
 
     def measure(row: Row) -> Row:
         if order == ORDER:
-            own = PublishedOrder(job, device, bench.check)
-            row = bench.measured(row, device, job, own.run, lambda: own.counts, own.rate(), own.build_s, ORDER)
-            seen[number, order] = own.counts
+            published = PublishedOrder(job, device, bench.check)
+            row = bench.timed_row(
+                row, device, job, published.run, lambda: published.counts, published.rate(), published.build_s, ORDER
+            )
+            seen[number, order] = published.counts
         else:
             timed = Timed(job, device, None, bench.cancel)
-            row = bench.measured(row, device, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            row = bench.timed_row(row, device, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
             seen[number, order] = timed.counts
         return _compared(row, number, order, seen)
 
@@ -57,10 +59,10 @@ def _row(bench: Bench, device: Device, resolution: int, number: str, order: str,
 
 
 def _compared(row: Row, number: str, order: str, seen: Seen) -> Row:
-    own = seen[number, order]
+    counts = seen[number, order]
     double, fused = seen.get(("double", order)), seen.get((number, "fused"))
     if number == "float" and double is not None:
-        different = own != double
+        different = counts != double
         count = int(np.count_nonzero(different))
         square = different.size / 6  # the report divides by R², not by the 6R² pixels
         row = with_extra(
@@ -68,14 +70,14 @@ def _compared(row: Row, number: str, order: str, seen: Seen) -> Row:
             float_differs=count,
             percent=100 * count / different.size,
             percent_as_published=100 * count / square,
-            _where=_where(different),
+            _where=_difference_map(different),
         )
     if order == "separate" and fused is not None:
-        row = with_extra(row, separate_differs=int(np.count_nonzero(own != fused)))
+        row = with_extra(row, separate_differs=int(np.count_nonzero(counts != fused)))
     return row
 
 
-def _where(different: npt.NDArray[np.bool_]) -> str:
+def _difference_map(different: npt.NDArray[np.bool_]) -> str:
     """Return a small picture of where pixels differ: rows of digits, the binary logarithm of how many, up to 9."""
     height, width = different.shape
     rows, columns = np.nonzero(different)
@@ -96,9 +98,11 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     place.set_axis_off()
     rest.set_axis_off()
     for order in ORDERS:
-        own = {row["extra"]["resolution"]: row["extra"]["percent"] for row in maps if row["extra"]["order"] == order}
-        if own:
-            share.plot(list(own), list(own.values()), "o-", label=order)
+        percentages = {
+            row["extra"]["resolution"]: row["extra"]["percent"] for row in maps if row["extra"]["order"] == order
+        }
+        if percentages:
+            share.plot(list(percentages), list(percentages.values()), "o-", label=order)
     published = {row["extra"]["resolution"]: row["extra"].get("published") for row in maps}
     known = {size: 100 * count / (6 * size * size) for size, count in published.items() if count}
     share.plot(list(known), list(known.values()), "kx", label="published AVX, of the real pixels")

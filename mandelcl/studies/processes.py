@@ -10,9 +10,9 @@ from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.child import RenderTask, measured
+from mandelcl.studies.child import RenderTask, timed_process
 from mandelcl.studies.row import Row
-from mandelcl.studies.timing import Sample, Timed
+from mandelcl.studies.timing import Timed, TimingSample
 from mandelcl.studies.validation import digest
 
 
@@ -28,19 +28,19 @@ def whole_process(
     timed = Timed(job, device, settings, bench.cancel)
     expected: list[str] = []
 
-    def once() -> Sample:
-        if not expected:  # the first run is this process's own, validated by `measured`
+    def once() -> TimingSample:
+        if not expected:  # the first run is this process's own, validated by `timed_row`
             sample = timed.run()
             expected.append(digest(timed.counts))
-            measured(task, bench.check)  # the first process fills caches
+            timed_process(task, bench.check)  # the first process fills caches
             return sample
-        answer = measured(task, bench.check)
+        answer = timed_process(task, bench.check)
         answers.append(answer)
         times = (answer["kernel_s"], answer["copy_s"], answer["process_s"])
-        return Sample(*times, answer["launches"], answer["longest_launch_ms"] / 1e3)
+        return TimingSample(*times, answer["launches"], answer["longest_launch_ms"] / 1e3)
 
     answers: list[dict[str, Any]] = []
-    row = bench.measured(row, device, timed.job, once, lambda: timed.counts, timed.rate, timed.build_s)
+    row = bench.timed_row(row, device, timed.job, once, lambda: timed.counts, timed.rate, timed.build_s)
     if row.validation == "ok" and any(answer["counts_sha256"] != expected[0] for answer in answers):
         row = replace(row, validation="WRONG", differing_pixels=None, checked="a process of its own differs")
     output_sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
@@ -13,7 +12,8 @@ from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, event_seconds, kernel_of
-from mandelcl.studies.timing import Sample
+from mandelcl.studies.timing import TimingSample
+from mandelcl.words import Words
 
 ORDER = "published"
 _BAND_PIXELS = 1 << 18  # a launch on anything slow
@@ -42,7 +42,7 @@ class PublishedOrder:
         values = (view.lattice.re, view.lattice.im, view.pitch)
         self._view = device.upload(np.concatenate([number.encode(value) for value in values]))
         self._results = device.allocate(4 * view.pixels)
-        self.counts: npt.NDArray[np.uint32] = np.zeros((view.height, view.width), np.uint32)
+        self.counts: Words = np.zeros((view.height, view.width), np.uint32)
 
     def rate(self) -> float:
         """Return iterations a second, roughly and not too high: those of the middle row, which the set fills most."""
@@ -54,7 +54,7 @@ class PublishedOrder:
         self._fetch()
         return float(max(1, self.counts[middle].sum(dtype=np.uint64))) / seconds
 
-    def run(self) -> Sample:
+    def run(self) -> TimingSample:
         """Compute all counts once."""
         view = self.job.view
         started = time.perf_counter()
@@ -62,15 +62,15 @@ class PublishedOrder:
         rows = max(1, pixels // view.width)
         seconds = [self._launch(top, min(rows, view.height - top)) for top in range(0, view.height, rows)]
         copied = self._fetch()
-        return Sample(sum(seconds), copied, time.perf_counter() - started, len(seconds), max(seconds))
+        return TimingSample(sum(seconds), copied, time.perf_counter() - started, len(seconds), max(seconds))
 
     def _launch(self, top: int, rows: int) -> float:
         view = self.job.view
         values = {"view_words": self._view, "offset": (-view.lattice.column, view.lattice.row)}
         values |= {"size": (view.width, view.height), "first_row": top, "cap": self.job.iterations}
-        given = arguments("study_published_order", values | {"counts": self._results})
+        kernel_arguments = arguments("study_published_order", values | {"counts": self._results})
         started = time.perf_counter()
-        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *given)
+        event = self._device.launch(self._kernel, (-(-view.width // self._lanes), rows), None, *kernel_arguments)
         self._device.wait(event)
         seconds = event_seconds(event)
         self._check()

@@ -16,8 +16,8 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.methods.direct import start
 from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.words import Words
 
-Counts = npt.NDArray[np.uint32]
 Reals = npt.NDArray[np.floating]
 Operation = Callable[[Reals, Reals, Reals], Reals]
 
@@ -31,14 +31,14 @@ def sample(job: Job) -> npt.NDArray[np.int64]:
     """Return the places, row by row, of pixels to recompute: all of a small picture, else some all over it."""
     number = by_name(job.number)
     work = _WORK if number.is_native else _INTEGER_WORK
-    wanted = max(_LEAST, min(_MOST, work // job.iterations))
-    if job.view.pixels <= wanted:
+    pixels = max(_LEAST, min(_MOST, work // job.iterations))
+    if job.view.pixels <= pixels:
         return np.arange(job.view.pixels, dtype=np.int64)
-    drawn = np.random.default_rng(1).integers(0, job.view.pixels, wanted)  # the same ones each time
+    drawn = np.random.default_rng(1).integers(0, job.view.pixels, pixels)  # the same ones each time
     return np.unique(drawn)
 
 
-def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Counts:
+def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Words:
     """Return the counts of a resolved job's pixels; `order` is the job's rounding, or `published` (see `hpc_order`)."""
     number = by_name(job.number)
     if not number.is_native:
@@ -109,24 +109,24 @@ class _Arrays:
         return ~(self.multiply_add(x, x, y * y) <= radius_squared)
 
 
-def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Counts:
+def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Words:
     """Return counts in float or double: test, then step, orbits dropped as they escape."""
     arrays = _Arrays(number, order)
     rows, columns = np.divmod(pixels, job.view.width)
     z, c = (list(np.broadcast_arrays(*pair, pixels)[:2]) for pair in start(job, arrays, columns, rows))
     limit = arrays.encode(job.radius_squared)
-    found = np.full(pixels.shape, job.iterations, np.uint32)
+    counts = np.full(pixels.shape, job.iterations, np.uint32)
     place: npt.NDArray[np.int64] = np.arange(len(pixels))
     for n in range(job.iterations):
         outside = arrays.outside((z[0], z[1]), limit)
         if outside.any():
-            found[place[outside]] = n
+            counts[place[outside]] = n
             place = place[~outside]
             z, c = [part[~outside] for part in z], [part[~outside] for part in c]
             if not place.size:
                 break
         z = list(job.formula.step(arrays, (z[0], z[1]), (c[0], c[1])))
-    return found
+    return counts
 
 
 def separate(a: Reals, b: Reals, c: Reals) -> Reals:
@@ -169,8 +169,8 @@ def _odd_sum(a: Reals, b: Reals) -> Reals:
     return np.where((lost != 0) & even & np.isfinite(total), np.nextafter(total, towards), total)
 
 
-def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Counts:
+def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Words:
     """Return counts in the fixed point's own digits."""
     count = method_of(job).count
-    places = (divmod(each, job.view.width) for each in pixels.tolist())
+    places = (divmod(index, job.view.width) for index in pixels.tolist())
     return np.array([count(job, column, row, job.iterations) for row, column in places], np.uint32)

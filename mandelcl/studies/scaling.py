@@ -14,11 +14,11 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, parts, pinned, plots
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.reference import Counts
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
-from mandelcl.studies.validation import Verdict, digest
+from mandelcl.studies.validation import Validation, digest
+from mandelcl.words import Words
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -66,28 +66,28 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
     for schedule in parts.SCHEDULES if _cores(device) else parts.SCHEDULES[1:]:
         for units in unit_counts(device.compute_units if schedule != "pinned" else _cores(device)):
             for lanes, variant in variants.items():
-                how = (units, schedule, asdict(variant), bench.repeat, bench.patience)
-                tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *how)
-    found: list[tuple[Verdict, Counts, Job]] = []
+                settings = (units, schedule, asdict(variant), bench.repeat, bench.patience)
+                tasks[lanes, schedule, units] = parts.PartsTask(job.to_json(), device.spec, *settings)
+    results: list[tuple[Validation, Words, Job]] = []
 
     def validated(row: Row) -> Row:
         timed = Timed(job, device, None, bench.cancel)
         timed.run()
-        found.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
+        results.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
         return row
 
     failed = bench.attempt(device, "all", validated)
     if failed.error:
         yield failed
         return
-    verdict, counts, settled = found[0]
+    validation, counts, settled = results[0]
     alone: dict[str, float] = {}
     mine = parts.answers(list(tasks.values()), bench.check)
     others = _pinned(bench, device, settled, variants, counts) if _cores(device) else iter(())
     for (lanes, schedule, units), answer in chain(zip(tasks, mine, strict=True), others):
 
         def fill(row: Row, answer: parts.Answer = answer) -> Row:
-            return parts.filled_from(row, answer, settled, counts, verdict)
+            return parts.filled_from(row, answer, settled, counts, validation)
 
         extra: dict[str, Value] = {"units": units, "lanes": lanes, "schedule": schedule, "number": job.number}
         row = bench.attempt(device, f"{lanes}, {schedule}, {units} unit{'s' * (units > 1)}", fill, extra)
@@ -97,21 +97,21 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
 
 
 def _pinned(
-    bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Counts
+    bench: Bench, device: Device, job: Job, variants: Mapping[str, Variant], counts: Words
 ) -> Iterator[tuple[tuple[str, str, int], parts.Answer]]:
     """Yield what static and dynamic sharing take between processes on a core each, checked block by block."""
-    view, wanted = job.view, unit_counts(_cores(device))
-    every = [(schedule, units) for schedule in ("pinned static", "pinned dynamic") for units in wanted]
+    view, unit_numbers = job.view, unit_counts(_cores(device))
+    every = [(schedule, units) for schedule in ("pinned static", "pinned dynamic") for units in unit_numbers]
     for lanes, variant in variants.items():
         task = {"job": job.to_json(), "device": device.spec, "variant": asdict(variant)}
         done = 0
         try:
-            with pinned.started(wanted[-1], task, bench.check) as workers:
+            with pinned.started(unit_numbers[-1], task, bench.check) as workers:
                 for schedule, units in every:
                     bench.check()
-                    how = (view.width, view.height, units, schedule == "pinned static")
-                    workers.run(*how, expected=counts)
-                    samples = repeated(partial(workers.run, *how), bench.repeat, bench.patience)
+                    arguments = (view.width, view.height, units, schedule == "pinned static")
+                    workers.run(*arguments, expected=counts)
+                    samples = repeated(partial(workers.run, *arguments), bench.repeat, bench.patience)
                     yield (lanes, schedule, units), parts.Answer(tuple(samples), digest(counts), workers.build_s)
                     done += 1
         except DeviceError as error:
@@ -136,17 +136,17 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     efficiency.plot([1, most], [1, 1], "k:", alpha=0.5)
     lines = {(plots.label(row), row["extra"]["lanes"], row["extra"]["schedule"]) for row in rows}
     for device, lanes, schedule in sorted(lines):
-        own = [
+        selected = [
             row
             for row in rows
             if (plots.label(row), row["extra"]["lanes"], row["extra"]["schedule"]) == (device, lanes, schedule)
         ]
         style = _STYLES[schedule]
-        units = [row["extra"]["units"] for row in own]
+        units = [row["extra"]["units"] for row in selected]
         name = f"{device}: {lanes}, {schedule}"
-        seconds.plot(units, [row["wall_s"]["median"] for row in own], style, markersize=4, label=name)
+        seconds.plot(units, [row["wall_s"]["median"] for row in selected], style, markersize=4, label=name)
         for axes, value in ((speed_up, "speed_up"), (efficiency, "efficiency")):
-            axes.plot(units, [row["extra"].get(value) for row in own], style, markersize=4, label=name)
+            axes.plot(units, [row["extra"].get(value) for row in selected], style, markersize=4, label=name)
     plots.legend(figure, seconds)
     plots.logarithmic(seconds, "compute units", "seconds (wall)", ticks)
     for axes, heading in ((speed_up, "speed-up over one unit"), (efficiency, "efficiency")):

@@ -79,7 +79,7 @@ def _best(bench: Bench, device: Device, job: Job) -> Row:
 
     def measure(row: Row) -> Row:
         usual = default_variant(device, DOUBLE)
-        found: dict[tuple[int, int], float] = {}
+        times: dict[tuple[int, int], float] = {}
         for columns, rows in {
             (usual.local_columns, usual.local_rows),
             *(_LOCAL_CPU if usual.lanes > 1 else _LOCAL_GPU),
@@ -90,12 +90,12 @@ def _best(bench: Bench, device: Device, job: Job) -> Row:
                 if timed.job.view.pixels / timed.rate > bench.patience:
                     return bench.row(device, row.case, job, None, row.extra)  # which says so
                 timed.run()
-                found[columns, rows] = min(timed.run().kernel_s for _ in range(_TRIES))
-        columns, rows = min(found, key=lambda local: found[local])
+                times[columns, rows] = min(timed.run().kernel_s for _ in range(_TRIES))
+        columns, rows = min(times, key=lambda local: times[local])
         settings = Settings(variant=replace(usual, local_columns=columns, local_rows=rows))
-        own = bench.row(device, row.case, job, settings, row.extra)
-        ratio = found[usual.local_columns, usual.local_rows] / found[columns, rows]
-        return with_extra(own, best_local=f"{columns}x{rows}", automatic_over_best=ratio)
+        result = bench.row(device, row.case, job, settings, row.extra)
+        ratio = times[usual.local_columns, usual.local_rows] / times[columns, rows]
+        return with_extra(result, best_local=f"{columns}x{rows}", automatic_over_best=ratio)
 
     kind = "kernel, best launch size"
     return bench.attempt(device, f"{size}², {kind}", measure, {"size": size, "kind": kind})
@@ -107,9 +107,9 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     whole, kernel = figure.subplots(1, 2)
     sizes = sorted({row["extra"]["size"] for row in rows})
     for device in plots.labels(rows):
-        own = [row for row in rows if plots.label(row) == device]
-        for kind in dict.fromkeys(row["extra"]["kind"] for row in own):
-            part = [row for row in own if row["extra"]["kind"] == kind]
+        selected = [row for row in rows if plots.label(row) == device]
+        for kind in dict.fromkeys(row["extra"]["kind"] for row in selected):
+            part = [row for row in selected if row["extra"]["kind"] == kind]
             process = kind in (SEQUENTIAL, "whole process")
             times = [row["wall_s" if process else "kernel_s"]["median"] for row in part]
             axes = whole if process else kernel

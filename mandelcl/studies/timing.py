@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import whole_of
 from mandelcl.cancelling import Token
-from mandelcl.computing.computation import fastest
+from mandelcl.computing.computation import fastest_computation
 from mandelcl.computing.settings import Settings
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
+from mandelcl.words import Words
 
 _STEADY = 0.02  # the middle is known to this share
 _GROWTH = 5  # the repeats grow to so many times those asked for
@@ -26,7 +26,7 @@ _LEAST_REPEATS = 3  # with fewer nothing can be said of the spread
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TimingSample:
     """One run: seconds by the device's events, of copies back, by the host's clock; launches and the longest."""
 
     kernel_s: float
@@ -48,12 +48,12 @@ class Timed:
     """
 
     def __init__(self, job: Job, device: Device, settings: Settings | None, cancel: Token) -> None:
-        self._work = fastest(job, [device], plain(settings))
+        self._work = fastest_computation(job, [device], plain(settings))
         self._cancel = cancel
         self.job = self._work.job
         view = self.job.view
         try:
-            self.counts: npt.NDArray[np.uint32] = np.empty((view.height, view.width), np.uint32)
+            self.counts: Words = np.empty((view.height, view.width), np.uint32)
         except (MemoryError, ValueError):
             raise DeviceError(f"counts of {view.width}x{view.height} do not fit the host's memory") from None
 
@@ -72,28 +72,28 @@ class Timed:
         """Iterations a second, where no orbit escapes."""
         return self._work.rate
 
-    def run(self) -> Sample:
+    def run(self) -> TimingSample:
         """Compute all counts once."""
         work, view, log = self._work, self.job.view, LaunchLog()
         started = time.perf_counter()
         for block, results in work.run_blocks(work.queue([whole_of(view)]), log=log, cancel=self._cancel):
             self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started
-        return Sample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
+        return TimingSample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
 
 
 def repeated(
-    run: Callable[[], Sample],
+    run: Callable[[], TimingSample],
     repeat: int,
     patience: float,
     clock: Callable[[], float] = time.perf_counter,
-) -> list[Sample]:
+) -> list[TimingSample]:
     """Return at least one timed run, `repeat` where they end within `patience` seconds.
 
     Where the kernel times of `repeat` runs spread so much that their median is not known to 2 %, they grow to at most
     five times as many, for at most a second longer.
     """
-    samples: list[Sample] = []
+    samples: list[TimingSample] = []
     started = clock()
     grown: float | None = None
     while True:

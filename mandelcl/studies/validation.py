@@ -12,13 +12,13 @@ import numpy.typing as npt
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import reference
-from mandelcl.studies.reference import Counts
+from mandelcl.words import Words
 
 KNOWN = Path(__file__).with_name("known.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Validation:
     """Whether counts are right, how many pixels are not (None: unknown), and how that was found out."""
 
     ok: bool
@@ -41,12 +41,12 @@ def key_of(job: Job, order: str = "") -> str:
     return hashlib.sha256(" ".join(map(str, (*grid, *what))).encode()).hexdigest()[:24]
 
 
-def digest(counts: Counts) -> str:
+def digest(counts: Words) -> str:
     """Return the SHA-256 of counts as little-endian uint32, row by row."""
     return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 
-def fingerprint(counts: Counts) -> bytes:
+def fingerprint(counts: Words) -> bytes:
     """Return the sums of all rows and columns: fast to make, and different where two runs differ."""
     return b"".join(counts.sum(axis=axis, dtype=np.uint64).tobytes() for axis in (0, 1))
 
@@ -62,10 +62,10 @@ class Validator:
     """Compares the counts of devices with what is known of a job, and with those of the first device that was right."""
 
     def __init__(self) -> None:
-        self._samples: dict[str, tuple[npt.NDArray[np.int64], Counts]] = {}
-        self._first: tuple[str, str, Counts] | None = None
+        self._samples: dict[str, tuple[npt.NDArray[np.int64], Words]] = {}
+        self._first: tuple[str, str, Words] | None = None
 
-    def sample(self, job: Job, order: str = "") -> tuple[npt.NDArray[np.int64], Counts]:
+    def sample(self, job: Job, order: str = "") -> tuple[npt.NDArray[np.int64], Words]:
         """Return places in a resolved job's picture and what the counts there must be."""
         key = key_of(job, order)
         if key not in self._samples:
@@ -73,8 +73,8 @@ class Validator:
             self._samples[key] = places, reference.counts(job, places, order)
         return self._samples[key]
 
-    def check(self, job: Job, counts: Counts, device: Device, order: str = "") -> Verdict:
-        """Return the verdict on a device's counts of a resolved job.
+    def check(self, job: Job, counts: Words, device: Device, order: str = "") -> Validation:
+        """Return the validation on a device's counts of a resolved job.
 
         A picture whose SHA-256 is known is compared whole. Otherwise a sample, or all of a small picture, is computed
         again without OpenCL; and all pixels are compared with those of the first device that passed.
@@ -88,12 +88,12 @@ class Validator:
         expected_digest = known().get(key)
         if expected_digest is not None:
             ok = digest(counts) == expected_digest
-            verdict = Verdict(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
+            validation = Validation(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
         else:
             whole = len(places) == job.view.pixels
-            how = ["every pixel recomputed" if whole else f"{len(places)} pixels recomputed"]
-            how += [f"all against {first[1]}"] if first is not None else []
-            verdict = Verdict(not differing, differing, ", ".join(how))
-        if verdict.ok and first is None:
+            checks = ["every pixel recomputed" if whole else f"{len(places)} pixels recomputed"]
+            checks += [f"all against {first[1]}"] if first is not None else []
+            validation = Validation(not differing, differing, ", ".join(checks))
+        if validation.ok and first is None:
             self._first = key, device.spec, counts
-        return verdict
+        return validation

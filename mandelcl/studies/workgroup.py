@@ -58,11 +58,13 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     figure.set_size_inches(3.6 * (len(devices) + 1), 3.6 * len(resolutions))
     panels = figure.subplots(len(resolutions), len(devices) + 1, squeeze=False)
     for line, resolution in zip(panels, resolutions, strict=True):
-        own = [row for row in rows if row["extra"]["resolution"] == resolution]
+        selected = [row for row in rows if row["extra"]["resolution"] == resolution]
         for axes, device in zip(line, devices, strict=False):
-            part = [row for row in own if plots.label(row) == device]
+            part = [row for row in selected if plots.label(row) == device]
             _map(axes, f"{device}\nR = {resolution}", part, lambda row: row["kernel_s"]["median"] * 1e3)
-        known = {(row["extra"]["columns"], row["extra"]["rows"]): row for row in own if "published_ms" in row["extra"]}
+        known = {
+            (row["extra"]["columns"], row["extra"]["rows"]): row for row in selected if "published_ms" in row["extra"]
+        }
         beside = list(known.values())
         _map(line[-1], f"published, NVIDIA T400\nR = {resolution}", beside, lambda row: row["extra"]["published_ms"])
 

@@ -63,7 +63,7 @@ class SharedBuffers:
         size = 4 * int(np.prod(shape))
         return np.frombuffer(self._memory, np.uint32, size // 4, self._offset(number, size)).reshape(shape)
 
-    def taken(self, number: int, size: int) -> memoryview:
+    def copy_of(self, number: int, size: int) -> memoryview:
         """Return a copy of a buffer's first bytes, so that it may be written to again; raises ValueError as `words`."""
         data: Any = np.frombuffer(self._memory, np.uint8, size, self._offset(number, size)).copy()
         return memoryview(data)

@@ -126,7 +126,7 @@ class WorkerProcess:
             raise DeviceError(f"cannot start a worker process: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._told: Any = self._process.stdin
+        self._input: Any = self._process.stdin
         self._listener = threading.Thread(
             target=self._listen, args=(self._process.stdout,), name="mandelcl listener", daemon=True
         )
@@ -158,7 +158,7 @@ class WorkerProcess:
                     self._lent.add(buffer)
             head = {**head, "buffer": buffer}
         with suppress(OSError):  # that it has ended is said by the listener
-            wire.send(self._told, head, payload)
+            wire.send(self._input, head, payload)
 
     def reclaim(self) -> None:
         """Take all buffers back: no reply is under way any more."""
@@ -184,20 +184,22 @@ class WorkerProcess:
         self.kill()
         died = self.wait(_END_S)
         with suppress(OSError):
-            self._told.close()
+            self._input.close()
         self._listener.join(_END_S if died else 0)  # else it goes on waiting, and takes note of the end
         self._owned.close()
 
     def last_words(self) -> str:
         """Return how it ended, with the last line that it or its driver printed."""
         code = self._process.poll()
-        how = "it hangs" if code is None else f"killed by signal {-code}" if code < 0 else f"it ended with code {code}"
+        ending = (
+            "it hangs" if code is None else f"killed by signal {-code}" if code < 0 else f"it ended with code {code}"
+        )
         with suppress(OSError, ValueError):
             self._errors.seek(max(0, os.fstat(self._errors.fileno()).st_size - 4096))
             lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
             if lines:
-                return f"{how}: {printable(lines[-1])}"
-        return how
+                return f"{ending}: {printable(lines[-1])}"
+        return ending
 
     def _listen(self, pipe: BinaryIO) -> None:
         """Pass on what it says; whatever that is, it costs this worker and nobody else."""
@@ -229,12 +231,12 @@ class WorkerProcess:
             raise WireError("a buffer that was not lent")
         if type(head.get("size")) is not int:
             raise WireError("no size of what is in a buffer")
-        taken = buffers.taken(buffer, head["size"])
+        reply = buffers.copy_of(buffer, head["size"])
         with self._lending:
             if buffer in self._lent:  # not reclaimed meanwhile
                 self._lent.remove(buffer)
                 self._free.append(buffer)
-        return taken
+        return reply
 
 
 def _activity(head: Mapping[str, Any]) -> Activity:

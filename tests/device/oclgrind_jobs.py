@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
@@ -19,6 +18,7 @@ from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.oracle.fixed import counts as fixed_counts
@@ -59,11 +59,11 @@ def check(target: Target) -> dict[str, Any]:
             if smooth and variant is not VARIANTS[-1]:
                 continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
-    found = selftest.verdict(target.device, target.number, target.rounding)
+    found = selftest.result(target.device, target.number, target.rounding)
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
 
 
-def _traces(job: Job, device: Device, variant: Variant, truth: npt.NDArray[np.uint32]) -> bool:
+def _traces(job: Job, device: Device, variant: Variant, truth: Words) -> bool:
     """Return whether border tracing, cut into small launches, gives the counts, and reads none that it has not made."""
     plan = Plan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
     results, _, _ = traced(job, device, plan, variant, None, SetPace((1,), (1, 2)), clear=False)
@@ -72,7 +72,7 @@ def _traces(job: Job, device: Device, variant: Variant, truth: npt.NDArray[np.ui
 
 def check_fixed(target: Target) -> dict[str, Any]:
     """Return the same for fixed point, with digits of both kinds."""
-    launches, wrong, verdicts = 0, [], []
+    launches, wrong, self_tests = 0, [], []
     for double_digits in (False, True):
         for variant, smooth in ((VARIANTS[0], True), (VARIANTS[2], False)):
             job = target.job(views.whole(6, 4), FIXED_CAP, planes=("counts", "smooth")[: 1 + smooth])
@@ -83,9 +83,9 @@ def check_fixed(target: Target) -> dict[str, Any]:
             if not _traces(job, target.device, shape, fixed_counts(job)):
                 wrong.append(f"border, {shape!r}")
         shape = default_variant(target.device, target.number, double_digits)
-        verdicts.append(selftest.verdict(target.device, target.number, target.rounding, shape))
-    reason = "".join(found.reason for found in verdicts)
-    return {"launches": launches, "wrong": wrong, "passed": all(found.passed for found in verdicts), "reason": reason}
+        self_tests.append(selftest.result(target.device, target.number, target.rounding, shape))
+    reason = "".join(found.reason for found in self_tests)
+    return {"launches": launches, "wrong": wrong, "passed": all(found.passed for found in self_tests), "reason": reason}
 
 
 def break_out(target: Target) -> dict[str, Any]:

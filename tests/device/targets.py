@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from _pytest.mark.structures import ParameterSet
 
@@ -15,14 +14,15 @@ from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.block import Block, whole_of
+from mandelcl.engine import selftest
 from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Execution, Program
-from mandelcl.engine.selftest import verdict
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
 from mandelcl.report import LaunchLog
+from mandelcl.words import Words
 from tests import oracle
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth
@@ -45,7 +45,7 @@ class Target:
     @property
     def flushes(self) -> bool:
         """Whether the self-test found that denormals are lost here."""
-        return not verdict(self.device, self.number, self.rounding).denormals
+        return not selftest.result(self.device, self.number, self.rounding).denormals
 
 
 def oracle_follows(number: NumberFormat) -> bool:
@@ -92,7 +92,7 @@ def _lacking(device: Device, number: NumberFormat) -> list[str]:
 
 
 @cache
-def expected(job: Job) -> npt.NDArray[np.uint32]:
+def expected(job: Job) -> Words:
     """Return the oracle's counts; each job is computed once for all devices."""
     return oracle.counts(job)
 
@@ -133,9 +133,9 @@ def planes(
     variant: Variant | None = None,
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
-) -> tuple[npt.NDArray[np.uint32], int]:
+) -> tuple[Words, int]:
     """Return the raw results (words, height, width) of a job in blocks of a shape, and the number of launches."""
-    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     blocks = BlockQueue.tiled([whole_of(view)], *(block or (view.width, view.height)))
@@ -157,12 +157,12 @@ def traced(
     block: tuple[int, int] | None = None,
     pace: Pace = ALL_AT_ONCE,
     clear: bool = True,
-) -> tuple[npt.NDArray[np.uint32], border.Traced, int]:
+) -> tuple[Words, border.Traced, int]:
     """Return the raw results of a job by border tracing, what tracing came to, and the number of launches.
 
     With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
     """
-    limit = verdict(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
+    limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     width, height = block or (view.width, view.height)
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)

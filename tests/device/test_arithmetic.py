@@ -242,4 +242,4 @@ def test_the_self_test_knows_the_formula(device: Device) -> None:
     """A device is tested with the step of the very formula that it is to compute."""
     number = by_name("float")
     for name in FORMULAS:
-        assert selftest.verdict(device, number, "separate", formula=formula_named(name)).passed
+        assert selftest.result(device, number, "separate", formula=formula_named(name)).passed

@@ -5,7 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.report import LaunchLog
 from mandelcl.view import View
+from mandelcl.words import NO_COUNT, Words
 from tests.device import views
 from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced
 from tests.device.test_splits import builds, check, small_views, turns
@@ -80,7 +80,7 @@ def test_every_pixel_is_computed_once(target: Target) -> None:
     smallest=st.integers(2, 6),
     early=st.integers(0, 100),
     rows=turns,
-    groups=turns,
+    strides=turns,
 )
 def test_any_division(
     target: Target,
@@ -92,14 +92,14 @@ def test_any_division(
     smallest: int,
     early: int,
     rows: tuple[int, ...],
-    groups: tuple[int, ...],
+    strides: tuple[int, ...],
 ) -> None:
     job = target.job(view, cap, strict=True, algorithm="border")
     own = default_variant(target.device, target.number)
     variant = data.draw(st.sampled_from([own, builds(target)[-1]]), "variant")  # four kernels are built for each
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
     plan = Plan(first, split, smallest, early=early, trust="nothing")
-    check(job, traced(job, target.device, plan, variant, block, SetPace(rows, groups))[0][0])
+    check(job, traced(job, target.device, plan, variant, block, SetPace(rows, strides))[0][0])
 
 
 def test_in_many_launches(target: Target) -> None:
@@ -221,13 +221,11 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
     filled = np.zeros((61, 97), np.bool_)
     truth = expected(job)
 
-    def watch(
-        block: Block, corners: npt.NDArray[np.uint32], proved: npt.NDArray[np.uint32], answers: npt.NDArray[np.uint32]
-    ) -> None:
+    def watch(block: Block, corners: Words, proved: Words, answers: Words) -> None:
         assert (block.x, block.y, block.width, block.height) == (0, 0, 97, 61)
         for (x0, y0, x1, y1), by_proof, count in zip(corners.tolist(), proved.tolist(), answers.tolist(), strict=True):
-            if count != 0xFFFFFFFF:
-                edge = 0 if by_proof != 0xFFFFFFFF else 1
+            if count != NO_COUNT:
+                edge = 0 if by_proof != NO_COUNT else 1
                 place = np.s_[y0 + edge : y1 + 1 - edge, x0 + edge : x1 + 1 - edge]
                 assert (truth[place] == count).all()
                 filled[place] = True

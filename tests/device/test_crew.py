@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from mandelcl.block import Block
@@ -18,6 +17,7 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from mandelcl.workers.process import WorkerProcess
 from tests.device import views
 
@@ -29,7 +29,7 @@ def job(re: int = 0, iterations: int = 2000, width: int = 320, height: int = 200
 
 def crew_choices(wanted: Job) -> list[Choice]:
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
-    choices = choose.several(wanted, devices, insisted=())[0]
+    choices = choose.several(wanted, devices, required_specs=())[0]
     if len(choices) < 2:
         pytest.skip("a crew needs two OpenCL devices")
     return choices
@@ -41,7 +41,7 @@ def _exercise(exercised: list[str]) -> None:
         exercised.append(f"{choice.device.platform}|{choice.device.name}, driver {choice.device.driver}")
 
 
-def field(crew: Crew) -> npt.NDArray[np.uint32]:
+def field(crew: Crew) -> Words:
     """Return the results of the crew's job: each pixel once."""
     view = crew.job.view
     results = np.zeros((crew.job.words, view.height, view.width), np.uint32)

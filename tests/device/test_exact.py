@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
-from mandelcl.engine.selftest import verdict
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -33,7 +33,7 @@ def check(job: Job, device: Device) -> None:
 
 
 def test_self_test_passes(target: Target) -> None:
-    found = verdict(target.device, target.number, target.rounding)
+    found = selftest.result(target.device, target.number, target.rounding)
     assert found.passed, found.reason
     assert found.speed > 0
 

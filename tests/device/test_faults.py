@@ -38,7 +38,7 @@ PATIENCE = Patience(start=30, launch=4)
 @cache
 def crew_choices() -> list[Choice]:
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
-    return choose.several(JOB, devices, insisted=())[0]
+    return choose.several(JOB, devices, required_specs=())[0]
 
 
 @cache

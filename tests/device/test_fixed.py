@@ -15,7 +15,8 @@ from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import fixed
 from mandelcl.opencl.device import BuiltProgram, Device
-from tests.device.word_cases import ACCESS, CASES, Words, call, chunks, integers, random_words, words_of
+from mandelcl.words import WORD_MASK, Words
+from tests.device.word_cases import ACCESS, CASES, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import Fixed
 
 # Python integers take a millisecond a case at 32 words: fewer cases there.
@@ -115,10 +116,10 @@ def case(words: int, seed: int, kind: int, cases: int) -> tuple[list[Words], lis
     state = list(z.astype(object))
     x, y = state[:n], state[n:]
     step = number.step(x, y, *c)
-    outside = np.where(number.outside(x, y, radius_squared).astype(bool), 0xFFFFFFFF, 0).astype(np.uint32)
+    outside = np.where(number.outside(x, y, radius_squared).astype(bool), WORD_MASK, 0).astype(np.uint32)
     norm = number.far_norm(x, y).view(np.uint32)
     view = words_of(np.array(encoded, object), words).T.reshape(1, -1)
-    view = np.append(view, np.uint32(rest & 0xFFFFFFFF)).reshape(1, -1)
+    view = np.append(view, np.uint32(rest & WORD_MASK)).reshape(1, -1)
     pairs = np.concatenate([words_of(columns, 1), words_of(rows, 1)])
     return [view, packed(state), pairs], [
         packed([*c[0], *c[1]]),

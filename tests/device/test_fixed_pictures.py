@@ -5,7 +5,6 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from mandelcl.computing.settings import Settings
@@ -18,6 +17,7 @@ from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, planes
 from tests.oracle.fixed import counts
@@ -47,7 +47,7 @@ def job_of(number: str, place: str) -> Job:
 
 
 @cache
-def expected(job: Job) -> npt.NDArray[np.uint32]:
+def expected(job: Job) -> Words:
     return counts(job)
 
 

@@ -15,6 +15,7 @@ from mandelcl.engine import choose, known_answers, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
+from mandelcl.formulas import MANDELBROT
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device, kernel_of
@@ -82,11 +83,11 @@ def test_contraction_is_seen(target: Target, recipe: str, monkeypatch: pytest.Mo
         pytest.skip(f"this compiler does not contract when built {recipe}")
     if allowed:
         monkeypatch.setattr(source, "assemble", contracting)
-    found = selftest.verdict(target.device, target.number, target.rounding, options=options)
+    found = selftest.result(target.device, target.number, target.rounding, options=options)
     assert not found.passed
     assert found.reason.startswith("wrong ")
     monkeypatch.undo()
-    assert selftest.verdict(target.device, target.number, target.rounding).passed, "a red verdict was remembered"
+    assert selftest.result(target.device, target.number, target.rounding).passed, "a red verdict was remembered"
 
 
 def test_some_device_contracts(request: pytest.FixtureRequest) -> None:
@@ -111,7 +112,7 @@ def test_a_wrong_answer_is_seen(target: Target, what: str, fresh_cache: Path, mo
         return inputs, answers
 
     monkeypatch.setattr(home, what, wrong)
-    found = selftest.verdict(target.device, target.number, target.rounding)
+    found = selftest.result(target.device, target.number, target.rounding)
     assert not found.passed
     assert f"word {target.number.words - 1} is" in found.reason
     with pytest.raises(DeviceError, match="self-test failed: wrong"):
@@ -128,12 +129,12 @@ def test_a_failed_build_is_a_failure_for_now(
         patch.setattr(Device, "build", build)
         selftest._SEEN.clear()
         device.programs.clear()
-        found = selftest.verdict(device, FLOAT, "separate")
+        found = selftest.result(device, FLOAT, "separate")
         assert (found.passed, found.speed) == (False, 0.0)
         assert "unknown target CPU 'generic'" in found.reason
         assert not selftest.summary(device).passed
         assert not list(fresh_cache.glob("selftest/*"))
-    assert selftest.verdict(device, FLOAT, "separate").passed
+    assert selftest.result(device, FLOAT, "separate").passed
 
 
 def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,18 +142,23 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
         pass
 
     broken, job = Broken("9:9", device.handle), Job(views.whole(9, 6), 20, number="float", rounding="separate")
-    own = selftest.verdict
+    own = selftest.result
 
-    def verdict(one: Device, number: NumberFormat, rounding: str, *rest: Any, **more: Any) -> selftest.Verdict:
+    def result(one: Device, number: NumberFormat, rounding: str, *rest: Any, **more: Any) -> selftest.SelfTestResult:
         if isinstance(one, Broken):
-            return selftest.Verdict(False, "wrong on purpose", False, 0.0, False, 0)
+            return selftest.SelfTestResult(False, "wrong on purpose", False, 0.0, False, 0)
         return own(one, number, rounding, *rest, **more)
 
-    monkeypatch.setattr(selftest, "verdict", verdict)
+    monkeypatch.setattr(selftest, "result", result)
     assert choose.fastest(job, [broken, device]).device is device
     with pytest.raises(DeviceError, match=r"9:9.*wrong on purpose"):
         choose.fastest(job, [broken])
     assert choose.fastest(job, [broken], self_test=False).device is broken
+
+
+def test_a_rehearsal_passes_where_the_self_test_does(device: Device) -> None:
+    """Drivers that may end the process are tested in another one first."""
+    assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
 
 
 # The cache

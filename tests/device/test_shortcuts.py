@@ -19,6 +19,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 from tests.oracle.fixed import counts as fixed_counts
@@ -86,7 +87,7 @@ def test_with_and_without(target: Target, place: str) -> None:
 
 @pytest.mark.parametrize("place", ["cardioid, 1/3", "disc, golden"])
 def test_variants_and_pieces(target: Target, place: str) -> None:
-    """A cycle is looked for anew in each launch, at steps that the group sets."""
+    """A cycle is looked for anew in each launch, at steps that the stride sets."""
     job = target.job(at(EDGES[place], 31, 23, Fraction(1, 5)), 700)
     for variant in variants(target):
         for pace in (SetPace((23,), (1 << 20,)), SetPace((23, 5), (9, 2, 40))):
@@ -124,13 +125,13 @@ def test_fixed(device: Device, number: str) -> None:
             np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, fixed_counts(job))
 
 
-def after(device: Device, job: Job, groups: int, shortcuts: bool) -> tuple[npt.NDArray[np.uint32], int]:
-    """Return the results after a launch of so many groups (0 where undecided), and how many orbits go on."""
+def after(device: Device, job: Job, strides: int, shortcuts: bool) -> tuple[Words, int]:
+    """Return the results after a launch of so many strides (0 where undecided), and how many orbits go on."""
     program = Program(device, job, execution=Execution(shortcuts=shortcuts))
     view = job.view
     block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
-    launch = program.launch_block(memory, block, 0, view.height, groups)
+    launch = program.launch_block(memory, block, 0, view.height, strides)
     launch.wait(device)
     results, copied = memory.read_results(block, fresh, guarded=False)
     device.wait(copied)
@@ -153,7 +154,7 @@ def margins_kept(job: Job, taken: npt.NDArray[np.bool_], cardioid_margin: float,
 
 @pytest.mark.parametrize("place", [*EDGES, "all"])
 def test_margins_of_the_closed_forms(target: Target, place: str) -> None:
-    """After one group no cycle has been seen yet: who is inside by then lies where the proof says, and well within."""
+    """After one stride no cycle has been seen yet: who is inside by then lies where the proof says, and well within."""
     view = views.whole(201, 151) if place == "all" else at(EDGES[place], 101, 101, Fraction(1, 2))
     job = target.job(view, 1000)
     results, survivors = after(target.device, job, 1, shortcuts=True)
@@ -178,9 +179,9 @@ def test_margins_in_fixed_point(device: Device) -> None:
 def test_cycles_end_orbits(target: Target, period: int, point: complex) -> None:
     """Orbits that settle on a cycle are decided long before the cap, and only with shortcuts."""
     job = target.job(at(point, 13, 11, Fraction(1, 1000)), 100_000)
-    groups = 4096 // Program(target.device, job).variant.stride
-    assert after(target.device, job, groups, shortcuts=True)[1] == 0, period
-    results, survivors = after(target.device, job, groups, shortcuts=False)
+    strides = 4096 // Program(target.device, job).variant.stride
+    assert after(target.device, job, strides, shortcuts=True)[1] == 0, period
+    results, survivors = after(target.device, job, strides, shortcuts=False)
     assert survivors == job.view.pixels
     assert not results.any()
 
@@ -188,9 +189,9 @@ def test_cycles_end_orbits(target: Target, period: int, point: complex) -> None:
 def test_no_shortcut_where_nothing_is_inside(target: Target) -> None:
     """Outside, each launch leaves the same orbits with and without."""
     job = target.job(View.centred(Fraction("-0.7436"), Fraction("0.1318"), Fraction(400), 61, 37), 5000)
-    for groups in (1, 4, 16):
-        found = [after(target.device, job, groups, shortcuts) for shortcuts in (True, False)]
-        escaped = expected(job) <= groups * Program(target.device, job).variant.stride
+    for strides in (1, 4, 16):
+        found = [after(target.device, job, strides, shortcuts) for shortcuts in (True, False)]
+        escaped = expected(job) <= strides * Program(target.device, job).variant.stride
         for results, _ in found:
             np.testing.assert_array_equal(results[escaped], expected(job)[escaped])
 

@@ -1,11 +1,10 @@
-"""However the work is cut, the bits are the same: blocks, rows, launches, lanes, vectors, groups, work-groups."""
+"""However the work is cut, the bits are the same: blocks, rows, launches, lanes, vectors, strides, work-groups."""
 
 import threading
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,10 +18,11 @@ from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.device import Device, Kernel
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 
-# Every value of each choice, in few builds: lanes, vectors, group, steps written out, lane columns.
+# Every value of each choice, in few builds: lanes, vectors, stride, steps written out, lane columns.
 BUILDS = [
     (1, 1, 1, 1, 1),
     (1, 2, 7, 7, 1),
@@ -50,15 +50,15 @@ def builds(target: Target) -> list[Variant]:
     return variants[KINDS.index((target.number.name, target.rounding)) :: len(KINDS)]
 
 
-def check(job: Job, got: npt.NDArray[np.uint32]) -> None:
+def check(job: Job, got: Words) -> None:
     np.testing.assert_array_equal(got, expected(job))
 
 
 def test_builds_cover_every_choice() -> None:
-    lanes, vectors, groups, _, columns = (set(values) for values in zip(*BUILDS, strict=True))
+    lanes, vectors, strides, _, columns = (set(values) for values in zip(*BUILDS, strict=True))
     assert lanes == {1, 2, 4, 8, 16}
     assert vectors == {1, 2, 3, 5}
-    assert groups == {1, 2, 7, 16, 32}
+    assert strides == {1, 2, 7, 16, 32}
     assert columns == {1, 2, 4, 8, 16}
 
 
@@ -94,14 +94,14 @@ turns = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
 
 
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(data=st.data(), view=small_views(), cap=st.integers(1, 600), rows=turns, groups=turns)
+@given(data=st.data(), view=small_views(), cap=st.integers(1, 600), rows=turns, strides=turns)
 def test_any_split(
-    target: Target, data: st.DataObject, view: View, cap: int, rows: tuple[int, ...], groups: tuple[int, ...]
+    target: Target, data: st.DataObject, view: View, cap: int, rows: tuple[int, ...], strides: tuple[int, ...]
 ) -> None:
     job = target.job(view, cap)
     variant = data.draw(st.sampled_from(builds(target)), "variant")
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
-    counts, _ = planes(job, target.device, variant, block, SetPace(rows, groups))
+    counts, _ = planes(job, target.device, variant, block, SetPace(rows, strides))
     check(job, counts[0])
 
 
@@ -168,7 +168,7 @@ def test_counts_saturate(target: Target) -> None:
 
 def test_two_renders_at_once(target: Target) -> None:
     jobs = [target.job(views.whole(47, 31), 200), target.job(views.seahorses(37, 51), 100)] * 2
-    counts: dict[int, npt.NDArray[np.uint32]] = {}
+    counts: dict[int, Words] = {}
 
     def work(k: int) -> None:
         for _ in range(3):

@@ -97,8 +97,8 @@ def test_a_wrong_device_is_caught(best: Device, name: str) -> None:
 
 def test_a_wrong_device_is_caught_beside_a_right_one(best: Device) -> None:
     rows = list(find_study("hybridizer").run(tiny(best, WrongDevice(best.spec, best.handle))))
-    verdicts = [row.validation for row in rows if not row.error]
-    assert verdicts == ["ok", "WRONG"] * (len(verdicts) // 2)
+    validations = [row.validation for row in rows if not row.error]
+    assert validations == ["ok", "WRONG"] * (len(validations) // 2)
 
 
 def test_what_would_take_too_long_is_a_row_that_says_so(best: Device) -> None:

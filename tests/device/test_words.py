@@ -11,7 +11,8 @@ import pytest
 
 from mandelcl.engine import source
 from mandelcl.opencl.device import BuiltProgram, Device
-from tests.device.word_cases import ACCESS, Words, call, chunks, integers, random_words, words_of
+from mandelcl.words import Words
+from tests.device.word_cases import ACCESS, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE
 
 WIDTHS = (2, 3, 4, 5, 8, 16, 32)

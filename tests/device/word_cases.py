@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.opencl.device import BuiltProgram, Device, kernel_of
+from mandelcl.words import Words
 
-Words = npt.NDArray[np.uint32]
 Integers = npt.NDArray[np.object_]
 
 # Cases of an operation and width. A million: MANDELCL_TEST_CASES=1000000 scripts/test tests/device/test_words.py

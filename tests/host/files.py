@@ -12,12 +12,13 @@ from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.shading.colour import PALETTES, Colouring
 from mandelcl.view import View
+from mandelcl.words import Words
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 ICE = Colouring(PALETTES["ice"])
 
 
-def field_of(job: Job, counts: npt.NDArray[np.uint32], smooth: npt.NDArray[np.float32] | None = None) -> Field:
+def field_of(job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None = None) -> Field:
     return Field(job, {"counts": counts} | ({} if smooth is None else {"smooth": smooth}))
 
 

@@ -15,8 +15,9 @@ from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.job import Job
-from mandelcl.rendering.bands import BandReader, Bands, Results
+from mandelcl.rendering.bands import BandReader, Bands
 from mandelcl.view import View
+from mandelcl.words import Words
 
 LIMIT_S = 30
 slow_is_fine = settings(deadline=None, max_examples=60)
@@ -27,13 +28,13 @@ def a_job(width: int, height: int, smooth: bool = False) -> Job:
     return Job(view, (1 << 32) - 2, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth])
 
 
-def truth(job: Job) -> Results:
+def truth(job: Job) -> Words:
     """Return words that say where they belong."""
     shape = job.words, job.view.height, job.view.width
     return np.arange(np.prod(shape), dtype=np.uint32).reshape(shape)
 
 
-def piece(words: Results, block: Block) -> Results:
+def piece(words: Words, block: Block) -> Words:
     return words[:, block.y : block.y + block.height, block.x : block.x + block.width].copy()
 
 
@@ -71,12 +72,12 @@ def threads(bands: Bands) -> Iterator[Threads]:
     every.join(bands)
 
 
-def read_all(reader: BandReader, rows: int, got: list[Results]) -> None:
+def read_all(reader: BandReader, rows: int, got: list[Words]) -> None:
     height = reader.job.view.height
     got += [reader.counts(top, min(top + rows, height)).copy() for top in range(0, height, rows)]
 
 
-def compute(bands: Bands, words: Results, shape: tuple[int, int], delay: int, chance: np.random.Generator) -> None:
+def compute(bands: Bands, words: Words, shape: tuple[int, int], delay: int, chance: np.random.Generator) -> None:
     """Put the blocks out of order, up to `delay` of them late, as devices would; never waiting with one in hand."""
     late: list[Block] = []
     queue = BlockQueue.tiled(bands.missing(), *shape, bands.room)
@@ -105,7 +106,7 @@ def test_every_reader_gets_every_row(
     last = -(-height // rows)
     loaded: list[int] = []
 
-    def load(band: int) -> Results:
+    def load(band: int) -> Words:
         loaded.append(band)
         return piece(words, bands.block(band))
 
@@ -115,7 +116,7 @@ def test_every_reader_gets_every_row(
     missing = {block.y // rows for block in Bands.missing(bands)}
     assert missing == set(range(last)) - stored, "what is stored is not computed"
     bands._handed_out.clear()
-    got: list[list[Results]] = [[] for _ in strips]
+    got: list[list[Words]] = [[] for _ in strips]
     with threads(bands) as every:
         for reader, strip, into in zip([bands.reader() for _ in strips], strips, got, strict=True):
             every.start(read_all, reader, strip, into)
@@ -154,7 +155,7 @@ def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> Non
     job, words, most = a_job(10, 200), truth(a_job(10, 200)), [0]
     bands = Bands(job, 5, bands_in_memory * 200, lambda band: piece(words, bands.block(band)))
     bands.stored.update(stored)
-    fast, slow, got = bands.reader(), bands.reader(), list[Results]()
+    fast, slow, got = bands.reader(), bands.reader(), list[Words]()
 
     def crawl() -> None:
         for top in range(200):
@@ -174,7 +175,7 @@ def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> Non
 @pytest.mark.parametrize(("strip", "memory"), [(5, 1), (7, 1), (50, 400)])
 def test_strips_over_more_bands_than_memory_takes_do_not_deadlock(strip: int, memory: int) -> None:
     job, words = a_job(10, 50), truth(a_job(10, 50))
-    bands, got = Bands(job, 5, memory), list[Results]()
+    bands, got = Bands(job, 5, memory), list[Words]()
     reader = bands.reader()
     limit = threading.Timer(10, lambda: bands.fail(AssertionError("a deadlock")))
     limit.start()
@@ -207,7 +208,7 @@ def test_a_failure_wakes_everybody() -> None:
 
 
 def test_a_reader_whose_store_fails() -> None:
-    def load(_band: int) -> Results:
+    def load(_band: int) -> Words:
         raise FileError("gone")
 
     bands = Bands(a_job(3, 3), 1, load=load)
@@ -217,7 +218,7 @@ def test_a_reader_whose_store_fails() -> None:
 
 
 def test_bands_are_not_dropped_before_they_are_kept() -> None:
-    job, words, kept = a_job(4, 12), truth(a_job(4, 12)), dict[int, Results]()
+    job, words, kept = a_job(4, 12), truth(a_job(4, 12)), dict[int, Words]()
     bands = Bands(job, 4)
     reader = bands.reader()
     blocks = list(bands.missing())

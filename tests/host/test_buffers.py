@@ -34,7 +34,7 @@ def test_another_process_writes_to_it() -> None:
         buffers.words(number, (6,))[:] = 7
     child = [sys.executable, "-c", CHILD, json.dumps(buffers.order)]
     subprocess.run(child, check=True, pass_fds=[buffers.descriptor], timeout=60)
-    taken = [np.frombuffer(buffers.taken(number, 24), np.uint32).tolist() for number in buffers.numbers]
+    taken = [np.frombuffer(buffers.copy_of(number, 24), np.uint32).tolist() for number in buffers.numbers]
     assert taken == [[7] * 6, [1, 2, 3, 4, 5, 2**32 - 1], [7] * 6]
     buffers.close()
 
@@ -43,7 +43,7 @@ def test_what_is_taken_is_a_copy() -> None:
     buffers = made(8, 1)
     words = buffers.words(0, (2,))
     words[:] = 1
-    taken = buffers.taken(0, 8)
+    taken = buffers.copy_of(0, 8)
     words[:] = 2
     del words
     assert np.frombuffer(taken, np.uint32).tolist() == [1, 1]
@@ -54,7 +54,7 @@ def test_what_is_taken_is_a_copy() -> None:
 def test_there_is_nothing_beyond_it(number: int, size: int) -> None:
     buffers = made(100, 2)
     with pytest.raises(ValueError, match="there is no buffer"):
-        buffers.taken(number, size)
+        buffers.copy_of(number, size)
     with pytest.raises(ValueError, match="there is no buffer"):
         buffers.words(2, (1,))
     with pytest.raises(ValueError, match="there is no buffer"):

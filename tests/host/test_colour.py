@@ -14,6 +14,7 @@ from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.shading.colour import DEFAULT_PALETTE, PALETTES, Colouring, Palette, colourise, find_palette
 from mandelcl.shading.palettes import TABLE_SIZE
 from mandelcl.view import View
+from mandelcl.words import Words
 
 # seeds/003, `mapping`.
 PUBLISHED = [
@@ -26,7 +27,7 @@ every_smooth = pytest.mark.parametrize("palette", SMOOTH, ids=[palette.name for 
 
 
 def a_field(counts: npt.ArrayLike, smooth: npt.ArrayLike | None = None, cap: int = 1000) -> Field:
-    values: npt.NDArray[np.uint32] = np.atleast_2d(np.asarray(counts, dtype=np.uint32))
+    values: Words = np.atleast_2d(np.asarray(counts, dtype=np.uint32))
     view = View.centred(Fraction(0), Fraction(0), Fraction(1), values.shape[1], values.shape[0])
     fraction = None if smooth is None else np.broadcast_to(np.asarray(smooth, dtype=np.float32), values.shape)
     job = Job(view, cap, planes=("counts", "smooth")[: 1 + (smooth is not None)])

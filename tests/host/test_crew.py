@@ -34,7 +34,7 @@ from mandelcl.job import Job
 from mandelcl.methods import direct
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.words import NO_COUNT, Words
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
@@ -493,5 +493,5 @@ def test_a_count_of_0_is_believed_where_an_orbit_may_begin_outside() -> None:
     assert MANDELBROT.begins_inside
     results[0, 0, 0] = 41
     assert checking.implausible(results, replace(job(), formula=Elsewhere())) == "returned counts outside 0 to 40"
-    results[0, 0, 0] = 0xFFFFFFFF
+    results[0, 0, 0] = NO_COUNT
     assert checking.implausible(results, job()) == "returned memory that it never wrote"

@@ -3,17 +3,17 @@
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from mandelcl.job import Job
 from mandelcl.view import View
+from mandelcl.words import Words
 from tests import oracle
 from tests.oracle import published, vectors
 from tests.oracle.marks import needs_compiler
 
 
-def _differing(a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> int:
+def _differing(a: Words, b: Words) -> int:
     return int(np.count_nonzero(a != b))
 
 

@@ -53,7 +53,7 @@ def test_the_blocks_of_a_small_picture() -> None:
 class Simulated:
     """A device with a clock of its own: a launch takes what its orbits cost, as many at once as saturate it.
 
-    `alive(row, group)` is the share of a row's orbits that still run in a group of iterations; `slowness(row)` how
+    `alive(row, stride)` is the share of a row's orbits that still run in a stride of iterations; `slowness(row)` how
     many times slower than measured the device is there.
     """
 
@@ -67,31 +67,31 @@ class Simulated:
         self.alive, self.slowness, self.rate, self.saturation = alive, slowness, rate, saturation
         self.lengths: list[float] = []
 
-    def seconds(self, width: int, rows: range, start: int, groups: int, group: int) -> float:
+    def seconds(self, width: int, rows: range, start: int, strides: int, stride: int) -> float:
         """Run a launch; orbits that escape early leave the device idle only where all of its work is done."""
-        share = sum(self.alive(row, start + k) * self.slowness(row) for row in rows for k in range(groups))
-        work = max(width * share, self.saturation * groups * (share > 0))
-        self.lengths.append(work * group / self.rate)
+        share = sum(self.alive(row, start + k) * self.slowness(row) for row in rows for k in range(strides))
+        work = max(width * share, self.saturation * strides * (share > 0))
+        self.lengths.append(work * stride / self.rate)
         return self.lengths[-1]
 
-    def render(self, pace: Pace, width: int, height: int, groups: int, group: int = 16) -> None:
-        """Do what `escape.run` does with one block in flight; every orbit runs exactly its groups."""
+    def render(self, pace: Pace, width: int, height: int, strides: int, stride: int = 16) -> None:
+        """Do what `escape.run` does with one block in flight; every orbit runs exactly its strides."""
         row = 0
         while row < height:
-            plan = pace.first(width, height - row, groups, group)
+            plan = pace.first(width, height - row, strides, stride)
             assert 1 <= plan.rows <= height - row
-            assert 1 <= plan.strides <= groups
+            assert 1 <= plan.strides <= strides
             rows, done, now = range(row, row + plan.rows), 0, plan.strides
             orbits = width * plan.rows
             while True:
-                took = self.seconds(width, rows, done, now, group)
-                pace.learn(max(orbits, self.saturation) * now, group, took)
+                took = self.seconds(width, rows, done, now, stride)
+                pace.learn(max(orbits, self.saturation) * now, stride, took)
                 done += now
                 orbits = round(width * sum(self.alive(r, done) for r in rows))
-                if done >= groups or not orbits:
+                if done >= strides or not orbits:
                     break
-                now = pace.next(now, took, groups - done)
-                assert 1 <= now <= groups - done
+                now = pace.next(now, took, strides - done)
+                assert 1 <= now <= strides - done
             row += plan.rows
 
 
@@ -99,22 +99,22 @@ BUDGET = 0.1
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "groups"), [(1000, 300, 63), (4096, 64, 6250), (1, 1, 20_000), (50, 9, 500)]
+    ("width", "height", "strides"), [(1000, 300, 63), (4096, 64, 6250), (1, 1, 20_000), (50, 9, 500)]
 )
 @pytest.mark.parametrize("measured", [0.3, 1.0, 1.9])
-def test_launches_keep_to_the_budget(width: int, height: int, groups: int, measured: float) -> None:
+def test_launches_keep_to_the_budget(width: int, height: int, strides: int, measured: float) -> None:
     """The rate was measured wrong by some factor; after the first launch that no longer shows."""
     device = Simulated()
-    device.render(Pace(BUDGET, device.rate * measured, device.saturation), width, height, groups)
+    device.render(Pace(BUDGET, device.rate * measured, device.saturation), width, height, strides)
     warm = device.lengths[2:] or device.lengths
     assert max(warm) <= 2 * BUDGET
-    least = width * height * groups * 16 / device.rate
+    least = width * height * strides * 16 / device.rate
     assert len(device.lengths) <= 20 + 12 * max(1.0, least / BUDGET), "launches are not too small either"
 
 
 def test_a_cliff_in_cost_makes_no_long_launch() -> None:
     """All rows escape at once but those in the middle, which cost a hundred times as much: launches were planned so."""
-    device = Simulated(alive=lambda row, group: 1.0 if 100 <= row < 150 or group < 6 else 0.0)
+    device = Simulated(alive=lambda row, stride: 1.0 if 100 <= row < 150 or stride < 6 else 0.0)
     device.render(Pace(BUDGET, device.rate, device.saturation), 2000, 300, 600)
     assert max(device.lengths) <= 2 * BUDGET
 
@@ -146,18 +146,18 @@ def test_short_work_is_one_launch() -> None:
     st.integers(1, (1 << 32) - 2), st.sampled_from([1, 2, 7, 16, 32]),
 )  # fmt: skip
 def test_plans_are_possible(
-    budget: float, rate: float, saturation: int, width: int, rows: int, cap: int, group: int
+    budget: float, rate: float, saturation: int, width: int, rows: int, cap: int, stride: int
 ) -> None:
-    groups = -(-cap // group)
+    strides = -(-cap // stride)
     pace = Pace(budget, rate, saturation)
-    plan = pace.first(width, rows, groups, group)
+    plan = pace.first(width, rows, strides, stride)
     assert 1 <= plan.rows <= rows
-    assert 1 <= plan.strides <= groups
+    assert 1 <= plan.strides <= strides
     if plan.rows > 1 and plan.strides > 1:  # otherwise it is as small as a launch can be
-        assert max(width * plan.rows, saturation) * plan.strides * group <= rate * budget * 1.001
+        assert max(width * plan.rows, saturation) * plan.strides * stride <= rate * budget * 1.001
     for seconds in (0.0, 1e-9, budget / 3, budget, 1e6):
-        assert 1 <= pace.next(plan.strides, seconds, groups) <= min(groups, 4 * plan.strides)
-        assert pace.next(plan.strides, 100 * budget, groups) <= max(1, plan.strides // 100)
+        assert 1 <= pace.next(plan.strides, seconds, strides) <= min(strides, 4 * plan.strides)
+        assert pace.next(plan.strides, 100 * budget, strides) <= max(1, plan.strides // 100)
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e15), st.floats(-1, 100)), max_size=30))
@@ -180,7 +180,7 @@ def test_random_devices() -> None:
     for seed in range(30):
         chance = random.Random(seed)
         half_life = [chance.choice([0.5, 3, 50, 1e9]) for _ in range(60)]
-        device = Simulated(lambda row, group, h=half_life: 0.5 ** (group / h[row]), rate=10 ** chance.uniform(7, 11))  # type: ignore[misc]
+        device = Simulated(lambda row, stride, h=half_life: 0.5 ** (stride / h[row]), rate=10 ** chance.uniform(7, 11))  # type: ignore[misc]
         device.render(Pace(BUDGET, device.rate, device.saturation), chance.randint(1, 3000), 60, chance.randint(1, 400))
         assert max(device.lengths[2:], default=0) <= 2 * BUDGET
 
@@ -188,15 +188,15 @@ def test_random_devices() -> None:
 def test_one_pixel_at_a_cap_of_four_billion_is_split_by_iterations() -> None:
     """It never escapes: many launches, none longer than the budget, and they are not too small either."""
     device = Simulated(rate=1e12, saturation=100_000)  # one orbit: 10 million iterations a second
-    pace, group = Pace(BUDGET, device.rate, device.saturation), 4096
-    device.render(pace, 1, 1, 4_000_000_000 // group, group)
+    pace, stride = Pace(BUDGET, device.rate, device.saturation), 4096
+    device.render(pace, 1, 1, 4_000_000_000 // stride, stride)
     assert max(device.lengths) <= 2 * BUDGET
     assert 0.9 < sum(device.lengths) / 400 < 1.1
     assert len(device.lengths) < 2 * 400 / BUDGET
 
 
 def test_many_short_orbits_are_split_by_area() -> None:
-    """At a cap of one group only rows can be divided."""
+    """At a cap of one stride only rows can be divided."""
     device = Simulated(rate=1e8)
     device.render(Pace(BUDGET, device.rate, device.saturation), 10_000, 1000, 1)
     assert max(device.lengths) <= 2 * BUDGET
@@ -204,8 +204,8 @@ def test_many_short_orbits_are_split_by_area() -> None:
 
 
 def test_a_cliff_of_a_hundred_times_the_cost_makes_no_long_launch() -> None:
-    """Orbits of 10 groups beside orbits of 1000, at once and back again."""
-    device = Simulated(alive=lambda row, group: 1.0 if group < (1000 if row % 40 < 20 else 10) else 0.0)
+    """Orbits of 10 strides beside orbits of 1000, at once and back again."""
+    device = Simulated(alive=lambda row, stride: 1.0 if stride < (1000 if row % 40 < 20 else 10) else 0.0)
     device.render(Pace(BUDGET, device.rate, device.saturation), 500, 80, 1000)
     assert max(device.lengths) <= 2 * BUDGET
 

@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,8 +21,8 @@ from mandelcl.job import Job
 from mandelcl.rendering.resuming import adopt, left_behind, locked
 from mandelcl.rendering.store import Manifest, Store
 from mandelcl.view import View
+from mandelcl.words import Words
 
-Words = npt.NDArray[np.uint32]
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 CORNERS = [0, 1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.studies import compare, document
+from mandelcl.studies import changes, document
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row, Times
 from mandelcl.studies.study import Column, Study
@@ -114,8 +114,8 @@ def test_markdown_shows_failures_and_marks_what_is_wrong() -> None:
 # Comparison
 
 
-def _changes(old: Document, new: Document) -> list[compare.Change]:
-    return compare.changes(old.as_dict(), new.as_dict())
+def _changes(old: Document, new: Document) -> list[changes.Change]:
+    return changes.between(old.as_dict(), new.as_dict())
 
 
 def test_a_planted_slowdown_is_found() -> None:

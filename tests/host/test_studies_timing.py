@@ -4,7 +4,7 @@ import pytest
 
 from mandelcl.computing.settings import Settings
 from mandelcl.studies.row import Times
-from mandelcl.studies.timing import Sample, coarse_step, plain, repeated, steady
+from mandelcl.studies.timing import TimingSample, coarse_step, plain, repeated, steady
 
 
 class Runs:
@@ -13,11 +13,11 @@ class Runs:
     def __init__(self, times: list[float], seconds: float = 0.0) -> None:
         self.times, self.seconds, self.now, self.made = times, seconds, 0.0, 0
 
-    def run(self) -> Sample:
+    def run(self) -> TimingSample:
         kernel = self.times[self.made % len(self.times)] + 1e-9 * self.made  # no two alike: not a coarse clock
         self.made += 1
         self.now += self.seconds
-        return Sample(kernel, 0.0, kernel, 1, kernel)
+        return TimingSample(kernel, 0.0, kernel, 1, kernel)
 
     def clock(self) -> float:
         return self.now

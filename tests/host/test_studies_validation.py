@@ -1,14 +1,14 @@
-"""Counts are validated: wrong ones are found, and what is known of the published pictures is right."""
+"""Words are validated: wrong ones are found, and what is known of the published pictures is right."""
 
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from mandelcl.job import Job
 from mandelcl.studies import jobs, reference, validation
 from mandelcl.studies.validation import Validator
+from mandelcl.words import Words
 from tests import oracle
 from tests.golden import studies as golden
 from tests.oracle.marks import needs_compiler
@@ -18,7 +18,7 @@ class _Device:
     spec = "9:9"
 
 
-def _check(validator: Validator, job: Job, counts: npt.NDArray[np.uint32]) -> validation.Verdict:
+def _check(validator: Validator, job: Job, counts: Words) -> validation.Validation:
     return validator.check(job, counts, _Device())  # type: ignore[arg-type]
 
 
@@ -30,8 +30,8 @@ def test_one_wrong_pixel_of_a_small_picture_is_found() -> None:
     for place in ((0, 0), (11, 7), (23, 23)):
         wrong = counts.copy()
         wrong[place] += 1
-        verdict = _check(Validator(), job, wrong)
-        assert (verdict.ok, verdict.differing, verdict.word) == (False, 1, "WRONG")
+        outcome = _check(Validator(), job, wrong)
+        assert (outcome.ok, outcome.differing, outcome.word) == (False, 1, "WRONG")
 
 
 def test_one_wrong_pixel_outside_the_sample_is_found_beside_the_first_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,9 +42,9 @@ def test_one_wrong_pixel_outside_the_sample_is_found_beside_the_first_device(mon
     wrong[20, 20] += 1
     validator = Validator()
     assert _check(validator, job, counts).checked == "2 pixels recomputed"
-    verdict = _check(validator, job, wrong)
-    assert (verdict.ok, verdict.differing) == (False, 1)
-    assert "all against 9:9" in verdict.checked
+    outcome = _check(validator, job, wrong)
+    assert (outcome.ok, outcome.differing) == (False, 1)
+    assert "all against 9:9" in outcome.checked
 
 
 def test_a_wrong_first_device_is_no_measure() -> None:
@@ -65,8 +65,8 @@ def test_a_known_sha256_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _check(Validator(), job, counts).checked == "every pixel (known SHA-256)"
     wrong = counts.copy()
     wrong[20, 20] += 1
-    verdict = _check(Validator(), job, wrong)
-    assert (verdict.ok, verdict.differing) == (False, None)
+    outcome = _check(Validator(), job, wrong)
+    assert (outcome.ok, outcome.differing) == (False, None)
 
 
 def test_keys_tell_pictures_apart_and_not_how_they_are_found() -> None:

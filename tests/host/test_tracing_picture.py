@@ -4,7 +4,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import Image
 
@@ -12,12 +11,13 @@ from mandelcl.block import Block
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.shading.tracing_picture import TracingPicture
 from mandelcl.view import View
+from mandelcl.words import NO_COUNT, Words
 
 CAP = 9
-MIXED = 0xFFFFFFFF
+MIXED = NO_COUNT
 
 
-def words(*values: int) -> npt.NDArray[np.uint32]:
+def words(*values: int) -> Words:
     return np.array(values, np.uint32)
 
 

@@ -145,7 +145,7 @@ _RETURNING = {
     ("burning-ship", "double", "separate"): ("0x1.fffffffd13p-1", "-0x1.bb67ae865d026p+0"),
     ("burning-ship", "double", "fused"): ("0x1.fffffffd128p-1", "-0x1.bb67ae865d275p+0"),
 }
-# The steps at which they leave: later than the first group of two, and at once.
+# The steps at which they leave: later than the first stride of two, and at once.
 RETURNS_AFTER = {"julia": 3, "burning-ship": 1}
 
 

@@ -29,7 +29,7 @@ class Change:
 HEADINGS = ["Case", "Device", "Kernel ×", "Wall ×", "Worse"]
 
 
-def changes(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> list[Change]:
+def between(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> list[Change]:
     """Return what changed for each case and device that the old table has; raises InvalidInputError for another study.
 
     A time is worse where its median grew by more than the tolerance and even its minimum lies above the old median:
