@@ -33,7 +33,7 @@ def settled(program: Program, rate: float) -> Program:
         counts, seconds = _sampled(program, rate)
         seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)
         pays = seconds >= _LEAST_SECONDS and share_of_one_count(counts, job) >= _LEAST_SHARE
-    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict))
+    return program.sibling(replace(job, algorithm="border" if pays else "escape", strict=job.strict and pays))
 
 
 def share_of_one_count(counts: npt.NDArray[np.uint32], job: Job) -> float:

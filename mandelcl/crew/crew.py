@@ -4,7 +4,6 @@ A device that dies, hangs, reports an error, or returns what cannot be right cos
 somebody else, and a fresh process takes its place. One that fails again and again is retired.
 """
 
-import queue
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -20,19 +19,19 @@ from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
-from mandelcl.crew.seat import Patience, Seat, band_pixels
+from mandelcl.crew.roster import Roster
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
-from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report, report_of
 from mandelcl.words import Words
-from mandelcl.workers.process import WorkerFactory, WorkerMessage, WorkerProcess
+from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
 
 _TICK_S = 0.05
-_AWAY_S = 1.0  # if there was no turn for so long, the crew itself stood still, and the silence may be its own
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
 
 _Finished = tuple[Block, Words]
@@ -42,7 +41,7 @@ class Crew:
     """A job on several devices, one worker each (a `Work`).
 
     The choices are of one job, settled alike; of the settings, budget, shortcuts, self-test and the size of blocks
-    count. `start_worker` has workers started elsewhere than in processes of this system. `faults` are told to `notice`,
+    count. `start_worker` has workers started elsewhere than in processes of this system. Faults are told to `notice`,
     a line each. It is used by one thread, for one job after the other, until it is closed. Raises DeviceError where no
     device is left.
     """
@@ -58,19 +57,14 @@ class Crew:
     ) -> None:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
-        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         start_worker = start_worker or partial(WorkerProcess, "blocks")
-        seats = [Seat(choice, self._settings, patience or Patience(), start_worker) for choice in choices]
-        self._seats = {seat.name: seat for seat in seats}
+        self._roster = Roster(choices, self._settings, patience or Patience(), self._notice, start_worker)
         self._share: ShareOut | None = None
-        self._assignment = 0
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
-        self._looked = time.monotonic()
         self._begin(choices[0].job, choices[0].warnings)
         try:
-            for seat in seats:
-                seat.start(self._messages)
+            self._roster.start()
             self._await_one()
         except BaseException:
             self.close()
@@ -79,8 +73,9 @@ class Crew:
     def reset(self, job: Job) -> None:
         """Take another job, in the same number and rounding; what is under way is dropped after its launch.
 
-        The workers stay. A run that was begun before yields nothing more. Devices that cannot do the job as it must be
-        done wait for another. Raises InvalidInputError for a job of another kind, DeviceError where no device is left.
+        The workers stay; `log`, `faults` and the report begin afresh. A run that was begun before yields nothing more.
+        Devices that cannot do the job as it must be done wait for another. Raises InvalidInputError for a job of
+        another kind, DeviceError where no device is left.
         """
         alike = (job.number, job.rounding) == (self.job.number, self.job.rounding)
         if not alike or job.algorithm == "auto":
@@ -88,15 +83,12 @@ class Crew:
                 f"a crew goes on in {self.job.number}, {self.job.rounding}, by one algorithm; begin a new one for "
                 f"{job.number}, {job.rounding}, {job.algorithm}"
             )
-        seats = [seat for seat in self._seats.values() if not seat.retired]
-        if not seats:
-            raise DeviceError("no device is left for another job")
-        devices = [seat.choice.device for seat in seats]
+        devices = [seat.choice.device for seat in self._roster if not seat.retired]
+        if not devices:
+            self._roster.require()
         choices, notes = choose.several(job, devices, self._settings.self_test, insisted=())
-        self._share = None
-        able = [choice.device for choice in choices]
-        for seat in seats:
-            seat.able = seat.choice.device in able
+        self._share, self._cancel = None, NEVER
+        self._roster.admit([choice.device for choice in choices])
         self._begin(choices[0].job, choices[0].warnings)
         for note in notes:
             self._notice(note)
@@ -107,28 +99,25 @@ class Crew:
         self.started = time.perf_counter()
         self.job, self.warnings = job, warnings
         self.log = LaunchLog()
-        self.faults: list[str] = []
-        able = [seat for seat in self._seats.values() if seat.able]
-        self._assign(band_pixels(able, job, self._settings.block_pixels))
-        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, self._band_pixels)
+        self.faults = self._roster.faults = []
+        pixels = self._assign()
+        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
 
-    def _assign(self, most_pixels: int) -> None:
-        """Have all workers drop what they have, and be ready for the job in blocks of so many pixels."""
-        self._band_pixels = most_pixels
-        self._assignment += 1
+    def _assign(self) -> int:
+        """Have all workers drop what they have, and be ready for the job; return how many pixels a band has."""
         self._checks = CrossChecks(self.job)
-        for seat in self._seats.values():
-            seat.assign(self._assignment, self.job, most_pixels)
+        self._assignment, pixels = self._roster.assign(self.job)
+        return pixels
 
     def _await_one(self) -> None:
-        while not any(seat.ready for seat in self._seats.values()):
+        while not self._roster.ready:
             self._turn()
-        self.rate = sum(seat.rate for seat in self._seats.values() if seat.ready)
+        self.rate = sum(seat.rate for seat in self._roster.ready)
 
     @property
     def whole(self) -> bool:
         """Whether every device still takes part."""
-        return not any(seat.retired for seat in self._seats.values())
+        return not any(seat.retired for seat in self._roster)
 
     @property
     def seconds(self) -> float:
@@ -138,11 +127,11 @@ class Crew:
     @property
     def name(self) -> str:
         """The devices' names."""
-        return ", ".join(seat.choice.device.name for seat in self._seats.values())
+        return ", ".join(device.name for device in self._roster.devices)
 
     def assemble(self) -> None:
         """Wait until every worker is ready, or its device retired; `run` begins with those that are."""
-        while any(seat.awaited for seat in self._seats.values()):
+        while len(self._roster.ready) < len(self._roster.active):
             self._turn()
 
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
@@ -150,69 +139,50 @@ class Crew:
 
         A run ends the one before.
         """
-        if all(seat.retired or not seat.able for seat in self._seats.values()):
-            raise DeviceError("no device is left")
+        self._roster.require()
         if self._share is not None:
-            self._assign(self._band_pixels)
+            self._assign()
         self._cancel = cancel
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
         self.log.begin()
         try:
-            for seat in self._seats.values():
-                if seat.ready:
-                    self._join(seat)
+            for seat in self._roster.ready:
+                self._join(seat)
             while not share.complete:
-                for seat in self._seats.values():
-                    if seat.ready:
-                        self._feed(seat, share)
+                for seat in self._roster.ready:
+                    self._feed(seat, share)
                 finished = self._unchecked(share) or self._turn()
                 if finished is not None:
                     yield finished
                 if self._share is not share:
                     return
         finally:
-            self._cancel = NEVER
             if self._share is share:
-                self._share = None
-                self._assign(self._band_pixels)
+                self._share, self._cancel = None, NEVER
+                self._assign()
 
     def close(self) -> None:
         """End all workers."""
-        for seat in self._seats.values():
-            if seat.worker is not None:
-                seat.worker.kill()
-        for seat in self._seats.values():
-            seat.end()
+        self._roster.close()
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done, by now; device, platform and driver are lists."""
-        devices = [seat.choice.device for seat in self._seats.values()]
-        build_s = sum(seat.build_s for seat in self._seats.values())
-        return report_of(
-            self.job, devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages, self.faults
-        )
-
-    # Workers come and go.
+        build_s = sum(seat.build_s for seat in self._roster)
+        facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages)
+        return report_of(*facts, self.faults)
 
     def _join(self, seat: Seat) -> None:
         if self._share is not None:
             self._share.join(seat.name, seat.rate, seat.least_pixels, seat.most_pixels)
 
     def _fault(self, seat: Seat, why: str) -> None:
-        """Put an end to a worker, take its blocks back, and start another, unless that has been tried too often."""
+        """Take a worker's blocks back, and have another in its place."""
         if seat.retired:
             return
-        again = seat.failed()
         if self._share is not None:
             self._share.leave(seat.name)
         self._checks.leave(seat.name)
-        while again and not seat.restart(self._messages):
-            again = seat.failed()
-        line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
-        self.faults.append(line)
-        self._notice(line)
-        if all(other.retired or not other.able for other in self._seats.values()):
-            raise DeviceError(f"no device is left: {line}")
+        self._roster.fault(seat, why)
 
     def _busy(self, seat: Seat) -> bool:
         return self._checks.busy(seat.name) or (self._share is not None and self._share.has_blocks(seat.name))
@@ -230,28 +200,19 @@ class Crew:
     def _turn(self) -> _Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
         stop_if(self._cancel)
-        now = time.monotonic()
-        for seat in self._seats.values():
-            if now - self._looked > _AWAY_S:
-                seat.listened_from(now)
-            why = seat.overdue(self._busy(seat))
-            if why is not None:
-                self._fault(seat, why)
-        self._looked = now
-        try:
-            message = self._messages.get(timeout=_TICK_S)
-        except queue.Empty:
+        for seat, why in self._roster.overdue(self._busy):
+            self._fault(seat, why)
+        heard = self._roster.next(_TICK_S)
+        if heard is None:
             return None
-        sender = next((seat for seat in self._seats.values() if seat.worker is message.worker), None)
-        if sender is None:
-            return None  # one that has been put an end to already
+        seat, message = heard
         if message.head is None:
-            self._fault(sender, message.worker.last_words())
+            self._fault(seat, message.worker.last_words())
             return None
         try:
-            return self._hear(sender, parse(message.head), message.payload)
+            return self._hear(seat, parse(message.head), message.payload)
         except WireError as error:
-            self._fault(sender, f"said what makes no sense: {error}")
+            self._fault(seat, f"said what makes no sense: {error}")
             return None
 
     def _hear(self, seat: Seat, said: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
@@ -282,7 +243,7 @@ class Crew:
         if outcome is None:
             return self._look_at(seat, share, ComputedBlock(block, results, said.filled))
         for name, why in outcome.faults:
-            self._fault(self._seats[name], why)
+            self._fault(self._roster[name], why)
         return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
     def _look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
@@ -296,14 +257,14 @@ class Crew:
         if disagrees:
             self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}")
             return None
-        unsure = disagrees is None and not self._alone(seat.name)
+        unsure = disagrees is None and not self._roster.alone(seat.name)
         if unsure and self._checks.add(seat.name, computed, sample):
             share.received(seat.name, computed.block)
             return None
         return self._accept(seat.name, share, computed)
 
     def _accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
-        self._seats[name].succeeded()
+        self._roster[name].succeeded()
         self.log.end()
         if not share.finish(name, computed.block):
             return None
@@ -315,9 +276,5 @@ class Crew:
         now = time.perf_counter()
         last = now - max(_GRACE_S, _GRACE_SHARE * (now - self.log.began))
         late = share.awaits_confirmation
-        check = self._checks.settle(lambda check: self._alone(check.owner) or (late and check.since < last))
+        check = self._checks.settle(lambda check: self._roster.alone(check.owner) or (late and check.since < last))
         return None if check is None else self._accept(check.owner, share, check.computed)
-
-    def _alone(self, name: str) -> bool:
-        """Whether no other device takes part."""
-        return all(seat.retired or not seat.able for seat in self._seats.values() if seat.name != name)

@@ -1,5 +1,6 @@
 """A device's place in a crew: its worker, how fast that is, and what went wrong so far."""
 
+import math
 import queue
 import time
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ class Seat:
         self._wanted = self._told = 0  # assignments by number: the newest, and the one that the worker knows of
         self._told_job: Job | None = None
         self._answered = False  # whether the worker is ready for the one that it knows of
-        self._heard_since = self._given = 0.0
+        self._heard_since = self._given = -math.inf
 
     @property
     def retired(self) -> bool:
@@ -78,11 +79,6 @@ class Seat:
     def ready(self) -> bool:
         """Whether there is a worker that is ready for blocks of the newest assignment."""
         return self.worker is not None and self.able and self._answered and self._told == self._wanted
-
-    @property
-    def awaited(self) -> bool:
-        """Whether there is a worker that is to become ready."""
-        return self.worker is not None and self.able and not self.ready
 
     @property
     def saturation(self) -> int:

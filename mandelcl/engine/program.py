@@ -119,9 +119,9 @@ class Program:
         finishes: bool | None = None,
     ) -> RunningLaunch:
         finishes = strides >= self.strides if finishes is None else finishes
+        limit = self.device.group_limit(self._block_kernel)  # builds it, where a shape that no kernel can have fails
         columns_each, rows_each = self.variant.tile
         wanted = (-(-columns // columns_each), -(-rows // rows_each))
-        limit = self.device.group_limit(self._block_kernel)
         local = fit_local(self.variant.local_columns, self.variant.local_rows, limit)
         values = self._how_far(strides, finishes) | dict(values) | self._survivor_values(memory, finishes)
         return self._launch(self._block_kernel, "advance_block", wanted, local, values, memory, strides, columns * rows)

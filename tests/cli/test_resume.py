@@ -25,7 +25,7 @@ streaming.render_to.__kwdefaults__["store_after"] = 0
 sys.argv = ["mandelcl", *sys.argv[1:]]
 cli.main()
 """
-SMALL_BLOCKS = "from mandelcl.computing import computation as r; r._CPU_CORE_PIXELS = 1600; r._GPU_BLOCK_PIXELS = 3200"
+SMALL_BLOCKS = "from mandelcl.algorithms import sizing as s; s._CPU_CORE_PIXELS = 1600; s._GPU_BLOCK_PIXELS = 3200"
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 

@@ -97,7 +97,7 @@ def test_nonsense_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
         {"vectors": 0},
         {"unrolled": 4},
         {"lane_columns": 5},
-        {"group": 0},
+        {"stride": 0},
         {"local_rows": -1},
     ]
     wrong += [{"lanes": "2"}, {"lanes": True}, {"double_digits": 1}, {"more": 1}]
@@ -129,7 +129,7 @@ def test_the_fastest_is_found(device: Device, fresh: Path, monkeypatch: pytest.M
     two, none = own.vectors + 1, own.vectors + 2
     choices = {
         "vectors": ((two,), (none,)),
-        "group unrolled": ((14, 7), (21, 7)),
+        "stride unrolled": ((14, 7), (21, 7)),
         "local_columns local_rows": ((2, 3),),
     }
     for name in ("_CPU_CHOICES", "_GPU_CHOICES"):

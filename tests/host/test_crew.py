@@ -1,7 +1,9 @@
 """A crew among workers that exist only here: honest ones, late ones, and ones that say what makes no sense."""
 
 import queue
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
@@ -25,7 +27,7 @@ from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.formulas import MANDELBROT
 from mandelcl.formulas.mandelbrot import Mandelbrot
 from mandelcl.job import Job
@@ -265,6 +267,28 @@ def test_a_run_ends_the_one_before() -> None:
         among.field(limit=1)
         assert np.array_equal(among.field(), counts(job()))
         assert crew.faults == []
+
+
+@pytest.mark.usefixtures("able")
+def test_a_run_is_cancelled_by_its_own_token_alone() -> None:
+    among = Among(Honest, Honest)
+    mine, other = threading.Event(), threading.Event()
+    with closing(among.crew) as crew:
+        first = crew.run([Block(0, 0, 20, 15)], cancel=other)
+        next(first)
+        second = crew.run([Block(0, 0, 20, 15)], cancel=mine)
+        next(second)
+        first.close()  # type: ignore[attr-defined]  # it is a generator
+        other.set()
+        next(second)
+        mine.set()
+        with pytest.raises(CancelledError):
+            deque(second, maxlen=0)
+        third = crew.run([Block(0, 0, 20, 15)], cancel=mine)
+        with pytest.raises(CancelledError):
+            deque(third, maxlen=0)
+        crew.reset(job(1))
+        assert np.array_equal(among.field(), counts(job(1)))
 
 
 class Refused(Honest):

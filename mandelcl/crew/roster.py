@@ -1,0 +1,128 @@
+"""Who takes part in a crew: the seats, what their workers say, and what becomes of one that fails."""
+
+import queue
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from mandelcl.computing.settings import Settings
+from mandelcl.crew.seat import Patience, Seat, band_pixels
+from mandelcl.engine.choose import Choice
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.workers.process import WorkerFactory, WorkerMessage
+
+_AWAY_S = 1.0  # if nobody asked for so long, this process itself stood still, and the silence may be its own
+
+
+class Roster:
+    """The devices of a crew, a seat each; `faults` are told to `notice`, a line each, since they were last cleared."""
+
+    def __init__(
+        self,
+        choices: Sequence[Choice],
+        settings: Settings,
+        patience: Patience,
+        notice: Callable[[str], None],
+        start_worker: WorkerFactory,
+    ) -> None:
+        self.faults: list[str] = []
+        self._seats = {choice.device.label: Seat(choice, settings, patience, start_worker) for choice in choices}
+        self._settings = settings
+        self._notice = notice
+        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self._assignment = 0
+        self._asked = time.monotonic()
+
+    def __iter__(self) -> Iterator[Seat]:
+        return iter(self._seats.values())
+
+    def __getitem__(self, name: str) -> Seat:
+        return self._seats[name]
+
+    @property
+    def devices(self) -> list[Device]:
+        """All devices, whether they take part or not."""
+        return [seat.choice.device for seat in self]
+
+    @property
+    def active(self) -> list[Seat]:
+        """The seats that take part, ready or not."""
+        return [seat for seat in self if not seat.retired and seat.able]
+
+    @property
+    def ready(self) -> list[Seat]:
+        """The seats with a worker that is ready for blocks."""
+        return [seat for seat in self if seat.ready]
+
+    def require(self) -> None:
+        """Raise DeviceError where nobody takes part."""
+        if not self.active:
+            raise DeviceError("no device is left")
+
+    def alone(self, name: str) -> bool:
+        """Whether no other device takes part."""
+        return all(seat.name == name for seat in self.active)
+
+    def start(self) -> None:
+        """Start a worker for each device; raises DeviceError where that cannot be done."""
+        for seat in self:
+            seat.start(self._messages)
+
+    def admit(self, devices: Sequence[Device]) -> None:
+        """Have these devices take part, and no others, unless they are retired."""
+        for seat in self:
+            seat.able = seat.choice.device in devices
+
+    def assign(self, job: Job) -> tuple[int, int]:
+        """Have all workers drop what they have, and be ready for blocks of a job.
+
+        Return the assignment's number, and how many pixels a band should have.
+        """
+        self._assignment += 1
+        able = [seat for seat in self if seat.able]
+        pixels = band_pixels(able, job, self._settings.block_pixels)
+        for seat in self:
+            seat.assign(self._assignment, job, pixels)
+        return self._assignment, pixels
+
+    def overdue(self, busy: Callable[[Seat], bool]) -> list[tuple[Seat, str]]:
+        """Return whose worker takes too long, and why, where `busy` says who has work in hand."""
+        now = time.monotonic()
+        if now - self._asked > _AWAY_S:
+            for seat in self:
+                seat.listened_from(now)
+        self._asked = now
+        reasons = [(seat, seat.overdue(busy(seat))) for seat in self]
+        return [(seat, why) for seat, why in reasons if why is not None]
+
+    def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
+        """Return what a worker says next; None where none does within so many seconds."""
+        try:
+            message = self._messages.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        sender = next((seat for seat in self if seat.worker is message.worker), None)
+        return None if sender is None else (sender, message)  # else from one that was put an end to
+
+    def fault(self, seat: Seat, why: str) -> None:
+        """Put an end to a worker and start another, unless that has been tried too often.
+
+        Raises DeviceError where no device is left.
+        """
+        again = seat.failed()
+        while again and not seat.restart(self._messages):
+            again = seat.failed()
+        line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
+        self.faults.append(line)
+        self._notice(line)
+        if not self.active:
+            raise DeviceError(f"no device is left: {line}")
+
+    def close(self) -> None:
+        """End all workers."""
+        for seat in self:
+            if seat.worker is not None:
+                seat.worker.kill()
+        for seat in self:
+            seat.end()
