@@ -38,7 +38,7 @@
 /* What a launch needs of the job, the same for all orbits: its words are R², the map's, and the formula's parameters. */
 typedef struct {
   number_real radius_squared;
-  map_lattice map;
+  pixel_map map;
   global const uint *parameters;
 } advance_view;
 

@@ -18,10 +18,10 @@
 typedef struct {
   number_complex anchor;
   number_pitch pitch[MAP_PITCHES];
-} map_lattice;
+} pixel_map;
 
-static map_lattice map_load(global const uint *words) {
-  map_lattice map;
+static pixel_map map_load(global const uint *words) {
+  pixel_map map;
   map.anchor.re = number_load(words);
   map.anchor.im = number_load(words + NUMBER_WORDS);
   for (uint k = 0; k < MAP_PITCHES; k++) map.pitch[k] = number_load_pitch(words + 2 * NUMBER_WORDS + k * NUMBER_PITCH_WORDS);
@@ -29,7 +29,7 @@ static map_lattice map_load(global const uint *words) {
 }
 
 /* The point of a pixel: from the anchor along the rows, then along the columns, each rounded on its own. */
-static number_complex map_point(int_lanes column, int_lanes row, const map_lattice *map) {
+static number_complex map_point(int_lanes column, int_lanes row, const pixel_map *map) {
 #if LATTICE_UPRIGHT
   number_complex point = {number_along(column, map->pitch[0], map->anchor.re),
                           number_along(row, map->pitch[0], map->anchor.im)};

@@ -17,8 +17,8 @@
 //     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128. Seen: 1.45 there, 7.5 with 22 digits.
 //
 // Range. R <= 2.3 up to 4 words (|z|^2 + |c| < 8), R <= 5 above (< 32): then every orbit is exact up to and including
-// its first z outside. |c| < 2^15. An orbit that has left stays outside, so any number of steps may go between two tests;
-// where it is meanwhile is not defined. Colouring to a larger radius goes on in float.
+// its first z outside. |c| < 2^15. Where an orbit that has left goes from there is not defined; where steps are not tested
+// one by one, it stays outside. Colouring to a larger radius goes on in float.
 #if NUMBER_WORDS < 2 || NUMBER_WORDS > 32
 #error "number_fixed: NUMBER_WORDS must be 2 to 32"
 #endif
@@ -146,7 +146,7 @@ static number_real number_add(number_real a, number_real b) {
   return fixed_from_longs(units);
 }
 
-// A parameter is not written to: in rusticl (Mesa 22.3.6) the caller's own struct would change with it.
+// A parameter is not written to: some compilers then change the caller's own struct.
 static number_real number_negate(number_real a) {
   number_real negative;
   FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) negative.digit[k] = -a.digit[k];

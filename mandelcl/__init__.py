@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         NoDeviceError,
     )
     from mandelcl.field import Field
-    from mandelcl.formulas import MANDELBROT
+    from mandelcl.formulas import MANDELBROT, BurningShip, Julia
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
     from mandelcl.rendering.render import render
@@ -44,6 +44,7 @@ __all__ = [
     "MANDELBROT",
     "PALETTES",
     "BuildError",
+    "BurningShip",
     "CancelledError",
     "Colouring",
     "DeviceError",
@@ -51,6 +52,7 @@ __all__ = [
     "FileError",
     "InvalidInputError",
     "Job",
+    "Julia",
     "Lattice",
     "MandelclError",
     "NoDeviceError",
@@ -80,7 +82,7 @@ _HOMES = {
         "NoDeviceError",
     ),
     "field": ("Field",),
-    "formulas": ("MANDELBROT",),
+    "formulas": ("MANDELBROT", "BurningShip", "Julia"),
     "job": ("Job",),
     "lattice": ("Lattice",),
     "rendering.render": ("render",),

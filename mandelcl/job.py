@@ -203,7 +203,9 @@ def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
     least = formula.least_radius_squared()
     if least <= 4:
         if radius_squared < LEAST_RADIUS_SQUARED:
-            raise InvalidInputError("the escape radius must be at least 2: below it an escaped orbit may come back")
+            raise InvalidInputError(
+                "the escape radius must be at least 2: from less, an orbit may come back even in exact arithmetic"
+            )
     elif radius_squared < least:
         raise InvalidInputError(
             f"the escape radius must be at least {float(least) ** 0.5:.6g} for {formula.name} with this constant: "

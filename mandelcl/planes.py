@@ -68,7 +68,7 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     `words` are the step m at which the orbit left the smooth radius, and |z_m|² there as the bits of a float. The
     continuous count is m − log_d log₂ |z_m| for a formula of degree d; it hardly depends on the radius at which it is
     taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
-    (0, 1], and reaches from about −0.4 to 2.4 where an orbit's last steps before the smooth radius are unusual.
+    (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
     """
     fractions = np.empty(counts.shape, np.float32)
     flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)

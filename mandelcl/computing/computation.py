@@ -66,7 +66,7 @@ class Computation:
     def reset(self, job: Job) -> None:
         """Take another job, in the same number and rounding; memory and kernels are kept.
 
-        Raises InvalidInputError for a job of another kind.
+        Raises InvalidInputError for a job of another kind, and DeviceError where the device cannot do it.
         """
         if (job.number, job.rounding) != (self.job.number, self.job.rounding):
             raise InvalidInputError(
@@ -74,7 +74,9 @@ class Computation:
             )
         self.started = time.perf_counter()
         self.log = LaunchLog()
-        program = self.program.sibling(job)
+        choice = choose.fastest(job, [self.device], self._settings.self_test)  # another formula is tested first
+        self.warnings = choice.warnings
+        program = self.program.sibling(choice.job)
         self.rate = rate.iterations_per_second(program)
         self._begin(automatic.settled(program, self.rate))
 

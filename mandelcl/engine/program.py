@@ -55,7 +55,7 @@ class Program:
         self.view_words = device.upload(self._encoded_view(job.view))
 
     def sibling(self, job: Job) -> "Program":
-        """Return a program for a job that differs in its view or algorithm alone, and so has the same kernels."""
+        """Return a program for another job on the device, in the same shape; kernels of the same text are shared."""
         sibling = Program(self.device, job, self.variant, self.execution)
         sibling.build_seconds = self.build_seconds
         return sibling

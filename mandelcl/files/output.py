@@ -153,14 +153,14 @@ def _check_deep_zoom(place: Path) -> None:
 class Format:
     """How files of a suffix are written, and about how many bytes a pixel of them takes.
 
-    `bytes_rgb`, `bytes_indexed` and `bytes_smooth` are for a picture in RGB, one with a table, and what a smooth
-    fraction adds: twice what detailed views were measured to take.
+    `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
+    the counts adds: twice what detailed views were measured to take.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None], None]
     bytes_rgb: float
     bytes_indexed: float
-    bytes_smooth: float = 0.0
+    bytes_plane: float = 0.0
     check: PathCheck = unchecked
     put_in_place: Move = move
     is_picture: bool = True
@@ -169,7 +169,7 @@ class Format:
 FORMATS: Mapping[str, Format] = {
     ".png": Format(_write_png, 2.0, 0.5),
     ".ppm": Format(_write_ppm, 3.0, 3.0),
-    ".npz": Format(_write_npz, 1.0, 1.0, bytes_smooth=8.0, is_picture=False),  # once packed, and once waiting
+    ".npz": Format(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
     ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".tiff": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".dzi": Format(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),

@@ -14,7 +14,7 @@ from mandelcl.files.paths import one_line, target
 from mandelcl.job import Job
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 
-_STORED_BYTES, _STORED_SMOOTH_BYTES = 1.0, 4.5  # a pixel's share of the store, measured, and generous
+_STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # a pixel's share of the store: its count, a further plane
 
 
 @contextmanager
@@ -70,9 +70,10 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
     needed: dict[int, tuple[float, Path]] = {}
     for index, path in enumerate(paths):
         kind, folder = output.format_of(path), target(path).parent
-        bytes_each = (kind.bytes_indexed if indexed else kind.bytes_rgb) + job.smooth * kind.bytes_smooth
+        further = len(job.planes) - 1
+        bytes_each = (kind.bytes_indexed if indexed else kind.bytes_rgb) + further * kind.bytes_plane
         if stored and index == 0:
-            bytes_each += _STORED_BYTES + job.smooth * _STORED_SMOOTH_BYTES
+            bytes_each += _STORED_BYTES + further * _STORED_PLANE_BYTES
         disk = folder.stat().st_dev
         needed[disk] = needed.get(disk, (0.0, folder))[0] + bytes_each * job.view.pixels, folder
     for size, folder in needed.values():

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl import methods
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.field import Field
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia
-from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
+from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, METHODS, Job
 from mandelcl.view import View
 
 unhurried = settings(deadline=None)
@@ -279,3 +280,8 @@ def test_field_says_what_is_inside_and_hashes_rows_in_order() -> None:
     assert field.counts_sha256() != Field(Job(VIEW), {"counts": counts[::-1]}).counts_sha256()
     one = Field(Job(VIEW), {"counts": np.array([[1]], np.uint32)}).counts_sha256()
     assert one == "67abdd721024f0ff4e0b3f4c2fc13bc5bad42d0b7851d456d88d203d15aaa450"
+
+
+def test_methods_have_one_list() -> None:
+    """A job may name those that there are, and no others."""
+    assert set(METHODS) == set(methods.METHODS)
