@@ -110,7 +110,7 @@ class Crew:
         self.faults: list[str] = []
         able = [seat for seat in self._seats.values() if seat.able]
         self._assign(band_pixels(able, job, self._settings.block_pixels))
-        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, self._band_pixels)
+        _, self.band_rows = block_shape(job.view.width, job.view.height, self._band_pixels)
 
     def _assign(self, most_pixels: int) -> None:
         """Have all workers drop what they have, and be ready for the job in blocks of so many pixels."""
