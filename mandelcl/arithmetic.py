@@ -14,10 +14,6 @@ Complex: TypeAlias = tuple[Any, Any]
 class Arithmetic(Protocol):
     """What a number's kernel part does, to the last bit. None of it raises, whatever the values are."""
 
-    @property
-    def steps_per_second(self) -> float:
-        """About how many steps z² + c of one orbit it makes a second."""
-
     def encode(self, value: Fraction) -> Real:
         """Return a value as the number holds it, rounded to nearest."""
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from mandelcl.errors import FileError
 from mandelcl.files.loading import read_field
 from mandelcl.files.paths import require_readable
+from mandelcl.files.strips import strip_rows
 from mandelcl.host_memory import available_bytes
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _FIELD, _PICTURES = ".npz", (".png", ".ppm")
 _FORMATS = ("PNG", "PPM")  # of all that Pillow knows: some start other programs, and all are more to go wrong
 _MODES = {"1": 1, "L": 1, "P": 1, "RGB": 4}  # and the bytes that Pillow takes for a pixel
-_STRIP_PIXELS = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def compare(a: str | Path, b: str | Path) -> Comparison:
     if sizes[0] != sizes[1]:
         raise FileError(f"{a} and {b} cannot be compared: one is {sizes[0]}, the other {sizes[1]}")
     different = np.empty((first.height, first.width), np.bool_)
-    largest, rows = 0, max(1, _STRIP_PIXELS // first.width)
+    largest, rows = 0, strip_rows(first.width)
     for top in range(0, first.height, rows):
         one, other = (loaded.rows(top, min(top + rows, first.height)) for loaded in (first, second))
         distance = np.where(one > other, one - other, other - one)

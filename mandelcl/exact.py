@@ -66,6 +66,11 @@ def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write i
     return int(match.group(1)), int(match.group(2))
 
 
+def just_below_4(fraction_bits: int) -> Fraction:
+    """Return the largest number below 4 that has so many bits after the point: |z|² ≥ 4 there is |z|² > this."""
+    return 4 - Fraction(1, 1 << fraction_bits)
+
+
 def root_below(square: Fraction) -> Fraction:
     """Return the root of a positive number: exact where that is a ratio, else less by at most 2^−64 of it."""
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))

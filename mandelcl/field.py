@@ -1,6 +1,5 @@
 """The result of a job: numbers, no colour."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -12,7 +11,7 @@ from mandelcl.errors import MandelclError
 from mandelcl.host_memory import available_bytes
 from mandelcl.job import Job
 from mandelcl.planes import COUNTS, PLANES, SMOOTH
-from mandelcl.words import Words
+from mandelcl.words import Words, sha256
 
 # Rows of a field: the values of each plane of its job, by name.
 Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
@@ -66,7 +65,7 @@ class Field:
 
     def counts_sha256(self) -> str:
         """Return the SHA-256 of the counts as little-endian uint32, row by row."""
-        return hashlib.sha256(np.ascontiguousarray(self.counts, dtype="<u4").data).hexdigest()
+        return sha256(self.counts)
 
 
 def allocate(job: Job) -> dict[str, npt.NDArray[Any]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact
+from mandelcl.exact import Exact, exact, just_below_4
 from mandelcl.formulas import MANDELBROT, Formula, formula_from_json
 from mandelcl.lattice import Lattice
 from mandelcl.planes import COUNTS, SMOOTH, Facts, ordered, words_of
@@ -19,7 +19,7 @@ MAX_ITERATIONS = (1 << 32) - 2
 SMOOTH_RADIUS_SQUARED = Fraction(128 * 128)
 # "The number just below 4" in float is as low as R² may go: under 2 an orbit can leave the disc and come back,
 # and a count would depend on how often one looks.
-LEAST_RADIUS_SQUARED = Fraction(4) - Fraction(1, 1 << 22)
+LEAST_RADIUS_SQUARED = just_below_4(22)
 _VERSION = 2
 _DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
 _MOST_SHOWN = 100

@@ -18,9 +18,8 @@ from mandelcl.words import Words
 
 Values = npt.NDArray[Any]
 
-_CHUNK_PIXELS = (
-    1 << 17
-)  # float64 temporaries that stay in a core's cache; with smaller ones threads wait for each other
+# The float64 temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
+CHUNK_PIXELS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +71,12 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     """
     fractions = np.empty(counts.shape, np.float32)
     flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)
-    for start in range(0, into.size, _CHUNK_PIXELS):
-        count, step, bits = (array[start : start + _CHUNK_PIXELS] for array in flat)
+    for start in range(0, into.size, CHUNK_PIXELS):
+        count, step, bits = (array[start : start + CHUNK_PIXELS] for array in flat)
         norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
         fraction = (step.astype(np.float64) - count) + 1 - np.log2(np.log2(norm) / 2) / np.log2(facts.degree)
         fraction[count == np.uint32(facts.iterations)] = 0
-        into[start : start + _CHUNK_PIXELS] = fraction
+        into[start : start + CHUNK_PIXELS] = fraction
     return fractions
 
 

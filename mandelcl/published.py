@@ -4,10 +4,8 @@ from fractions import Fraction
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
+from mandelcl.numbers import DOUBLE
 from mandelcl.view import View
-
-# |z|² ≥ 4 is |z|² > the number just below 4.
-JUST_BELOW_4 = Fraction(4) - Fraction(1, 1 << 51)
 
 
 def coursework_job(width: int, height: int) -> Job:
@@ -28,4 +26,4 @@ def coursework_job(width: int, height: int) -> Job:
         column=width // 2,
         row=height - 1 - height // 2,
     )
-    return Job(view, 255, JUST_BELOW_4, number="double", rounding="separate")
+    return Job(view, 255, DOUBLE.least_radius_squared(), number=DOUBLE.name, rounding="separate")

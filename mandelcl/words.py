@@ -1,5 +1,6 @@
 """Words of 32 bits: what kernels are given and leave behind."""
 
+import hashlib
 from typing import TypeAlias
 
 import numpy as np
@@ -11,3 +12,13 @@ WORD_MASK = 0xFFFFFFFF  # all bits of a word
 
 # Where a count is expected: none is known, none was written. The largest cap is one less, so no count is this.
 NO_COUNT = WORD_MASK
+
+
+def little_endian(words: Words) -> memoryview:
+    """Return words as bytes, row by row, the same on every machine."""
+    return np.ascontiguousarray(words, dtype="<u4").data
+
+
+def sha256(words: Words) -> str:
+    """Return the SHA-256 of words as little-endian bytes, row by row."""
+    return hashlib.sha256(little_endian(words)).hexdigest()

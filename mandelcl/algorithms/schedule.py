@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from mandelcl.block import Block, grid
+from mandelcl.block import Block
 
 # A launch over fewer iterations than this many strides costs more in saving and restoring than in iterating.
 _LEAST_STRIDES = 8
@@ -66,13 +66,6 @@ class BlockQueue:
     def of(cls, blocks: Iterable[Block]) -> "BlockQueue":
         """Return a queue of blocks that are not cut any more."""
         return cls(blocks, lambda block: iter((block,)))
-
-    @classmethod
-    def tiled(
-        cls, bands: Iterable[Block], width: int, height: int, room: Callable[[bool], bool] = lambda _wait: True
-    ) -> "BlockQueue":
-        """Return a queue of bands that are cut into blocks of `width` × `height`."""
-        return cls(bands, lambda band: grid(band, width, height), room)
 
     def take(self, wait: bool = True) -> Block | None:
         """Return the next block; None where there is none left or, without `wait`, no room for one now."""

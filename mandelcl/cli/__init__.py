@@ -3,9 +3,11 @@
 Each command is a module of this package, imported when it is called, so that `--help` needs no OpenCL.
 """
 
+import ast
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -13,17 +15,14 @@ from mandelcl import __version__
 from mandelcl.cli import standard_output
 from mandelcl.errors import CancelledError, MandelclError
 
-_COMMANDS = {
-    "render": "Draw a picture.",
-    "devices": "List the OpenCL devices and test each.",
-    "recolour": "Draw a saved field with another palette.",
-    "compare": "Compare two fields or two pictures.",
-    "bench": "Time the devices, and repeat published experiments.",
-    "coursework": "Write the published coursework's picture, byte for byte.",
-    "locations": "List the named places.",
-    "tune": "Find and remember the fastest shape of the kernels.",
-    "source": "Print the kernel source of a job.",
-}
+_COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
+
+
+def _summary(name: str) -> str:
+    """Return the first line of a command's help, read from its file: to import it would be to load OpenCL."""
+    module = ast.parse(Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
+    (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "command")
+    return (ast.get_docstring(function) or "").partition("\n")[0]
 
 
 class _Commands(click.Group):
@@ -40,7 +39,7 @@ class _Commands(click.Group):
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl([(name, _summary(name)) for name in _COMMANDS])
 
 
 @click.group(

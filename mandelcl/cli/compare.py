@@ -26,7 +26,9 @@ Examples:
 @click.option("-o", "--output", "path", metavar="DIFF.png", help="Draw where they differ, white on black.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(a: str, b: str, path: str | None, as_json: bool) -> None:
-    """Compare two fields (.npz) by their counts, or two pictures (.png, .ppm) by their colours.
+    """Compare two fields or two pictures.
+
+    Fields (.npz) are compared by their counts, pictures (.png, .ppm) by their colours.
 
     Exit code 0: the same; 1: different; 2: they cannot be compared.
     """

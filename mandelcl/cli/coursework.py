@@ -23,9 +23,10 @@ Examples:
 @device_option
 @click.option("--resume", is_flag=True, help="Continue a stopped run, if there is one.")
 def command(width: int, height: int, path: str, devices: tuple[str, ...], resume: bool) -> None:
-    """Write the picture of the published CUDA coursework's sequential program, byte for byte.
+    """Write the published coursework's picture, byte for byte.
 
-    This needs a device with double. It takes no kernel of its own, only a view, an escape radius and a palette.
+    It is the picture of the CUDA coursework's sequential program. This needs a device with double. It takes no kernel
+    of its own, only a view, an escape radius and a palette.
     """
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))

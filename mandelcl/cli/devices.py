@@ -25,10 +25,11 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @self_test_option
 def command(as_json: bool, no_self_test: bool) -> None:
-    """List the OpenCL devices, and test whether each computes correctly.
+    """List the OpenCL devices and test each.
 
-    SPEC is what --device takes. FMA is measured: "slow" means software. The self-test takes a fraction of a second per
-    device; its result is remembered until the driver or the kernels change.
+    The test shows whether a device computes correctly. SPEC is what --device takes. FMA is measured: "slow" means
+    software. The self-test takes a fraction of a second per device; its result is remembered until the driver or the
+    kernels change.
     """
     rows = [_row(device, no_self_test) for device in discover()]
     if as_json:

@@ -18,7 +18,10 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all digits of each place.")
 def command(as_json: bool) -> None:
-    """List the named places that `render --at` knows."""
+    """List the named places.
+
+    They are those that `render --at` knows.
+    """
     if as_json:
         click.echo(json.dumps({"locations": [asdict(place) for place in LOCATIONS.values()]}))
         return

@@ -28,7 +28,10 @@ Examples:
 def command(
     field: str, outputs: tuple[str, ...], palette: str | None, cycle: float | None, offset: float | None
 ) -> None:
-    """Draw a saved field with another palette, without computing it again."""
+    """Draw a saved field with another palette.
+
+    Nothing is computed again.
+    """
     output.check_writable(*outputs)
     colouring = options.colouring(palette, cycle, offset)
     loaded = loading.read_field(field)

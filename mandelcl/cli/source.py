@@ -23,7 +23,10 @@ Examples:
 @click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Where the orbits come from.")
 @click.option("--smooth", is_flag=True, help="Include what smooth colouring needs.")
 def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: bool, **job_options: Any) -> None:
-    """Print the kernel source of a job on a device, as one text without includes."""
+    """Print the kernel source of a job.
+
+    It is the source for a device, as one text without includes.
+    """
     job = options.JobOptions.of(**job_options).job(smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     click.echo(loop_text(choice.job, choice.variant, orbits))

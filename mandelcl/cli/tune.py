@@ -42,11 +42,11 @@ Examples:
 def command(
     devices: tuple[str, ...], numbers: tuple[str, ...], seconds: float, forgetting: bool, as_json: bool, quiet: bool
 ) -> None:
-    """Find the fastest shape of the kernels on each device, and remember it.
+    """Find and remember the fastest shape of the kernels.
 
-    The shape (how many orbits side by side, how many steps between two tests, in which tiles) changes the speed and
-    never a result. It is kept for this device, driver and version of the kernels. If one of these changes, it is
-    ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
+    Each device has its own. The shape (how many orbits side by side, how many steps between two tests, in which tiles)
+    changes the speed and never a result. It is kept for this device, driver and version of the kernels. If one of these
+    changes, it is ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
     console = Console(stderr=True, quiet=quiet, markup=False)
     formats = [by_name(name) for name in numbers or ("float", "double")]

@@ -101,7 +101,7 @@ class Crew:
         self.log = LaunchLog()
         self.faults = self._roster.faults = []
         pixels = self._assign()
-        self.block_width, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
+        _, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
 
     def _assign(self) -> int:
         """Have all workers drop what they have, and be ready for the job; return how many pixels a band has."""

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field, RowSource
+from mandelcl.files.strips import strip_rows
 from mandelcl.host_memory import available_bytes
 from mandelcl.job import Job
 from mandelcl.planes import COUNTS, PLANES
@@ -34,7 +35,6 @@ _TEXT = re.compile(r"<U[1-9]\d*")
 _MAGIC = b"\x93NUMPY\x01\x00"
 _BLOCK_BYTES = 1 << 22
 _BLOCK_VALUES = 1 << 20
-_STRIP_PIXELS = 1 << 18
 _SPOOL_BYTES = 1 << 26
 
 
@@ -43,7 +43,7 @@ def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch) -> None:
     view = source.job.view
     first, *others = source.job.planes
     shape = (view.height, view.width)
-    rows = max(1, _STRIP_PIXELS // view.width)
+    rows = strip_rows(view.width)
     with zipfile.ZipFile(file, "w") as archive, ExitStack() as stack:
         # A zip file holds one member after the other, so all but the first wait in files of their own.
         spool = partial(tempfile.SpooledTemporaryFile, _SPOOL_BYTES, dir=_folder(file))

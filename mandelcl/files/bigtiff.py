@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.files.strips import Picture, in_order
+from mandelcl.files.strips import Picture, in_order, strip_rows
 
 TILE = 256
 _LEVEL = 2
-_STRIP_PIXELS = 1 << 18
 _MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")
 
 
@@ -69,7 +68,7 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
 def _tiles(picture: Picture) -> Iterator[npt.NDArray[np.uint8]]:
     """Yield the tiles, row by row; those at the edges are filled up with zeros."""
     columns = -(-picture.width // TILE) * TILE
-    rows = max(1, _STRIP_PIXELS // picture.width)
+    rows = strip_rows(picture.width)
 
     def paint(top: int) -> npt.NDArray[np.uint8]:
         """Return a row of tiles. It may be large, so it is painted in strips, which are dropped at once."""

@@ -27,12 +27,11 @@ from mandelcl.files.paths import (
     target,
     unchecked,
 )
-from mandelcl.files.strips import Picture, in_order
+from mandelcl.files.strips import Picture, in_order, strip_rows
 from mandelcl.report import Stopwatch
 
 JOB_KEY = "mandelcl"
 COLOURING_KEY = "mandelcl-colouring"
-_PPM_STRIP_PIXELS = 1 << 18
 
 
 def check_coloured(*paths: str | Path) -> None:
@@ -111,7 +110,7 @@ def _write_deep_zoom(draft: Path, _source: RowSource | None, picture: Picture | 
 
 def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None) -> None:
     picture = _require_picture(picture)
-    rows = max(1, _PPM_STRIP_PIXELS // picture.width)
+    rows = strip_rows(picture.width)
 
     def paint(top: int) -> npt.NDArray[np.uint8]:
         pixels = picture.paint(top, min(top + rows, picture.height))

@@ -14,6 +14,8 @@ from mandelcl.report import Stopwatch
 _T = TypeVar("_T")
 _MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock more than they gain
 
+STRIP_PIXELS = 1 << 18  # enough that a strip costs more than handing it over, few enough to stay in a cache
+
 # paint(top, bottom) returns those rows of pixels, uint8; it may be called from several threads.
 Paint = Callable[[int, int], npt.NDArray[np.uint8]]
 
@@ -38,6 +40,11 @@ class Picture:
     def from_pixels(cls, pixels: npt.NDArray[np.uint8]) -> "Picture":
         """Return a picture of finished sRGB pixels, uint8 (height, width, 3)."""
         return cls(pixels.shape[1], pixels.shape[0], lambda top, bottom: pixels[top:bottom])
+
+
+def strip_rows(width: int) -> int:
+    """Return how many rows of so many pixels make a strip: at least one."""
+    return max(1, STRIP_PIXELS // width)
 
 
 def in_order(

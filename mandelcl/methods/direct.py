@@ -9,8 +9,6 @@ from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.view import View
 
-NAME = "direct"
-
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
     """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.

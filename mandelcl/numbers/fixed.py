@@ -12,6 +12,7 @@ import numpy as np
 
 from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import just_below_4
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check, exact_check
 from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
@@ -70,7 +71,7 @@ class FixedFormat(NumberFormat):
 
     def least_radius_squared(self) -> Fraction:
         """Return the number just below 4."""
-        return 4 - Fraction(1, 2**self.fraction_bits)
+        return just_below_4(self.fraction_bits)
 
     def parts(self, double_digits: bool) -> tuple[str, ...]:
         """Return the kernel files that implement it."""
@@ -100,11 +101,6 @@ class FixedFormat(NumberFormat):
     def unit(self, view: View) -> Fraction:  # noqa: ARG002 - the same everywhere
         """Return the unit in the last place."""
         return Fraction(1, 2**self.fraction_bits)
-
-    @property
-    def pitch_words(self) -> int:
-        """32-bit words of an encoded distance between pixels: a value and what rounding it left over."""
-        return self.words + 1
 
     @property
     def spare_bits(self) -> int:

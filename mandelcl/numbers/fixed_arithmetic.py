@@ -16,8 +16,6 @@ Digits: TypeAlias = list[int]
 class FixedArithmetic:
     """The operations of a fixed-point format on digits."""
 
-    steps_per_second = 40_000.0
-
     def __init__(self, number: "FixedFormat") -> None:
         self._number = number
         self._zero = self.split(0)

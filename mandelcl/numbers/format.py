@@ -132,13 +132,8 @@ class NumberFormat(ABC):
         Raises InvalidInputError, naming `what`, where the format cannot hold it.
         """
 
-    @property
-    def pitch_words(self) -> int:
-        """32-bit words of an encoded distance between pixels."""
-        return self.words
-
     def encode_pitch(self, value: Fraction) -> Words:
-        """Return the distance between pixels as `pitch_words` words."""
+        """Return the distance between pixels as words."""
         return self.encode(value, "the distance between pixels")
 
     @abstractmethod

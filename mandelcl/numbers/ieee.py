@@ -7,6 +7,7 @@ import numpy as np
 
 from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import just_below_4
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
 from mandelcl.numbers.format import ErrorBounds, NumberFormat, floor_log2
@@ -72,7 +73,7 @@ class IeeeFormat(NumberFormat):
 
     def least_radius_squared(self) -> Fraction:
         """Return the number just below 4."""
-        return 4 - Fraction(4, 1 << self.precision)
+        return just_below_4(self.precision - 2)
 
     def parts(self, double_digits: bool) -> tuple[str, ...]:  # noqa: ARG002 - it has no digits
         """Return the kernel files that implement it."""

@@ -19,11 +19,6 @@ class Scalars:
     def __init__(self, number: "IeeeFormat", fused: bool) -> None:
         self._number, self._fused = number, fused
 
-    @property
-    def steps_per_second(self) -> float:
-        """About how many steps z² + c of one orbit it makes a second."""
-        return 20_000 if self._fused else 600_000
-
     def value(self, value: float | Fraction | Scalar) -> Scalar:
         """Return a value of the number's type; one that has more digits is rounded."""
         if self._number.needs_fp64:
@@ -112,8 +107,6 @@ class FusedIntegers:
 
     Beyond the largest number it goes on as if there were larger ones, where a device has infinity; neither is inside.
     """
-
-    steps_per_second = 80_000.0
 
     def __init__(self, number: "IeeeFormat") -> None:
         self._number = number

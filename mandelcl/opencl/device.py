@@ -146,11 +146,6 @@ class Device:
         with opencl_errors(self):
             return cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
 
-    def copy(self, origin: cl.Buffer, target: cl.Buffer, size: int) -> cl.Event:
-        """Enqueue the copy of a buffer's first `size` bytes to another."""
-        with opencl_errors(self):
-            return cl.enqueue_copy(self.queue, target, origin, byte_count=size)
-
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
         """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
         with opencl_errors(self):

@@ -22,7 +22,7 @@ from mandelcl.engine.choose import DeviceSelection
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
-from mandelcl.files.strips import Picture
+from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
@@ -31,11 +31,10 @@ from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
-from mandelcl.words import Words
+from mandelcl.words import Words, little_endian
 
 STORE_AFTER_S = 3.0
 _STORE_THREADS = 2
-_STRIP_PIXELS = 1 << 18
 _MOST_ROW_BYTES = 1 << 29
 _WAIT_S = 0.1
 _FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, which should end within a second
@@ -233,12 +232,12 @@ class _Render:
     def _sum_up(self) -> None:
         """Hash the counts as little-endian uint32, row by row, and sum them up."""
         view = self.work.job.view
-        rows = max(1, _STRIP_PIXELS // view.width)
+        rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
                 counts = self._summing.counts(top, min(top + rows, view.height))
                 with self.watch.of("hash"):
-                    self._digest.update(np.ascontiguousarray(counts, dtype="<u4").data)
+                    self._digest.update(little_endian(counts))
                     self.iterations += int(counts.sum(dtype=np.uint64))
 
     def _keep(self, band: int, results: Words) -> None:

@@ -18,15 +18,13 @@ from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
-from mandelcl.planes import COUNTS, SMOOTH
+from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
 from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
 from mandelcl.words import Words
 
 __all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
-# The float64 temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
-_CHUNK_PIXELS = 1 << 17
 _MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
 _BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
 _LEAST_CYCLE = 1e-9
@@ -107,7 +105,7 @@ def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name)
     indexed = len(table) <= 256
     pixels = np.empty(counts.shape if indexed else (*counts.shape, 3), np.uint8)
-    step = max(1, _CHUNK_PIXELS // max(1, counts.shape[1]))
+    step = max(1, CHUNK_PIXELS // max(1, counts.shape[1]))
     for top in range(0, counts.shape[0], step):
         strip = slice(top, top + step)
         places = _places(job, counts[strip], None if smooth is None else smooth[strip], colouring)

@@ -126,12 +126,6 @@ class Bench:
         if seconds > self.patience:
             raise DeviceError(f"a run would take about {_duration(seconds)} here; allow it with --patience")
 
-    def double_devices(self, case: str) -> Iterator[tuple[Device, Row | None]]:
-        """Yield each device, with a row that says so where it has no double."""
-        for device in self.devices:
-            missing = replace(Row.of(device, case, {}), error="no double precision (cl_khr_fp64)")
-            yield device, None if device.fp64 else missing
-
     def rounding(self, number: str) -> str:
         """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
         format_ = by_name(number)

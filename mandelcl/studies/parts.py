@@ -22,8 +22,8 @@ from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import TimingSample, plain, repeated
-from mandelcl.studies.validation import Validation, digest
-from mandelcl.words import Words
+from mandelcl.studies.validation import Validation
+from mandelcl.words import Words, sha256
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -138,7 +138,7 @@ def filled_from(row: Row, answer: Answer, job: Job, counts: Words, validation: V
     """
     if answer.error:
         raise DeviceError(answer.error)
-    if validation.ok and answer.counts_sha256 != digest(counts):
+    if validation.ok and answer.counts_sha256 != sha256(counts):
         validation = Validation(False, None, "a process of its own differs")
     return filled(row, job, answer.samples, validation, int(counts.sum(dtype=np.uint64)), answer.build_s)
 
@@ -155,7 +155,7 @@ def work(task: PartsTask) -> Answer:
     runner = Parts(Job.from_json(task.job), parts, Variant(**task.variant), task.schedule == "static")
     runner.run()
     samples = repeated(runner.run, task.repeat, task.patience)
-    return Answer(tuple(samples), digest(runner.counts), runner.build_s)
+    return Answer(tuple(samples), sha256(runner.counts), runner.build_s)
 
 
 def serve(channel: Channel) -> None:

@@ -1,6 +1,5 @@
 """A job shared out between processes, each kept to a core of its own: units that hold, whatever a driver does."""
 
-import hashlib
 import os
 import queue
 import sys
@@ -16,7 +15,7 @@ import numpy as np
 from mandelcl.block import Block, grid
 from mandelcl.errors import DeviceError
 from mandelcl.studies.timing import TimingSample, plain
-from mandelcl.words import Words
+from mandelcl.words import Words, sha256
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -79,7 +78,7 @@ class Workers:
 
     def _block(self, k: int, block: Block, expected: Words | None) -> dict[str, Any]:
         answer = self._processes[k].ask(asdict(block) | {"check": expected is not None})
-        if expected is not None and answer["sha256"] != _sha256(
+        if expected is not None and answer["sha256"] != sha256(
             expected[block.y : block.y + block.height, block.x : block.x + block.width]
         ):
             raise DeviceError("a process of its own has other counts")
@@ -105,10 +104,6 @@ def _drain(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
             yield shared.get_nowait()
         except queue.Empty:
             return
-
-
-def _sha256(counts: Words) -> str:
-    return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 
 def serve(channel: Channel) -> None:
@@ -138,5 +133,5 @@ def serve(channel: Channel) -> None:
         answer: dict[str, Any] = {"kernel_s": log.kernel_seconds, "copy_s": log.copy_seconds}
         answer |= {"launches": len(log.seconds), "longest_s": log.longest}
         if check:
-            answer["sha256"] = _sha256(np.concatenate(results))
+            answer["sha256"] = sha256(np.concatenate(results))
         channel.answer(answer)

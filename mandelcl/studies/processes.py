@@ -13,7 +13,7 @@ from mandelcl.studies.bench import Bench
 from mandelcl.studies.child import RenderTask, timed_process
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Timed, TimingSample
-from mandelcl.studies.validation import digest
+from mandelcl.words import sha256
 
 
 def whole_process(
@@ -31,7 +31,7 @@ def whole_process(
     def once() -> TimingSample:
         if not expected:  # the first run is this process's own, validated by `timed_row`
             sample = timed.run()
-            expected.append(digest(timed.counts))
+            expected.append(sha256(timed.counts))
             timed_process(task, bench.check)  # the first process fills caches
             return sample
         answer = timed_process(task, bench.check)

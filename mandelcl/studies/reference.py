@@ -57,11 +57,6 @@ class _Arrays:
         fused = fused_double if number.needs_fp64 else fused_float
         self.multiply_add: Operation = separate if order == "separate" else fused
 
-    @property
-    def steps_per_second(self) -> float:
-        """About how many steps of one orbit it makes a second, of some thousand at once."""
-        return 1e7
-
     def encode(self, value: Fraction) -> Reals:
         """Return a value as an array of one."""
         return np.full(1, self._round.encode(value), self._dtype)

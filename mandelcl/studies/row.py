@@ -67,8 +67,3 @@ class Row:
         return cls(
             case, device.spec, device.name, device.platform, device.driver, runtime, device.type, extra=dict(extra)
         )
-
-    @property
-    def label(self) -> str:
-        """The device as legends name it."""
-        return f"{self.device}, {self.platform}"

@@ -17,8 +17,8 @@ from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed, repeated
-from mandelcl.studies.validation import Validation, digest
-from mandelcl.words import Words
+from mandelcl.studies.validation import Validation
+from mandelcl.words import Words, sha256
 
 RESOLUTION = 1000
 _UNITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -112,7 +112,7 @@ def _pinned(
                     arguments = (view.width, view.height, units, schedule == "pinned static")
                     workers.run(*arguments, expected=counts)
                     samples = repeated(partial(workers.run, *arguments), bench.repeat, bench.patience)
-                    yield (lanes, schedule, units), parts.Answer(tuple(samples), digest(counts), workers.build_s)
+                    yield (lanes, schedule, units), parts.Answer(tuple(samples), sha256(counts), workers.build_s)
                     done += 1
         except DeviceError as error:
             for schedule, units in every[done:]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import reference
-from mandelcl.words import Words
+from mandelcl.words import Words, sha256
 
 KNOWN = Path(__file__).with_name("known.json")
 
@@ -39,11 +39,6 @@ def key_of(job: Job, order: str = "") -> str:
     grid = (lattice.re, lattice.im, *step, view.width, view.height, lattice.column, lattice.row)
     what = (job.iterations, job.radius_squared, job.formula, job.number, order or job.rounding)
     return hashlib.sha256(" ".join(map(str, (*grid, *what))).encode()).hexdigest()[:24]
-
-
-def digest(counts: Words) -> str:
-    """Return the SHA-256 of counts as little-endian uint32, row by row."""
-    return hashlib.sha256(np.ascontiguousarray(counts, dtype="<u4").data).hexdigest()
 
 
 def fingerprint(counts: Words) -> bytes:
@@ -87,7 +82,7 @@ class Validator:
             differing = max(differing, int(np.count_nonzero(counts != first[2])))
         expected_digest = known().get(key)
         if expected_digest is not None:
-            ok = digest(counts) == expected_digest
+            ok = sha256(counts) == expected_digest
             validation = Validation(ok, 0 if ok else differing or None, "every pixel (known SHA-256)")
         else:
             whole = len(places) == job.view.pixels

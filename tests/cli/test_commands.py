@@ -2,15 +2,19 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from mandelcl.cli import cli
 from mandelcl.locations import LOCATIONS
 from tests.cli.conftest import Run, start, wait_for
 
@@ -164,6 +168,15 @@ def test_devices_by_spec_give_the_same_counts(draw: Run) -> None:
         for spec in specs
     }
     assert len(hashes) == 1
+
+
+def test_each_command_is_listed_with_the_first_line_of_its_help() -> None:
+    context = click.Context(cli)
+    listed = CliRunner().invoke(cli, ["--help"], terminal_width=200, max_content_width=200).output
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert re.search(rf"^  {name} +{re.escape((command.help or '').splitlines()[0])}$", listed, re.MULTILINE), name
 
 
 def test_help_and_version_need_no_opencl(folder: Path) -> None:

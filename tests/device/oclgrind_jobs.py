@@ -7,6 +7,7 @@ and rounding.
 import json
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.formulas import MANDELBROT, BurningShip, Julia
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
+from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
@@ -59,8 +62,25 @@ def check(target: Target) -> dict[str, Any]:
             if smooth and variant is not VARIANTS[-1]:
                 continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
+    done, bad = _other_axes(target)
+    launches, wrong = launches + done, wrong + bad
     found = selftest.result(target.device, target.number, target.rounding)
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
+
+
+def _other_axes(target: Target) -> tuple[int, list[str]]:
+    """Return the launches of other formulas and of a turned view, and which were wrong."""
+    turned = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 9, 7, rotation=30)
+    launches, wrong = 0, []
+    for formula, view in ((Julia(0, 2), views.whole(9, 7)), (BurningShip(), views.whole(9, 7)), (MANDELBROT, turned)):
+        job = target.job(view, 15, formula=formula, planes=("counts", "smooth"))
+        truth = expected_smooth(job, SMOOTH_LIMIT)
+        results, done = planes(job, target.device, VARIANTS[2], (9, 4), SetPace((3, 2), (1, 2)))
+        launches += done
+        out = truth.counts < job.iterations
+        right = np.array_equal(results[0], truth.counts) and np.array_equal(results[1][out], truth.steps[out])
+        wrong += [] if right else [f"{formula}, {view}"]
+    return launches, wrong
 
 
 def _traces(job: Job, device: Device, variant: Variant, truth: Words) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.algorithms import border, escape
-from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
+from mandelcl.algorithms.schedule import LaunchPlan, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.block import Block, whole_of
@@ -26,6 +26,7 @@ from mandelcl.words import Words
 from tests import oracle
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth
+from tests.queues import tiled
 
 _SHORT = {"portable computing language": "pocl"}
 
@@ -138,7 +139,7 @@ def planes(
     limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
     program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
-    blocks = BlockQueue.tiled([whole_of(view)], *(block or (view.width, view.height)))
+    blocks = tiled([whole_of(view)], *(block or (view.width, view.height)))
     for done, words in escape.run(program, blocks, pace, log):
         results[place(done)] = words
     return results, len(log.seconds)
@@ -167,7 +168,7 @@ def traced(
     width, height = block or (view.width, view.height)
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     tracer = border.Tracer(program, program.allocate(width * height, 1), pace, log, plan)
-    for part in BlockQueue.tiled([whole_of(view)], width, height):
+    for part in tiled([whole_of(view)], width, height):
         if min(part.width, part.height) < LEAST_SIDE:
             ((_, words),) = border.run(program, [part], pace, log, plan)
         else:

@@ -199,8 +199,6 @@ def test_tangents_are_derivatives(device: Device, formula: Formula, move: tuple[
 class _Ratios:
     """Arithmetic without rounding, as far as formulas need it."""
 
-    steps_per_second = 1e5
-
     def encode(self, value: Fraction) -> Fraction:
         return value
 

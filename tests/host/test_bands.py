@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.job import Job
 from mandelcl.rendering.bands import BandReader, Bands
 from mandelcl.view import View
 from mandelcl.words import Words
+from tests.queues import tiled
 
 LIMIT_S = 30
 slow_is_fine = settings(deadline=None, max_examples=60)
@@ -80,7 +80,7 @@ def read_all(reader: BandReader, rows: int, got: list[Words]) -> None:
 def compute(bands: Bands, words: Words, shape: tuple[int, int], delay: int, chance: np.random.Generator) -> None:
     """Put the blocks out of order, up to `delay` of them late, as devices would; never waiting with one in hand."""
     late: list[Block] = []
-    queue = BlockQueue.tiled(bands.missing(), *shape, bands.room)
+    queue = tiled(bands.missing(), *shape, bands.room)
     while True:
         block = queue.take(wait=not late)
         if block is not None:
@@ -242,7 +242,7 @@ def test_the_queue_asks_for_room_before_each_band_only() -> None:
         asked.append(wait)
         return wait or answers.pop(0)
 
-    queue = BlockQueue.tiled([Block(0, 0, 4, 2), Block(0, 2, 4, 2)], 2, 2, room)
+    queue = tiled([Block(0, 0, 4, 2), Block(0, 2, 4, 2)], 2, 2, room)
     assert queue.take(wait=False) == Block(0, 0, 2, 2)
     assert queue.take(wait=False) == Block(2, 0, 2, 2)
     assert queue.take(wait=False) is None, "no room"

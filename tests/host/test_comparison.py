@@ -13,6 +13,7 @@ from PIL import Image
 from mandelcl import comparison
 from mandelcl.comparison import compare
 from mandelcl.errors import FileError
+from mandelcl.files import strips
 from mandelcl.files.output import write
 from tests.host.files import a_field, field_of
 
@@ -125,7 +126,7 @@ def test_other_largest_values_are_scaled(tmp_path: Path, head: bytes) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
 def test_strips_make_up_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    monkeypatch.setattr(comparison, "_STRIP_PIXELS", 5 * rows)
+    monkeypatch.setattr(strips, "STRIP_PIXELS", 5 * rows)
     field = a_field(5, 7, smooth=False)
     counts = field.counts.copy()
     counts[6, 1] = 51 - counts[6, 1]

@@ -27,8 +27,6 @@ Complex = tuple[Fraction, Fraction]
 class Ratios:
     """Arithmetic without rounding."""
 
-    steps_per_second = 1e5
-
     def encode(self, value: Fraction) -> Fraction:
         return value
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.algorithms.schedule import BlockQueue, Pace, default_budget
+from mandelcl.algorithms.schedule import Pace, default_budget
 from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block, grid
+from tests.queues import tiled
 
 sides = st.integers(1, 5000)
 
@@ -217,7 +218,7 @@ def test_a_watchdog_makes_launches_short() -> None:
 
 def test_the_queue_cuts_bands_into_blocks() -> None:
     bands = [Block(0, 0, 5, 2), Block(0, 4, 5, 2)]
-    assert list(BlockQueue.tiled(bands, 3, 9)) == [
+    assert list(tiled(bands, 3, 9)) == [
         Block(0, 0, 3, 2),
         Block(3, 0, 2, 2),
         Block(0, 4, 3, 2),

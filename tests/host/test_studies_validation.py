@@ -8,7 +8,7 @@ import pytest
 from mandelcl.job import Job
 from mandelcl.studies import jobs, reference, validation
 from mandelcl.studies.validation import Validator
-from mandelcl.words import Words
+from mandelcl.words import Words, sha256
 from tests import oracle
 from tests.golden import studies as golden
 from tests.oracle.marks import needs_compiler
@@ -61,7 +61,7 @@ def test_a_known_sha256_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     job = jobs.hybridizer_job(24)
     counts = oracle.counts(job)
     monkeypatch.setattr(reference, "sample", lambda _job: np.array([3, 5], np.int64))
-    monkeypatch.setattr(validation, "known", lambda: {validation.key_of(job): validation.digest(counts)})
+    monkeypatch.setattr(validation, "known", lambda: {validation.key_of(job): sha256(counts)})
     assert _check(Validator(), job, counts).checked == "every pixel (known SHA-256)"
     wrong = counts.copy()
     wrong[20, 20] += 1
