@@ -1,1 +1,1 @@
-"""Several devices on one picture: a process each, none trusted; `mandelcl.worker` is what runs in them."""
+"""Several devices on one picture, each in a process of its own, and none of them trusted."""
