@@ -213,7 +213,7 @@ def test_another_job_goes_to_the_same_workers(able: set[str]) -> None:
 def test_a_job_of_another_kind_is_refused(change: dict[str, str]) -> None:
     among = Among(Honest)
     with closing(among.crew) as crew:
-        with pytest.raises(InvalidInputError, match="begin a new one"):
+        with pytest.raises(InvalidInputError, match="start a new one"):
             crew.reset(replace(job(), **change))  # type: ignore[arg-type]
         assert np.array_equal(among.field(), counts(job()))
 
