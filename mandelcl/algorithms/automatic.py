@@ -1,4 +1,4 @@
-"""Border tracing or escape time: which is likely to be sooner done, from a small copy of the picture."""
+"""Border tracing or escape time: which is likely to be faster, judged from a small copy of the picture."""
 
 from dataclasses import replace
 
@@ -14,14 +14,14 @@ from mandelcl.view import View
 from mandelcl.words import Words
 
 CELLS = 64  # along the longer side, about as many as border tracing begins with
-_LEAST_CELL = 8  # pixels: rectangles that are of one count only when they are smaller are not worth tracing
+_LEAST_CELL = 8  # pixels: smaller rectangles of one count are not worth tracing
 MOST_WORK = 500  # iterations
 _LEAST_SHARE = 0.4  # of the work must lie in cells of one count
 _LEAST_SECONDS = 0.5  # of escape time, in all: below that, building more kernels would cost more than is saved
 
 
 def settled(program: Program, rate: float) -> Program:
-    """Return the program, its job's algorithm settled where that is `auto`; `rate` is rate.iterations_per_second's."""
+    """Return the program, its job's algorithm settled if it was `auto`; `rate` is its iterations a second."""
     job = program.job
     if job.algorithm != "auto":
         return program
@@ -37,9 +37,9 @@ def settled(program: Program, rate: float) -> Program:
 
 
 def share_of_one_count(counts: Words, job: Job) -> float:
-    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, the cap.
+    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, with the cap.
 
-    Of an orbit no more than the first MOST_WORK count: a long one may be cut short by other means.
+    Only the first MOST_WORK iterations of an orbit are counted: shortcuts may end a long one.
     """
     corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
     alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])

@@ -1,9 +1,9 @@
-"""Border tracing: compute the borders of rectangles, fill those that are of one count, divide the rest.
+"""Border tracing: compute the borders of rectangles, fill those that have one count, divide the rest.
 
-Whole levels at a time. The device divides rectangles that the host knows by number alone, and proves what it can of
-the parts; a launch computes the pixels of all new borders that no proof covers; another says of each part which count
-it has, or that it is mixed. The host reads one word a part and sends back the numbers of those that are to be divided.
-What a fill rests on is said in docs/border-tracing.md.
+It works on whole levels. The device divides rectangles, which the host knows only by number, and proves what it can
+about the parts. A launch computes the pixels of all new borders that no proof covers; another finds the count of each
+part, or that it is mixed. The host reads one word for each part and sends back the numbers of those to be divided.
+docs/border-tracing.md explains what justifies a fill.
 """
 
 import time
@@ -26,14 +26,14 @@ from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
 
 MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
-# Caps below which that is the smallest rectangle: the longer orbits are, the more rectangles a pixel less is worth.
+# Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.
 _GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
 _ROW = 64  # slots that are planned together
 
 
 @dataclass(slots=True)
 class LevelStats:
-    """What a level came to: rectangles made and filled, slots for pixels, launches of orbits."""
+    """What happened at a level: rectangles made and filled, slots for pixels, launches of orbits."""
 
     side: int
     rectangles: int = 0
@@ -44,7 +44,7 @@ class LevelStats:
 
 @dataclass(slots=True)
 class Traced:
-    """What tracing came to: pixels in all and computed, and the levels, the insides computed at the end among them."""
+    """What tracing did: pixels in all and computed, and the levels, including the insides computed at the end."""
 
     pixels: int = 0
     computed: int = 0
@@ -68,7 +68,7 @@ def run(
     spare: Spare | None = None,
     host: HostMemory = fresh,
 ) -> Iterator[tuple[Block, Words]]:
-    """Yield each block with its results (words × height × width), as they finish; the rest is as for `escape.run`."""
+    """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does."""
     spare = spare or Spare()
     for block in blocks:
         if min(block.width, block.height) < LEAST_SIDE:
@@ -95,7 +95,7 @@ def default_plan(program: Program) -> Plan:
 
 
 class Tracer:
-    """Border tracing of blocks on one device, in memory that is large enough for each: the order of its launches."""
+    """Border tracing of blocks on one device, in memory large enough for each of them."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Tracer:
             self._settle(stats)
 
     def _orbits(self, block: Block, level: Level, stats: LevelStats, inside: bool) -> None:
-        """Launch a level's slots, and all their survivors but for the last launch's end."""
+        """Launch a level's slots and continue their survivors; the launches that reach the cap may still run."""
         program, pace, total = self.program, self._pace, stats.slots
         early = -(-self.plan.early // program.variant.stride) or program.strides
         most = min(program.most_strides, program.strides if 4 * early > program.strides else early)
@@ -181,7 +181,7 @@ class Tracer:
             first += size
 
     def _follow(self, block: Block, launch: RunningLaunch, stats: LevelStats) -> None:
-        """Wait for a launch and go on with its survivors; one that reaches the cap is left to run."""
+        """Wait for a launch and continue its survivors; one that reaches the cap is left running."""
         program, done = self.program, 0
         self._pending.append(launch)
         while done + launch.strides < program.strides:

@@ -1,4 +1,4 @@
-"""Escape time: every pixel of every block, two blocks in flight so that the device never waits for the host."""
+"""Escape time: compute every pixel of every block, two blocks in flight so that the device never waits for the host."""
 
 import time
 from collections import deque
@@ -20,7 +20,7 @@ _IN_FLIGHT = 2
 
 @dataclass(slots=True)
 class _Run:
-    """A block under way: rows before `row` are done, `rows` from there are in `launch`, after `done` strides."""
+    """A block in progress: rows before `row` are done; the next `rows` are in `launch`, after `done` strides."""
 
     block: Block
     memory: Memory
@@ -32,7 +32,7 @@ class _Run:
 
 @dataclass(slots=True)
 class _Copy:
-    """A finished block's results on their way back; its memory is free once they have arrived."""
+    """A finished block whose results are being copied back; its memory is free when the copy has ended."""
 
     block: Block
     memory: Memory
@@ -51,11 +51,11 @@ def run(
     spare: Spare | None = None,
     host: HostMemory = fresh,
 ) -> Iterator[tuple[Block, Words]]:
-    """Yield each block with its results (words × height × width), as they finish.
+    """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
-    results of a third are copied back to memory that `host` gives. Memory on the device comes from `spare` and is kept
-    there. Raises CancelledError after a launch where `cancel` is set.
+    results of a third are copied to memory that `host` provides. Device memory comes from `spare` and returns to it.
+    Raises CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()
     copies: deque[_Copy] = deque()
@@ -98,14 +98,14 @@ def _start(program: Program, block: Block, spare: Spare, pace: Pace) -> _Run:
 def _launch_rows(program: Program, block: Block, memory: Memory, row: int, pace: Pace) -> tuple[int, RunningLaunch]:
     rows, stride = block.height - row, program.variant.stride
     plan = pace.first(block.width, rows, program.first_strides, stride)
-    if min(plan.strides, program.most_strides) < program.strides:  # survivors must find room in their list
+    if min(plan.strides, program.most_strides) < program.strides:  # the list must have room for all survivors
         plan = pace.first(block.width, min(rows, memory.capacity // block.width), program.first_strides, stride)
     strides = min(plan.strides, program.most_strides)
     return plan.rows, program.launch_block(memory, block, row, plan.rows, strides)
 
 
 def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
-    """Start the run's next launch; return False where the block is finished."""
+    """Start the run's next launch; return False if the block is finished."""
     run.done += run.launch.strides
     if run.done < program.strides:
         survivors = run.launch.survivors
@@ -123,7 +123,7 @@ def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
 
 
 def _arrived(program: Program, copies: deque[_Copy], spare: Spare, log: LaunchLog) -> tuple[Block, Words]:
-    """Return the block whose copy was started first, once it has come."""
+    """Return the block whose copy was started first, once the copy has ended."""
     copy = copies.popleft()
     program.device.wait(copy.event)
     seconds = event_seconds(copy.event)

@@ -1,6 +1,6 @@
-"""What the kernel that proves fills must know of a job's arithmetic: bounds of all rounding, themselves rounded away.
+"""What the kernel that proves fills must know about a job's arithmetic: bounds on all rounding, safely rounded.
 
-docs/decisions/0008-border.md argues them.
+docs/decisions/0008-border.md derives them.
 """
 
 from fractions import Fraction
@@ -12,12 +12,12 @@ from mandelcl.exact import root_below
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 
-_LEAST = Fraction(1, 10**30)  # far above what a float's underflow can take away
+_LEAST = Fraction(1, 10**30)  # far above what underflow in float can lose
 _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² and in its bounds
 
 
 def bounds(job: Job) -> npt.NDArray[np.float32]:
-    """Return the kernel's prove_bounds, in its order, each rounded to the side on which a proof is still one."""
+    """Return the kernel's prove_bounds, in its order, each rounded to the side on which proofs stay valid."""
     errors = by_name(job.number).error_bounds(job.view, job.radius_squared, job.rounding)
     radius = root_below(job.radius_squared)
     return np.array(

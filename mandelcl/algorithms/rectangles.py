@@ -32,7 +32,7 @@ class Rectangles:
         self._program, self._device, self._memory = program, program.device, memory
         job = program.job
         self._steps = min(plan.steps, program.most_strides * program.variant.stride)
-        # Of a pixel that is kept more of than its count, the rest is known without iterating for insides alone.
+        # Where more than the count is kept of a pixel, the rest is known without iterating only inside the set.
         self._inside_only = job.words > 1
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = 0 if self._inside_only else outside, plan.trust == "all"
@@ -42,27 +42,27 @@ class Rectangles:
         self._older = self._whole = self._device.upload(np.zeros(4, np.uint32))
         self._block, self._origin = Block(0, 0, 0, 0), (0, 0)
         self._bounds = program.device.upload(bounds(job))
-        # Where orbits on their way out are narrower than the number, the kernel cannot tell neighbouring pixels apart.
+        # Components are found in the number of far orbits, float for a wide number: too coarse for neighbouring pixels.
         self._components = self._steps if program.number.is_native and plan.trust == "outside" else 0
         self._parents, self._children, self._numbers, self._proved, self._answers, self._computed = (
             _Words(program) for _ in range(6)
         )
 
     def begin(self, block: Block) -> Words:
-        """Make the whole block the one rectangle that there is; return its number."""
+        """Make the whole block the only rectangle; return its number."""
         self._whole = self._device.upload(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
         self._device.clear(self._computed.room(1), 4)
         self._block, self._origin = block, _origin(self._program, block)
         return np.zeros(1, np.uint32)
 
     def descend(self, numbers: Words) -> None:
-        """Make the younger rectangles the older ones, of which those with these numbers are worked on."""
+        """Make the younger rectangles the older ones; those with these numbers are the next to be worked on."""
         self._parents, self._children = self._children, self._parents
         self._older = self._parents.buffer
         self._numbers.write(numbers)
 
     def divide(self, level: Level, numbers: Words) -> None:
-        """Divide the younger rectangles of these numbers, and prove what can be proved of the parts."""
+        """Divide the younger rectangles with these numbers, and prove what can be proved about the parts."""
         self.descend(numbers)
         if level.outer:
             self._older = self._whole
@@ -83,7 +83,7 @@ class Rectangles:
         self._launch("rectangles_divide", (-(-items // local) * local,), (local,), values)
 
     def pixels(self, level: Level, first: int, inside: bool) -> dict[str, Any]:
-        """Return what a launch of orbits must know: the slots from `first` on of a level's lines, or of its insides."""
+        """Return the arguments for a launch of orbits: the slots from `first` on of a level's lines or insides."""
         values: dict[str, Any] = {"rectangles": self._older, "ids": self._numbers.buffer, "proved": self._proved.buffer}
         if inside:
             columns, rows = level.inside
@@ -112,7 +112,7 @@ class Rectangles:
         return answers, self._device.read(self._answers.buffer, answers)
 
     def fill(self, level: Level, total: int) -> None:
-        """Fill the parts that are of one count."""
+        """Fill the parts that have one count."""
         limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_fill"))
         across = self._local(level.child_span[0], min(limit, 32))
         down = self._local(level.child_span[1], min(8, limit // across))
@@ -137,7 +137,7 @@ class Rectangles:
         return corners, proved
 
     def computed(self) -> int:
-        """Return how many pixels of the block were not filled, once all has run."""
+        """Return how many pixels of the block were computed, once everything has run."""
         computed = np.empty(1, np.uint32)
         self._device.wait(self._device.read(self._computed.buffer, computed))
         return int(computed[0])
@@ -150,7 +150,7 @@ class Rectangles:
 
 
 class _Words:
-    """A buffer of words that grows as it must; what it held is then lost."""
+    """A buffer of words that grows when it must, losing its contents."""
 
     def __init__(self, program: Program) -> None:
         self._device = program.device

@@ -1,4 +1,4 @@
-"""Which block comes next, and how much of it one launch takes. No OpenCL here: it is tested with a fake clock."""
+"""Which block comes next, and how much of it one launch takes. There is no OpenCL here, so a fake clock can test it."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -7,21 +7,21 @@ from typing import Protocol
 
 from mandelcl.block import Block
 
-# A launch over fewer iterations than this many strides costs more in saving and restoring than in iterating.
+# A launch of fewer strides than this costs more in saving and restoring orbits than in iterating.
 _LEAST_STRIDES = 8
 _GROWTH = 4.0
-# A rate that was measured another day is not believed at once: the first launches are this much smaller.
+# A rate that was measured another day is not trusted at once: the first launches are this much smaller.
 _CAUTION = 4.0
 _RECOVERY = 1.5
 
 
 BUDGET_S = 0.1
-# Windows stops a kernel after 2 s by default, and what is queued counts, too.
+# Windows stops a kernel after 2 s by default, including the time that it is queued.
 WATCHDOG_BUDGET_S = 0.02
 
 
 def default_budget(watchdog: bool | None) -> float:
-    """Return how many seconds a launch should last on a device whose driver does or does not stop long ones."""
+    """Return how many seconds a launch should last, given whether the driver stops long ones."""
     return WATCHDOG_BUDGET_S if watchdog else BUDGET_S
 
 
@@ -37,17 +37,17 @@ class BlockSource(Protocol):
     """Where blocks to be computed come from."""
 
     def take(self, wait: bool = True) -> Block | None:
-        """Return the next block; None where there is none left or, without `wait`, none now."""
+        """Return the next block; None if there is none left or, without `wait`, none yet."""
 
     def __iter__(self) -> Iterator[Block]:
         """Yield the blocks that are left, waiting for each."""
 
 
 class BlockQueue:
-    """Blocks in the order in which they are to be computed; it may be asked from several threads.
+    """Blocks in the order in which they are to be computed; several threads may take from it.
 
-    They come from `bands`, each as `cut` cuts it. `room(wait)` says whether there is memory for another band now; with
-    `wait` it returns only when there is.
+    They are cut by `cut` from `bands`. `room(wait)` says whether there is memory for another band; with `wait` it
+    returns only when there is.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class BlockQueue:
 
     @classmethod
     def of(cls, blocks: Iterable[Block]) -> "BlockQueue":
-        """Return a queue of blocks that are not cut any more."""
+        """Return a queue of blocks that are not cut any further."""
         return cls(blocks, lambda block: iter((block,)))
 
     def take(self, wait: bool = True) -> Block | None:
-        """Return the next block; None where there is none left or, without `wait`, no room for one now."""
+        """Return the next block; None if there is none left or, without `wait`, no room for one yet."""
         with self._lock:
             block = next(self._blocks, None)
             if block is not None:
@@ -88,7 +88,7 @@ class BlockQueue:
 
 
 class Priorities:
-    """Blocks of which the most urgent comes next; what is urgent may change while they are taken, from any thread.
+    """Blocks in order of urgency, which may be changed while they are taken, from any thread.
 
     `key` gives a block's place in the order, least first.
     """
@@ -98,7 +98,7 @@ class Priorities:
         self._left = sorted(blocks, key=key, reverse=True)
 
     def change(self, key: Callable[[Block], float]) -> None:
-        """Take the blocks that are left in another order."""
+        """Put the blocks that are left in another order."""
         with self._lock:
             self._left.sort(key=key, reverse=True)
 
@@ -115,10 +115,10 @@ class Priorities:
 class Pace:
     """How much work a launch may hold so that it lasts about `budget` seconds.
 
-    `rate` is what the device does when every orbit runs to the end, in iterations a second with at least `saturation`
-    orbits in flight; fewer orbits take as long as that many. Launches are planned for the worst case, that no orbit
-    escapes, so a cliff in cost from one block to the next cannot make one long. It begins with launches of a quarter
-    of that, since a rate may be remembered from a quieter day.
+    `rate` is the device's iterations a second when no orbit escapes, with at least `saturation` orbits in flight; fewer
+    orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from
+    one block to the next cannot make one long. The first launches are planned for a quarter of that time, since the
+    remembered rate may be from a time when the device was less busy.
     """
 
     def __init__(self, budget: float, rate: float, saturation: int) -> None:
@@ -140,16 +140,16 @@ class Pace:
     def next(self, previous: int, seconds: float, strides: int) -> int:
         """Return the strides for orbits that survived a launch of `previous` strides and `seconds`.
 
-        They all ran through it, so the same number of strides takes them no longer: the bound holds for any view.
+        They all ran through the whole launch, so the same number of strides takes no longer: this holds for any view.
         """
         growth = min(_GROWTH, self.budget / seconds if seconds > 0 else _GROWTH)
         return max(1, min(strides, int(previous * growth)))
 
     def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:
-        """Take note of a launch that held at most `orbit_strides` strides of work and took `seconds`.
+        """Take note of a launch of at most `orbit_strides` strides of work that took `seconds`.
 
-        Being late lowers the rate at once. Being early proves nothing, since orbits may have escaped, but it lets a
-        rate that had been lowered recover, by a half a launch, to the measured one.
+        A late launch lowers the rate at once. An early one proves nothing, since orbits may have escaped, but it lets a
+        lowered rate recover towards the measured one, by half of itself each launch.
         """
         if seconds <= 0:
             return

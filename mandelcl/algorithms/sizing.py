@@ -1,7 +1,7 @@
 """How large blocks and bands are: the one place that decides.
 
-A block is what a device computes at a time; a band is a number of whole rows, of which blocks are cut, and what a store
-keeps. Large enough to fill a device, small enough for memory, and for what an interrupt may lose.
+A block is what a device computes at a time. A band is a number of whole rows, from which blocks are cut; it is also the
+unit that a store keeps. They are large enough to fill a device, small enough for memory and to lose to an interrupt.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,18 +19,18 @@ Cut: TypeAlias = Callable[[Block], Iterator[Block]]
 
 _CPU_CORE_PIXELS = 1 << 17
 _GPU_BLOCK_PIXELS = 1 << 24
-_MOST_BLOCKS = 512  # a picture is cut into about so many at most, where memory allows
-_CPU_BLOCK_BYTES = 32 << 20  # of results; a CPU's buffers lie in the host's memory, too
+_MOST_BLOCKS = 512  # a picture is cut into at most about this many, if memory allows
+_CPU_BLOCK_BYTES = 32 << 20  # of results; a CPU's buffers are in the host's memory, too
 _GPU_BLOCK_BYTES = 64 << 20
 _BLOCK_SECONDS = 20.0
-_MEMORIES = 3  # blocks on the device: two in flight, one on its way back
+_MEMORIES = 3  # blocks on the device: two in flight, one being copied back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
 _MOST_BAND_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How a picture is cut: into bands of `band_rows` rows, and these by `cut`; a block has at most `pixels`."""
+    """How a picture is cut: into bands of `band_rows` rows, and these by `cut` into blocks of at most `pixels`."""
 
     band_rows: int
     pixels: int
@@ -38,9 +38,9 @@ class Division:
 
 
 def divided(program: Program, rate: float, block_pixels: int | None, blocks: tuple[int, int] | None) -> Division:
-    """Return how a program's picture is cut: into so many `blocks`, or as suits the device, of `block_pixels` at most.
+    """Return how a program's picture is cut: into `blocks` (columns, rows), or as suits the device.
 
-    Raises InvalidInputError where it cannot be cut so.
+    Blocks have at most `block_pixels` where that is given. Raises InvalidInputError if it cannot be cut that way.
     """
     view = program.job.view
     if blocks is None:
@@ -53,7 +53,7 @@ def divided(program: Program, rate: float, block_pixels: int | None, blocks: tup
     band_rows = view.height // gcd(view.height, rows)  # there the edges of bands are edges of blocks, too
     if 4 * program.job.words * view.width * band_rows > _MOST_BAND_BYTES:
         raise InvalidInputError(
-            f"{rows} rows of blocks do not divide {view.height} evenly, and all would have to be kept in memory; "
+            f"{rows} rows of blocks do not divide {view.height} evenly, so all would have to be kept in memory; "
             "choose a number of rows that divides the height"
         )
     largest = -(-view.width // columns) * -(-view.height // rows)
@@ -61,7 +61,7 @@ def divided(program: Program, rate: float, block_pixels: int | None, blocks: tup
 
 
 def _exactly(band: Block, width: int, height: int, columns: int, rows: int) -> Iterator[Block]:
-    """Yield those of columns × rows blocks, alike but for a pixel, that lie in a band, and of others what does."""
+    """Yield the parts that lie in a band of columns × rows blocks, whose sides differ by at most a pixel."""
     for row in range(rows):
         top = max(band.y, row * height // rows)
         bottom = min(band.y + band.height, (row + 1) * height // rows)
@@ -72,7 +72,7 @@ def _exactly(band: Block, width: int, height: int, columns: int, rows: int) -> I
 
 
 def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """Return the width and height of blocks of at most `pixels`: whole rows where they fit, so that bands stream."""
+    """Return the width and height of blocks of at most `pixels`: whole rows if they fit, so that no copy is needed."""
     if width <= pixels:
         rows = max(1, min(height, pixels // width))
         bands = -(-height // rows)
@@ -83,8 +83,8 @@ def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
 def _block_pixels(program: Program, rate: float) -> int:
     """Return how many pixels a block has.
 
-    Enough to fill the device, and no more blocks than needed; few enough for its memory and the host's, and that
-    one takes seconds rather than minutes even where no orbit escapes, since a block is what an interrupt loses.
+    Blocks are large enough to fill the device and no more than needed; small enough for its memory and the host's, and
+    to take seconds rather than minutes even if no orbit escapes, since a block is what an interrupt loses.
     """
     device, job = program.device, program.job
     traced = job.algorithm == "border"  # the larger the block, the larger what is filled
@@ -95,6 +95,6 @@ def _block_pixels(program: Program, rate: float) -> int:
     results = 4 * job.words
     by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
     by_time = max(program.saturation, int(rate * _BLOCK_SECONDS / job.iterations))
-    by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists are bounded by themselves
+    by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists have a bound of their own
     by_allocation = device.max_alloc_bytes // results
     return max(1, min(by_device, by_host, by_time, by_memory, by_allocation))

@@ -15,14 +15,14 @@ TRUST = ("nothing", "outside", "all")
 class Plan:
     """How finely to divide.
 
-    The longer side of a block is cut into `first` parts; a rectangle that is mixed is cut into `split` × `split`, as
-    long as the parts' sides keep `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
-    orbits runs about `early` iterations, so that those that escape soon leave the others packed closely; 0 runs all to
-    the cap at once.
+    The longer side of a block is cut into `first` parts; a mixed rectangle is cut into `split` × `split`, as long as
+    the parts' sides have at least `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
+    orbits runs about `early` iterations, so that the orbits that do not escape early can be packed closely; with 0
+    all run to the cap at once.
 
-    A rectangle is filled where its count is proved, for which at most `steps` iterations are made; 0 tries none. Else
-    a border of one count is trusted: of any (`all`), of one below the cap (`outside`) or of none (`nothing`). With
-    `outside`, rectangles within a component of the set are filled too, as far as its middle and size can be computed.
+    A rectangle is filled if its count is proved, with at most `steps` iterations; 0 tries no proof. Otherwise a border
+    of one count is trusted: any (`all`), one below the cap (`outside`) or none (`nothing`). With `outside`, rectangles
+    within a component of the set are filled too, if its centre and size can be computed.
     """
 
     first: int = 32
@@ -44,10 +44,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A division of rectangles, all alike but for a pixel: into `parts` columns and rows.
+    """A division of rectangles, whose sides differ by at most a pixel, into `parts` columns and rows.
 
-    `span` is the distance of a rectangle's edges before, at most; `outer` says that the edges themselves are new too,
-    `last` that the children are not divided again.
+    `span` is the largest distance between opposite edges before the division; `outer` says that the edges themselves
+    are new too, `last` that the children are not divided again.
     """
 
     parts: tuple[int, int]
@@ -62,7 +62,7 @@ class Level:
 
     @property
     def child_span(self) -> tuple[int, int]:
-        """The distance of a child's edges, at most."""
+        """The largest distance between opposite edges of a child."""
         return -(-self.span[0] // self.parts[0]), -(-self.span[1] // self.parts[1])
 
     @property
@@ -72,7 +72,7 @@ class Level:
 
     @property
     def slots(self) -> int:
-        """Places that a rectangle has for pixels on its dividing lines."""
+        """Slots that a rectangle has for pixels on its dividing lines."""
         upright, level = (part - 1 + 2 * self.outer for part in self.parts)
         return upright * self.most[1] + level * self.parts[0] * self.most[0]
 

@@ -1,1 +1,1 @@
-"""A job under way on one device."""
+"""A job in progress on one device."""

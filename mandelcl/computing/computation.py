@@ -21,9 +21,9 @@ _NO_BUDGET = 1e9
 
 
 class Computation:
-    """A job on a device, as `choose` has settled it (a `Work`); what it did is in `log`.
+    """A job on a device, as settled by `choose` (a `Work`); `log` records its launches.
 
-    Memory on the device comes from `spare`, and is left there for the next job.
+    Device memory comes from `spare` and returns to it for the next job.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Computation:
         return self.device.name
 
     def close(self) -> None:
-        """Do nothing: device and memory belong to others."""
+        """Do nothing: the device and its memory belong to the caller."""
 
     def reset(self, job: Job) -> None:
         """Take another job, in the same number and rounding; memory and kernels are kept.
@@ -70,7 +70,8 @@ class Computation:
         """
         if (job.number, job.rounding) != (self.job.number, self.job.rounding):
             raise InvalidInputError(
-                f"work goes on in {self.job.number}, {self.job.rounding}; begin anew for {job.number}, {job.rounding}"
+                f"this work is in {self.job.number}, {self.job.rounding}; start a new one for "
+                f"{job.number}, {job.rounding}"
             )
         self.started = time.perf_counter()
         self.log = LaunchLog()
@@ -91,7 +92,7 @@ class Computation:
     def run_blocks(
         self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, host: HostMemory = fresh
     ) -> Results:
-        """Yield blocks that come from elsewhere, with their results, as they finish; `log` is by default the work's."""
+        """Yield blocks from another source, with their results, as they finish; `log` is by default the work's own."""
         log = log or self.log
         log.begin()
         if self.job.algorithm == "border":
@@ -109,11 +110,11 @@ class Computation:
             yield block, results
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done, by now."""
+        """Return the report of what has been done so far."""
         built = self.program.build_seconds
         return report_of(self.job, [self.device], self.log, built, self.seconds, iterations, counts_sha256, stages)
 
 
 def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
-    """Return the computation by the fastest of some devices, by default of all; raises as `choose.fastest` does."""
+    """Return the computation on the fastest of some devices, by default all; raises what `choose.fastest` does."""
     return Computation(choose.fastest(job, devices or choose.matching(()), settings.self_test), settings)

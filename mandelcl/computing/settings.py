@@ -1,4 +1,4 @@
-"""How a job is computed, and how far it has come."""
+"""How a job is computed, and how far it has got."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from mandelcl.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a render has come.
+    """How far a render has got.
 
-    Pixels done and in all, iterations counted in those done now, seconds since it began, and the device's name.
+    Pixels done and in all, the iterations of those done in this run, seconds since it began, and the device's name.
     """
 
     pixels: int
@@ -28,14 +28,14 @@ ShowProgress: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a job is computed: what changes its speed, never a byte of its field.
+    """How a job is computed: what affects its speed, never a byte of its field.
 
-    `variant` is by default the device's own. `budget` is how many seconds a launch should last; by default 0.1, and
-    less where the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows) cuts
-    the picture into exactly that many, each one launch to the cap, however long that takes. With `self_test` off the
-    device is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is told of the rectangles of
-    border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Raises InvalidInputError
-    for a budget that is no time.
+    `variant` is by default the one that suits the device. `budget` is how many seconds a launch should last; by default
+    0.1, and less if the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows)
+    cuts the picture into exactly that many, each one launch to the cap, however long that takes. With `self_test` off
+    the device is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is called with the
+    rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Raises
+    InvalidInputError for a budget or a block size that is not positive.
     """
 
     variant: Variant | None = None

@@ -1,4 +1,4 @@
-"""What renders are made of: a job under way, whoever does it."""
+"""A job in progress, on whatever devices: what renders are built on."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeAlias
@@ -12,7 +12,7 @@ from mandelcl.words import Words
 # Blocks with their results, words × height × width, as they finish.
 Results: TypeAlias = Iterator[tuple[Block, Words]]
 
-# Returns whether there is memory for another band; where its argument is set, only when there is.
+# Returns whether there is memory for another band; with a true argument, waits until there is.
 Room: TypeAlias = Callable[[bool], bool]
 
 
@@ -24,8 +24,8 @@ def boundless(_wait: bool) -> bool:
 class Work(Protocol):
     """A resolved job on one device, a crew of several, or a cluster.
 
-    `rate` is iterations a second where no orbit escapes; `band_rows` how many rows a band should have, of which blocks
-    are cut; `warnings` what the user should know.
+    `rate` is iterations a second when no orbit escapes, `band_rows` how many rows a band, from which blocks are cut,
+    should have, and `warnings` lines for the user.
     """
 
     job: Job
@@ -45,18 +45,18 @@ class Work(Protocol):
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
         """Yield blocks of some bands with their results, as they finish.
 
-        Bands are taken one by one, in their order, when there is `room`, so what is urgent may come first. Raises
-        CancelledError within a launch of the moment when `cancel` is set; the work may then be reset.
+        Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Raises CancelledError
+        at most a launch after `cancel` is set; the work may then be reset.
         """
 
     def reset(self, job: Job) -> None:
-        """Take another job, in the same number and rounding, such as another view. Nothing of the old one comes then.
+        """Take another job in the same number and rounding, such as another view; results of the old one are dropped.
 
         Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
         """
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done, by now; `iterations` is the sum of the counts."""
+        """Return the report of what has been done so far; `iterations` is the sum of the counts."""
 
     def close(self) -> None:
-        """Let go of what belongs to this work alone, such as processes."""
+        """Release what belongs to this work alone, such as processes."""

@@ -1,6 +1,6 @@
 """One device in a process of its own, the role `blocks`: a job and its blocks come in, results go out.
 
-What the messages are is said in `crew.messages`. Results are left in the parent's memory where it has lent some.
+`crew.messages` describes the messages. Results are written to the parent's memory where it has lent some.
 """
 
 import heapq
@@ -50,7 +50,7 @@ class _Orders:
         return newest
 
     def take(self, wait: bool = True) -> Block | None:
-        """Return the next block; None where none has come yet and `wait` is not set, or none will come."""
+        """Return the next block; None if none has come yet and `wait` is not set, or if none will come."""
         self._read()
         while wait and not self._blocks and self._assignment is None:
             self._wait()
@@ -62,7 +62,7 @@ class _Orders:
             yield block
 
     def is_set(self) -> bool:
-        """Return whether there is another assignment: what is under way is of no use any more (a `Token`)."""
+        """Return whether there is a newer assignment, which makes the current work useless (a `Token`)."""
         self._read()
         return self._assignment is not None
 
@@ -101,7 +101,7 @@ class _BlockWorker:
         self._work = self._computation(order["job"])
 
     def run(self, assignment: int) -> None:
-        """Do one assignment after the other, without end."""
+        """Do one assignment after another, for ever."""
         while True:
             self._be_ready(assignment)
             try:
@@ -115,7 +115,7 @@ class _BlockWorker:
                 self._work = self._computation(order["job"])
 
     def _computation(self, job: str) -> Computation:
-        """Return a computation whose kernels are built, and the main one launched: some drivers compile it then."""
+        """Return a computation with its kernels built and the main one launched: some drivers compile only then."""
         choice = Choice(self._device, Job.from_json(job), self._variant, self._loop_limit)
         work = Computation(choice, self._settings, spare=self._spare)
         program = work.program
@@ -139,7 +139,7 @@ class _BlockWorker:
         )
 
     def _compute(self, assignment: int) -> None:
-        """Compute blocks as they come; raises CancelledError, after a launch, where they are not wanted any more."""
+        """Compute blocks as they come; raises CancelledError, after a launch, if there is a newer assignment."""
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
         for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, host=self._host_memory):
@@ -160,13 +160,13 @@ class _BlockWorker:
                 self._channel.send(head | {"buffer": buffer, "size": results.nbytes})
 
     def _finish(self) -> None:
-        """Wait until nothing is under way any more that could write to the parent's memory."""
+        """Wait until nothing is running that could still write to the parent's memory."""
         with opencl_errors(self._device):
             self._device.queue.finish()
             self._device.copy_queue.finish()
 
     def _host_memory(self, block: Block, shape: tuple[int, ...]) -> Words:
-        """Return memory for a block's results: the buffer that the parent has lent for them, or some of our own."""
+        """Return memory for a block's results: the buffer that the parent has lent for them, or new memory."""
         buffer = self._orders.buffer_of.get(block)
         return np.empty(shape, np.uint32) if buffer is None else self._channel.memory(buffer, shape)
 
@@ -175,12 +175,12 @@ def serve(channel: Channel) -> None:
     """Serve until the parent closes the pipe."""
     order, _ = channel.receive()
     if order["device"]["type"] == "cpu" and hasattr(os, "nice"):
-        os.nice(10)  # those who feed a GPU, colour and pack come first; it holds for threads that begin from here on
+        os.nice(10)  # threads that feed a GPU, colour or pack come first; this affects threads started from here on
     _BlockWorker(channel, order).run(order["assignment"])
 
 
 def _find(description: Mapping[str, str]) -> Device:
-    """Return the device that the parent means; numbers may have changed since, names have not."""
+    """Return the device that the parent means: its number may have changed, its names have not."""
     alike = [
         device
         for device in discover()
@@ -188,5 +188,5 @@ def _find(description: Mapping[str, str]) -> Device:
     ]
     same_number = [device for device in alike if device.spec == description["spec"]]
     if not alike:
-        raise DeviceError(f"{description['name']} ({description['platform']}) is not there any more")
+        raise DeviceError(f"{description['name']} ({description['platform']}) is no longer there")
     return (same_number or alike)[0]

@@ -1,4 +1,4 @@
-"""Whether results can be right: a few pixels of each block are worked out once more, by somebody else."""
+"""Whether results can be right: a few pixels of each block are computed again, on the host or another device."""
 
 import random
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mandelcl.job import Job
 from mandelcl.methods import direct as pixel
 from mandelcl.words import NO_COUNT, Words
 
-# How many iterations of one pixel the host does for a check, which should be a few milliseconds, and to settle a
+# How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a
 # dispute between devices.
 _CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}
 _DISPUTE_ITERATIONS = {"separate": 500_000, "fused": 50_000, "fixed": 20_000}
@@ -39,19 +39,19 @@ def implausible(results: Words, job: Job) -> str | None:
 
 
 def samples(block: Block, results: Words, chance: random.Random) -> list[PixelSample]:
-    """Return some pixels of a block, drawn by lot, those with the lowest counts first."""
+    """Return some random pixels of a block, those with the lowest counts first."""
     places = [(chance.randrange(block.width), chance.randrange(block.height)) for _ in range(_SAMPLES)]
     drawn = [PixelSample(block.x + x, block.y + y, int(results[0, y, x])) for x, y in places]
     return sorted(drawn, key=lambda sample: sample.count)
 
 
 def host_disagrees(job: Job, sample: PixelSample) -> bool | None:
-    """Return whether the host gets another count for a pixel; None where that would take it too long."""
+    """Return whether the host gets another count for a pixel; None if that would take too long."""
     return _disagrees(job, sample, _CHECK_ITERATIONS[job.rounding])
 
 
 def host_rules_against(job: Job, sample: PixelSample) -> bool | None:
-    """Return what `host_disagrees` does, with more patience: devices disagree."""
+    """Return what `host_disagrees` does, with more patience, for when two devices disagree."""
     return _disagrees(job, sample, _DISPUTE_ITERATIONS[job.rounding])
 
 

@@ -1,7 +1,7 @@
 """Several devices on one picture, each in a process of its own, and none of them trusted.
 
-A device that dies, hangs, reports an error, or returns what cannot be right costs its blocks in hand: they go to
-somebody else, and a fresh process takes its place. One that fails again and again is retired.
+When a device dies, hangs, reports an error, or returns results that cannot be right, its blocks go to another device
+and a new process takes its place. A device that fails repeatedly is retired.
 """
 
 import random
@@ -40,10 +40,9 @@ _Finished = tuple[Block, Words]
 class Crew:
     """A job on several devices, one worker each (a `Work`).
 
-    The choices are of one job, settled alike; of the settings, budget, shortcuts, self-test and the size of blocks
-    count. `start_worker` has workers started elsewhere than in processes of this system. Faults are told to `notice`,
-    a line each. It is used by one thread, for one job after the other, until it is closed. Raises DeviceError where no
-    device is left.
+    The choices are for one job, settled alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
+    used. `start_worker` starts workers, by default in processes on this machine. Each fault is a line for `notice`. A
+    crew is used by one thread, for one job after another, until it is closed. Raises DeviceError if no device is left.
     """
 
     def __init__(
@@ -73,14 +72,13 @@ class Crew:
     def reset(self, job: Job) -> None:
         """Take another job, in the same number and rounding; what is under way is dropped after its launch.
 
-        The workers stay; `log`, `faults` and the report begin afresh. A run that was begun before yields nothing more.
-        Devices that cannot do the job as it must be done wait for another. Raises InvalidInputError for a job of
-        another kind, DeviceError where no device is left.
+        The workers stay. An earlier run yields nothing more. Devices that cannot do this job wait for the next one.
+        Raises InvalidInputError for a job of another kind, DeviceError if no device is left.
         """
         alike = (job.number, job.rounding) == (self.job.number, self.job.rounding)
         if not alike or job.algorithm == "auto":
             raise InvalidInputError(
-                f"a crew goes on in {self.job.number}, {self.job.rounding}, by one algorithm; begin a new one for "
+                f"this crew is for {self.job.number}, {self.job.rounding}, by one algorithm; start a new one for "
                 f"{job.number}, {job.rounding}, {job.algorithm}"
             )
         devices = [seat.choice.device for seat in self._roster if not seat.retired]
@@ -95,7 +93,7 @@ class Crew:
         self._await_one()
 
     def _begin(self, job: Job, warnings: tuple[str, ...]) -> None:
-        """Take note of a job, and tell the workers that there are."""
+        """Take on a job, and tell the workers."""
         self.started = time.perf_counter()
         self.job, self.warnings = job, warnings
         self.log = LaunchLog()
@@ -104,7 +102,7 @@ class Crew:
         _, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
 
     def _assign(self) -> int:
-        """Have all workers drop what they have, and be ready for the job; return how many pixels a band has."""
+        """Have all workers drop their blocks and get ready for the job; return how many pixels a band has."""
         self._checks = CrossChecks(self.job)
         self._assignment, pixels = self._roster.assign(self.job)
         return pixels
@@ -130,7 +128,7 @@ class Crew:
         return ", ".join(device.name for device in self._roster.devices)
 
     def assemble(self) -> None:
-        """Wait until every worker is ready, or its device retired; `run` begins with those that are."""
+        """Wait until every worker is ready or its device retired; `run` starts without waiting for all."""
         while len(self._roster.ready) < len(self._roster.active):
             self._turn()
 
@@ -166,7 +164,7 @@ class Crew:
         self._roster.close()
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done, by now; device, platform and driver are lists."""
+        """Return the report of what has been done so far; device, platform and driver are lists."""
         build_s = sum(seat.build_s for seat in self._roster)
         facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages)
         return report_of(*facts, self.faults)
@@ -176,7 +174,7 @@ class Crew:
             self._share.join(seat.name, seat.rate, seat.least_pixels, seat.most_pixels)
 
     def _fault(self, seat: Seat, why: str) -> None:
-        """Take a worker's blocks back, and have another in its place."""
+        """End a worker, take its blocks back, and start another, unless that has failed too often."""
         if seat.retired:
             return
         if self._share is not None:
@@ -190,7 +188,7 @@ class Crew:
     # Blocks go out, results come in.
 
     def _feed(self, seat: Seat, share: ShareOut) -> None:
-        """Give a worker that is ready as much as it can hold: checks of others' results first."""
+        """Give a ready worker as many blocks as it can hold: checks of other devices' results first."""
         idle = not self._busy(seat)
         while (run := self._checks.take(seat.name, lambda block: share.owns(seat.name, block))) is not None:
             seat.give(run, urgent=True, idle=idle)
@@ -212,24 +210,24 @@ class Crew:
         try:
             return self._hear(seat, parse(message.head), message.payload)
         except WireError as error:
-            self._fault(seat, f"said what makes no sense: {error}")
+            self._fault(seat, f"sent nonsense: {error}")
             return None
 
     def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
-        """Take note of what a worker says; raises WireError where it makes no sense just now."""
+        """Handle a worker's message; raises WireError if it makes no sense at this point."""
         if isinstance(message, Failed):
             self._fault(seat, message.why)
         elif isinstance(message, Ready):
             if seat.make_ready(message):
                 self._join(seat)
-        elif seat.ready or message.assignment >= self._assignment:  # else it belongs to what has been dropped
+        elif seat.ready or message.assignment >= self._assignment:  # otherwise it belongs to a dropped assignment
             return self._done(seat, message, payload)
         return None
 
     def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> _Finished | None:
         share, block = self._share, message.block
         if share is None or message.assignment != self._assignment:
-            raise WireError("a block though there was none to compute")
+            raise WireError("a block, although there was none to compute")
         shape = (self.job.words, block.height, block.width)
         if len(payload) != 4 * self.job.words * block.pixels:
             raise WireError("a block of another size")
@@ -247,7 +245,7 @@ class Crew:
         return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
     def _look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
-        """Accept results, or have them checked by somebody else, or find that they are wrong."""
+        """Accept results, have another device check them, or find that they are wrong."""
         why = checking.implausible(computed.results, self.job)
         if why:
             self._fault(seat, why)
@@ -272,7 +270,7 @@ class Crew:
         return computed.block, computed.results
 
     def _unchecked(self, share: ShareOut) -> _Finished | None:
-        """Accept results that nobody can check any more, or that alone keep the picture from being finished."""
+        """Accept results that no other device can check, or whose checks alone keep the picture unfinished."""
         now = time.perf_counter()
         last = now - max(_GRACE_S, _GRACE_SHARE * (now - self.log.began))
         late = share.awaits_confirmation

@@ -1,4 +1,4 @@
-"""Results that wait until another device agrees on a few of their pixels. No OpenCL and no processes here."""
+"""Results that wait until another device agrees on a few of their pixels. It uses neither OpenCL nor processes."""
 
 import time
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class CrossCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What comes of a check: whether its results are good, and which devices did what wrong (name, reason)."""
+    """The outcome of a check: whether its results are accepted, and the devices at fault, each with its reason."""
 
     check: CrossCheck
     accepted: bool = False
@@ -56,7 +56,7 @@ class CrossChecks:
         self._assigned: dict[str, dict[Block, CrossCheck]] = {}
 
     def add(self, owner: str, computed: ComputedBlock, sample: checking.PixelSample) -> bool:
-        """Have a block checked; False where too many wait already, or the same pixels do."""
+        """Have a block checked; return False if too many blocks, or the same pixels, are waiting already."""
         waiting = self._waiting()
         run = checking.neighbours(computed.block, sample)
         if len(waiting) >= _MOST_WAITING or any(check.run == run for check in waiting):
@@ -65,7 +65,7 @@ class CrossChecks:
         return True
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
-        """Return pixels for a device to compute, none that it `has` in hand anyway; None where there are none."""
+        """Return pixels for a device to compute, except those that it `has` in hand; None if there are none."""
         for check in self._open:
             if check.owner != name and not has(check.run):
                 self._open.remove(check)
@@ -78,7 +78,7 @@ class CrossChecks:
         return bool(self._assigned.get(name))
 
     def answer(self, name: str, run: Block, results: Words) -> CheckOutcome | None:
-        """Return what a device's results mean; None where it was not asked for them."""
+        """Return the outcome that a device's results decide; None if they belong to no check."""
         check = self._assigned.get(name, {}).pop(run, None)
         if check is None:
             return None
@@ -91,13 +91,13 @@ class CrossChecks:
         place = f"at column {check.sample.column}, row {check.sample.row}"
         wrong = checking.host_rules_against(self._job, check.sample)
         if wrong is None:
-            # Nobody can tell, so both are started again: a slip does not recur, and a device that goes on is retired.
+            # It cannot be settled, so both are restarted: a glitch does not recur, a lasting fault retires a device.
             disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))
             return CheckOutcome(check, faults=disputes)
         return CheckOutcome(check, not wrong, ((check.owner if wrong else name, f"returned a wrong count {place}"),))
 
     def settle(self, unneeded: Callable[[CrossCheck], bool]) -> CrossCheck | None:
-        """Give up a check that is not needed any more, if there is one, and return it."""
+        """Close one check that is no longer needed, if there is one, and return it."""
         for check in self._waiting():
             if unneeded(check):
                 self._forget(check)
@@ -105,7 +105,7 @@ class CrossChecks:
         return None
 
     def leave(self, name: str) -> None:
-        """Forget the results of a device, and give its own checks back: to somebody else, or to its successor."""
+        """Forget the results of a device, and reopen the checks that it was given."""
         for check in self._waiting():
             if check.owner == name:
                 self._forget(check)

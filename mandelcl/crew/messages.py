@@ -1,7 +1,7 @@
-"""What a crew and its workers tell each other; nothing that a worker says is believed before it has been looked at.
+"""The messages between a crew and its workers; nothing that a worker says is believed unchecked.
 
-To a worker: `start`, with its device and first job; `job`, another one, or none where it is to drop what it has; and
-`block`. Each assignment has a number, which comes back with all that belongs to it. From a worker: `ready` for an
+To a worker: `start`, with its device and first job; `job`, with another job, or none to drop its blocks; and `block`.
+Each assignment has a number, which is repeated in every message that belongs to it. From a worker: `ready` for an
 assignment, `done` with a block, or `failed` at the end.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from mandelcl.block import Block
 from mandelcl.workers.wire import WireError, printable
 
-_MOST = 1 << 53  # of anything: what is larger would overflow what it is added to
+_MOST = 1 << 53  # of any number: larger ones could overflow sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Failed:
 
 
 def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
-    """Return what a worker says; raises WireError where it makes no sense."""
+    """Return a worker's message; raises WireError if it makes no sense."""
     kind = head.get("say")
     if kind == "ready":
         rate = _seconds(head, "rate")
@@ -73,7 +73,7 @@ def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
 
 
 def block_head(block: Block, urgent: bool) -> dict[str, Any]:
-    """Return the message that gives a worker a block; an urgent one goes before those that it has not begun."""
+    """Return the message that gives a worker a block; an urgent one goes ahead of those that it has not begun."""
     return {"do": "block", "block": corners(block), "urgent": urgent}
 
 
@@ -110,5 +110,5 @@ def _number(value: object, name: str) -> float:
 
 
 def _shown(value: object) -> str:
-    """Return a text in a line; of anything else, which may be as deep as it likes, its type."""
+    """Return a text in one line; for anything else, which may be of any depth, its type."""
     return printable(value) if isinstance(value, str) else type(value).__name__

@@ -1,4 +1,4 @@
-"""Who takes part in a crew: the seats, what their workers say, and what becomes of one that fails."""
+"""The devices of a crew: a seat each, their workers' messages, and a new worker for one that failed."""
 
 import queue
 import time
@@ -12,11 +12,11 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
 
-_AWAY_S = 1.0  # if nobody asked for so long, this process itself stood still, and the silence may be its own
+_AWAY_S = 1.0  # without a call for so long, this process itself was suspended, so the silence proves nothing
 
 
 class Roster:
-    """The devices of a crew, a seat each; `faults` are told to `notice`, a line each, since they were last cleared."""
+    """The devices of a crew, a seat each. Each fault is a line in `faults` and for `notice`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Roster:
         return [seat for seat in self if seat.ready]
 
     def require(self) -> None:
-        """Raise DeviceError where nobody takes part."""
+        """Raise DeviceError if no device takes part."""
         if not self.active:
             raise DeviceError("no device is left")
 
@@ -65,19 +65,19 @@ class Roster:
         return all(seat.name == name for seat in self.active)
 
     def start(self) -> None:
-        """Start a worker for each device; raises DeviceError where that cannot be done."""
+        """Start a worker for each device; raises DeviceError if that fails."""
         for seat in self:
             seat.start(self._messages)
 
     def admit(self, devices: Sequence[Device]) -> None:
-        """Have these devices take part, and no others, unless they are retired."""
+        """Let these devices take part, except retired ones, and no others."""
         for seat in self:
             seat.able = seat.choice.device in devices
 
     def assign(self, job: Job) -> tuple[int, int]:
-        """Have all workers drop what they have, and be ready for blocks of a job.
+        """Have all workers drop their blocks and get ready for a job.
 
-        Return the assignment's number, and how many pixels a band should have.
+        Return the assignment's number and how many pixels a band should have.
         """
         self._assignment += 1
         able = [seat for seat in self if seat.able]
@@ -87,7 +87,7 @@ class Roster:
         return self._assignment, pixels
 
     def overdue(self, busy: Callable[[Seat], bool]) -> list[tuple[Seat, str]]:
-        """Return whose worker takes too long, and why, where `busy` says who has work in hand."""
+        """Return the seats whose worker takes too long, and why; `busy` says which have blocks to compute."""
         now = time.monotonic()
         if now - self._asked > _AWAY_S:
             for seat in self:
@@ -97,18 +97,18 @@ class Roster:
         return [(seat, why) for seat, why in reasons if why is not None]
 
     def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
-        """Return what a worker says next; None where none does within so many seconds."""
+        """Return the next message and its seat, or None if none comes within `timeout` seconds."""
         try:
             message = self._messages.get(timeout=timeout)
         except queue.Empty:
             return None
         sender = next((seat for seat in self if seat.worker is message.worker), None)
-        return None if sender is None else (sender, message)  # else from one that was put an end to
+        return None if sender is None else (sender, message)  # None: from a worker that has been ended
 
     def fault(self, seat: Seat, why: str) -> None:
-        """Put an end to a worker and start another, unless that has been tried too often.
+        """End a worker and start another, unless that has failed too often.
 
-        Raises DeviceError where no device is left.
+        Raises DeviceError if no device is left.
         """
         again = seat.failed()
         while again and not seat.restart(self._messages):

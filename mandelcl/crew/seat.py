@@ -1,4 +1,4 @@
-"""A device's place in a crew: its worker, how fast that is, and what went wrong so far."""
+"""A device's place in a crew: its worker, the worker's speed, and the faults so far."""
 
 import math
 import queue
@@ -18,26 +18,26 @@ from mandelcl.workers.channel import BUILDING, IDLE, STARTING
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
 from mandelcl.workers.wire import WireError
 
-# How long a block takes where nothing escapes: not longer, since others wait for it; where possible not shorter, since
-# handing it out and receiving it takes the host a millisecond. One that fills the device so many times over may take
-# longer: halves of it take as long, each, once few orbits are left.
+# How long a block takes if nothing escapes. Longer would keep others waiting; shorter, where it can be avoided, wastes
+# the millisecond that the host needs to hand it out and receive it. A block that fills the device only a few times over
+# may take longer: once few orbits are left, each half of it would take as long.
 _BLOCK_S = 1.0
 _LEAST_BLOCK_S = 0.02
 _FILLED, _LEAST_FILLED = 32, 2
-# A band is what blocks are cut from and what the store keeps: an interrupt loses those that are not finished. So it is
-# what all devices do in some seconds, unless that would not even fill them.
+# Blocks are cut from bands, and the store keeps bands: an interrupt loses those that are not finished. So a band is
+# what all devices do in some seconds, unless that is too little to fill them.
 _BAND_S = 10.0
 _BAND_FILLED = 4
 _BAND_BYTES = 16 << 20
-_BUDGETS = 5.0  # a launch may take so many times what it was planned for, where that is more than Patience.launch
+_BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than Patience.launch
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long, in seconds, a worker may start or build, and how long a launch of `Settings.budget` or less may last.
+    """How many seconds a worker may take to start or build, and how many a launch may last.
 
-    A worker that is silent may be so for as long. A device is retired after `most_faults` with no block finished in
-    between, or ten times as many in all.
+    A worker may be silent for as long. A device is retired after `most_faults` with no block finished in between, or
+    ten times as many in all.
     """
 
     start: float = 600.0
@@ -46,10 +46,10 @@ class Patience:
 
 
 class Seat:
-    """A device that takes part, with a worker or, once it is retired, none.
+    """A device that takes part, with its worker, or none once it is retired.
 
-    Once a worker was ready there are its `rate` in iterations a second, and the pixels that a block should have, at
-    least and at most. A device that cannot do the job is not `able`: its worker waits for another job.
+    After the worker's first `ready`, `rate` is its iterations a second, and `least_pixels` and `most_pixels` bound its
+    blocks. A device that cannot do the current job is not `able`: its worker waits for another one.
     """
 
     def __init__(self, choice: Choice, settings: Settings, patience: Patience, start_worker: WorkerFactory) -> None:
@@ -72,12 +72,12 @@ class Seat:
 
     @property
     def retired(self) -> bool:
-        """Whether it takes part no more."""
+        """Whether the device has stopped taking part."""
         return self.worker is None
 
     @property
     def ready(self) -> bool:
-        """Whether there is a worker that is ready for blocks of the newest assignment."""
+        """Whether the worker is ready for blocks of the newest assignment."""
         return self.worker is not None and self.able and self._answered and self._sent == self._newest
 
     @property
@@ -86,7 +86,7 @@ class Seat:
         return self.choice.variant.saturation(self.choice.device.compute_units)
 
     def start(self, messages: "queue.Queue[WorkerMessage]") -> None:
-        """Start a worker, which speaks into `messages`; raises DeviceError where that cannot be done."""
+        """Start a worker, whose messages go to `messages`; raises DeviceError if that fails."""
         choice, device = self.choice, self.choice.device
         self.worker = self._start_worker(messages, _BAND_BYTES, DEPTH)
         self._sent, self._sent_job, self._answered = self._newest, choice.job, False
@@ -104,9 +104,9 @@ class Seat:
         )
 
     def assign(self, number: int, job: Job, band_pixels: int) -> None:
-        """Have the worker drop what it has and be ready for blocks of a job, of bands of at most so many pixels.
+        """Have the worker drop its blocks and get ready for a job, in bands of at most so many pixels.
 
-        It is told when it is ready for the last one, so that what it has not read yet never fills the pipe.
+        It is told once it is ready for the previous assignment, so that unread messages never fill the pipe.
         """
         self._newest, self._band_pixels = number, band_pixels
         self.choice = replace(self.choice, job=job)
@@ -120,13 +120,13 @@ class Seat:
         worker.send({"do": "job", "assignment": self._sent, "job": text})
 
     def make_ready(self, message: Ready) -> bool:
-        """Take note of what the worker says of itself; return whether it is ready for the newest assignment.
+        """Handle the worker's `ready`; return whether it is ready for the newest assignment.
 
-        Raises WireError where that makes no sense.
+        Raises WireError if it makes no sense.
         """
         assert self.worker is not None
         if message.assignment != self._sent or self._answered:
-            raise WireError("ready for what it was not given")
+            raise WireError("ready for an assignment that it was not given")
         self._answered = True
         self.worker.reclaim()
         self.rate, self.build_s = message.rate, message.build_s
@@ -148,11 +148,11 @@ class Seat:
         self.worker.send(block_head(block, urgent), lend=not urgent)
 
     def listened_from(self, now: float) -> None:
-        """Count no silence from before: nobody has listened, since this process itself stood still."""
+        """Forget earlier silence: this process itself stood still and could not hear anything."""
         self._heard_since = now
 
     def overdue(self, busy: bool) -> str | None:
-        """Return why the worker takes too long; None where it does not, or has nothing to do."""
+        """Return why the worker is taking too long; None if it is not, or has nothing to do."""
         worker = self.worker
         if worker is None or (self._answered and not busy):
             return None
@@ -173,7 +173,7 @@ class Seat:
         self._faults_in_a_row = 0
 
     def failed(self) -> bool:
-        """Take note of a fault, and put an end to the worker; return whether another may be started."""
+        """Count a fault and end the worker; return whether another may be started."""
         self.end()
         self._faults += 1
         self._faults_in_a_row += 1
@@ -181,7 +181,7 @@ class Seat:
         return self._faults_in_a_row < most and self._faults < 10 * most
 
     def restart(self, messages: "queue.Queue[WorkerMessage]") -> bool:
-        """Start another worker; return whether that went well, which it does unless the system refuses it."""
+        """Start another worker; return whether the system allowed it."""
         try:
             self.start(messages)
         except DeviceError:
@@ -189,17 +189,17 @@ class Seat:
         return True
 
     def end(self) -> None:
-        """Put an end to the worker."""
+        """End the worker."""
         if self.worker is not None:
             self.worker.end()
             self.worker = None
 
 
 def band_pixels(seats: Sequence[Seat], job: Job, most: int | None) -> int:
-    """Return how many pixels a band of a job has that some devices are to share; at most `most`.
+    """Return how many pixels the bands of a job that some devices share should have, at most `most`.
 
-    It goes by the self-test's speeds, not by those of whoever is ready first: bands that suit a slow device would cut a
-    fast one's blocks to pieces.
+    The self-test's speeds decide, not those of the workers that are ready first: bands that suit a slow device would be
+    too small for the blocks of a fast one.
     """
     speeds = [seat.choice.speed for seat in seats]
     by_time = int(sum(speeds) * _BAND_S / job.iterations) if all(speeds) else job.view.pixels

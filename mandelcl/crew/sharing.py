@@ -1,6 +1,6 @@
-"""Which block goes to which worker: by speed, smaller towards the end, and again where somebody fails or is late.
+"""Which block goes to which worker: by speed, smaller towards the end, and again if a worker fails or is late.
 
-No OpenCL and no processes here: it is tested with workers that exist only in the test.
+It uses neither OpenCL nor processes, so it can be tested with simulated workers.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from mandelcl.block import Block
 
-# A worker has so many blocks at once: two in flight and one on its way back.
+# How many blocks a worker has at once: two in flight and one being returned.
 DEPTH = 3
-# A block is a quarter of a worker's share of what is left. A slow worker's is smaller by as much as it is slower than
-# the fastest, within bounds: where it turns out dense it comes late, and what the worker is to check comes later still.
+# A block is a quarter of a worker's share of what is left. A slower worker's is smaller still, within bounds, in
+# proportion to its speed: if its block takes longer than expected, the picture and other devices' results wait for it.
 _PART = 4
 _MOST_SLOWER = 16
 
@@ -37,11 +37,11 @@ class _Member:
 class ShareOut:
     """The blocks of a picture, handed out to workers.
 
-    They come from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block is
-    as large as a worker's share, by its speed, of what is left, divided by four, or more for a slow worker: the last
-    blocks end together. Each worker cuts its own: the small ones of a slow worker would keep a fast one waiting. When
-    nothing is left, or there is no room for more, those that still run elsewhere are handed out once more: the first
-    result counts.
+    They are cut from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block
+    is a quarter, or less for a slow worker, of a worker's share by speed of what is left, so that the last blocks end
+    together. Blocks are cut for each worker: the small ones of a slow worker would not keep a fast one busy. When
+    nothing is left, or there is no room for more, blocks that other workers have not finished are handed out a second
+    time, and the first result counts.
     """
 
     def __init__(self, bands: Iterable[Block], pixels: int, room: Callable[[bool], bool]) -> None:
@@ -92,7 +92,7 @@ class ShareOut:
         return name in self._members and bool(self._members[name].blocks)
 
     def take(self, name: str) -> Block | None:
-        """Return a block for a worker; None where there is none for it now."""
+        """Return a block for a worker; None if there is none for it now."""
         member = self._members[name]
         if len(member.blocks) >= DEPTH:
             return None
@@ -104,7 +104,7 @@ class ShareOut:
         return block
 
     def finish(self, name: str, block: Block) -> bool:
-        """Take note of a result; False where another worker was faster, and the result is of no use."""
+        """Take note of a result; return False if another worker was faster and the result is not needed."""
         if name in self._members:
             self._members[name].blocks.discard(block)
             self._members[name].unconfirmed.discard(block)
@@ -114,9 +114,9 @@ class ShareOut:
         return True
 
     def _region(self, member: _Member) -> Block | None:
-        """Return what to cut a worker's block from: what comes first of all that is large enough for it to be busy.
+        """Return what to cut a worker's block from: the first free region that is large enough to keep it busy.
 
-        Then a fresh band; and without any the largest rest.
+        If there is none, that is a new band; if there is no band either, the largest region that is free.
         """
         enough = [region for region in self._free if region.pixels >= member.least]
         if enough:
@@ -130,7 +130,7 @@ class ShareOut:
         return max(self._free, key=lambda region: region.pixels, default=None)
 
     def _cut(self, region: Block, member: _Member) -> Block:
-        """Cut a worker's share off a region: whole rows, or a piece of the first; no rest is too small for it."""
+        """Cut a worker's share off a region: whole rows or part of the first row, leaving no rest that is too small."""
         rates = [other.rate for other in self._members.values()]
         slower = min(max(rates) / member.rate, _MOST_SLOWER)
         share = int(self._left * member.rate / sum(rates) / (_PART * slower))
@@ -149,9 +149,9 @@ class ShareOut:
         return piece
 
     def _late(self, member: _Member) -> Block | None:
-        """Return the block that has been under way elsewhere for longest, if it is not yet done twice.
+        """Return the block that another worker has had for longest, unless two have it.
 
-        Where there are more, but no room for them, it is what the room waits for; who has something to do leaves it.
+        While bands are left but lack room, that block may be what the room waits for; a busy worker does not take it.
         """
         if not self._dry and member.blocks:
             return None
@@ -165,5 +165,5 @@ class ShareOut:
 
 
 def _whole(part: int, of: int, least: int, most: int) -> int:
-    """Return how much to take: `part`, or all where that is not too much and the rest would be less than `least`."""
+    """Return how much to take: `part`, or all if that is at most `most` and the rest would be less than `least`."""
     return of if of - part < least and of <= most else part

@@ -1,4 +1,4 @@
-"""A device whose worker says what it is doing, so that its parent can tell a long build or launch from a hang."""
+"""A device that reports what it is doing, so that the worker's parent can tell a long build or launch from a hang."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ _ENDED = 0  # the status of an event that has ended; below that are errors
 class WatchedDevice(Device):
     """A device that tells a channel when it builds, and notes when a launch or a copy has ended.
 
-    Some drivers compile a kernel when it is launched first, and again for another shape of work-group: such a launch
-    counts as building until it has ended. `between` is what the worker does when it does not build.
+    Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
+    counts as building until it has ended. `between` is what the worker reports when it is not building.
     """
 
     def __init__(self, device: Device, channel: Channel) -> None:
@@ -50,13 +50,13 @@ class WatchedDevice(Device):
         self.progressed()
 
     def progressed(self) -> None:
-        """Note that something has ended: what comes next is given its time afresh."""
+        """Note that something has ended: the time allowed for the next step starts again."""
         if self._first:
             self._first = [event for event in self._first if event.command_execution_status > _ENDED]
         self._channel.note(BUILDING if self._first else self.between)
 
     def forget(self) -> None:
-        """Take no kernel for launched: those of another program come."""
+        """Treat all kernels as not yet launched: those of another program follow."""
         self._launched.clear()
 
     @contextmanager

@@ -91,13 +91,13 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
 def arguments(kernel: str, values: Mapping[str, Any]) -> list[Any]:
     """Return a kernel's arguments in its order, each as the driver takes it.
 
-    Words are ints, pairs are sequences of two. Raises TypeError where a value is missing, unknown or too many: mixed up
-    they would compile and run.
+    Words are ints, pairs are sequences of two. Raises TypeError for a missing or unknown value: a driver would run a
+    kernel with mixed-up arguments.
     """
     parameters = KERNELS[kernel]
     if values.keys() != parameters.keys():
         wrong = ", ".join(sorted(values.keys() ^ parameters.keys()))
-        raise TypeError(f"the kernel {kernel} is launched with other arguments than it has: {wrong}")
+        raise TypeError(f"the kernel {kernel} has other parameters than the values given: {wrong}")
     return [_MAKERS[parameters[name]](values[name]) for name in parameters]
 
 
@@ -109,7 +109,7 @@ def _pair(kind: type[np.int32] | type[np.uint32]) -> Any:
     def pair(value: Any) -> Any:
         made = np.array([int(part) for part in value], kind)
         if made.shape != (2,):
-            raise TypeError(f"a kernel's argument is {made.size} words instead of two")
+            raise TypeError(f"a kernel argument has {made.size} words instead of two")
         return made
 
     return pair

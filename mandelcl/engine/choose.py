@@ -20,10 +20,10 @@ _TYPES = ("cpu", "gpu", "accelerator")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A device, the job with its number and rounding settled for it, and what the user should know of it.
+    """A device, the job with its number and rounding settled for it, and warnings for the user.
 
-    `loop_limit` is the self-test's: after how many iterations the driver stops a work-item's loops, 0 for never.
-    `speed` is, too: about how many iterations a second the device makes; 0 where it has not been tested.
+    `loop_limit` and `speed` come from the self-test: the number of iterations after which the driver stops a
+    work-item's loops, 0 for none; and about how many iterations a second the device makes, 0 if it was not tested.
     """
 
     device: Device
@@ -35,7 +35,7 @@ class Choice:
 
 
 def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> list[Device]:
-    """Return the devices that any SPEC names, in the loader's order; all of them where there is no SPEC.
+    """Return the devices that any SPEC names, in the loader's order; all devices if there is no SPEC.
 
     A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
     Raises NoDeviceError for one that names nothing.
@@ -84,9 +84,9 @@ def _names(spec: str, device: Device) -> bool:
 def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choice:
     """Return the fastest of the devices that pass the self-test, with the job settled for it.
 
-    Speed is the self-test's: steps z² + c a second in the job's number and rounding. With GPUs among the devices only
-    these are tried, then those with vectors of their own, so that a first run tests no more than it has to. With
-    `self_test` off the first device is taken as it is. Raises DeviceError where none will do, with each one's reason.
+    Speed is the self-test's: steps z² + c a second in the job's number and rounding. GPUs are tried first, then devices
+    with vectors, then the rest, so that a first run tests no more than it must. With `self_test` off the first device
+    is returned untested. Raises DeviceError if no device can do the job, with the reason for each.
     """
     number, warnings = settle_number(job, devices)
     if not self_test:
@@ -114,10 +114,10 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
 def several(
     job: Job, devices: Sequence[Device], self_test: bool = True, required_specs: Collection[str] | None = None
 ) -> tuple[list[Choice], list[str]]:
-    """Return the devices that share a job, which is settled for all of them alike, and notes on those left out.
+    """Return the devices that share a job, settled alike for all of them, and notes on those left out.
 
     `auto` rounding is fused unless one of them has fma in software. A device that fails the self-test, or would give
-    other bits, is left out. Raises DeviceError where its SPEC is in `required_specs`, by default each, or none is left.
+    other bits, is left out. Raises DeviceError if its SPEC is in `required_specs` (by default all), or none is left.
     """
     number, warnings = settle_number(job, devices)
     if not self_test:
@@ -143,7 +143,7 @@ def several(
         raise DeviceError(f"no device can do this job; {'; '.join(reasons.values())}")
     missed = [reason for spec, reason in reasons.items() if required_specs is None or spec in required_specs]
     if missed:
-        raise DeviceError(f"not every device that is named can do this job; {'; '.join(missed)}")
+        raise DeviceError(f"not every device named can do this job; {'; '.join(missed)}")
     return choices, [f"left out: {reason}" for reason in reasons.values()]
 
 
@@ -158,8 +158,8 @@ def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]
 def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tuple[str, ...]]:
     """Return the number that a job is to use, and warnings.
 
-    A number that the user names is used, with a warning where it does not resolve the view. `auto` takes the first of
-    `fixed.candidates` that does. Raises InvalidInputError where there is none, or the named one cannot do the job.
+    A number that the user names is used, with a warning if it does not resolve the view. `auto` takes the first of
+    `numbers.candidates` that does. Raises InvalidInputError if there is none, or the named one cannot do the job.
     """
     if job.number != "auto":
         number = by_name(job.number)
@@ -196,10 +196,10 @@ def _beyond(number: NumberFormat, job: Job) -> str | None:
 
 
 def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.SelfTestResult]:
-    """Return the rounding and the variant for a device, and the self-test's verdict on them.
+    """Return the rounding and the variant for a device, and the result of its self-test with them.
 
-    `auto` is the number's first rounding unless its fma is software. Of numbers with digits of two kinds it takes the
-    faster.
+    `auto` is the number's first rounding unless its fma is software. If a number's digits may be of two kinds, the
+    faster kind is chosen.
     """
     test = partial(selftest.result, device, number, formula=job.formula)
     preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
@@ -218,7 +218,7 @@ def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str
 
 
 def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> str | None:
-    """Return why a device with this verdict must not be used for a job; None if it may."""
+    """Return why a device with this self-test result must not be used for a job; None if it may."""
     if not result.passed:
         return f"self-test failed: {result.reason}"
     if not result.denormals and number.reaches_denormals(job.view, job.formula):

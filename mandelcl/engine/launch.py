@@ -1,4 +1,4 @@
-"""A launch of the loop under way: wait for it, ask how long it ran and what it left alive."""
+"""A running launch of the loop: wait for it, and ask how long it took and how many orbits survived."""
 
 import time
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from mandelcl.words import Words
 
 @dataclass(slots=True)
 class RunningLaunch:
-    """A launch under way: `strides` strides of iterations of at most `orbits` orbits.
+    """A running launch: `strides` strides of iterations of at most `orbits` orbits.
 
-    `survivors` is, once it has been waited for, how many orbits it left alive; 0 where it reached the cap.
+    Once it has been waited for, `survivors` is how many orbits have not escaped; 0 if it ran to the cap.
     """
 
     orbits: int
@@ -27,13 +27,13 @@ class RunningLaunch:
 
     @property
     def survivors(self) -> int:
-        """Orbits that it left alive."""
+        """Orbits that have not escaped."""
         return int(self._survivor_total[0])
 
     def seconds(self, ready: float) -> float:
-        """Return how long it ran, by the device's clock or, where that is of no use, by the host's.
+        """Return how long it ran, by the device's clock, or by the host's if that is unusable.
 
-        `ready` is when the device was free to begin with it, as the host saw it.
+        `ready` is the host's time at which the device was free to start it.
         """
         seconds = event_seconds(self._event)
         if seconds is not None:

@@ -18,13 +18,13 @@ HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], Words]
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
-_MOST_SPARE = 4  # blocks whose memory is kept: two in flight, one on its way back, one of another shape
+_MOST_SPARE = 4  # blocks whose memory is kept: two in flight, one being copied back, one of another shape
 
 
 class Memory:
-    """Memory for one block in flight of a resolved job: its results and, made when first needed, two survivors' lists.
+    """Device memory for one block of a resolved job: its results and, allocated on first use, two lists of survivors.
 
-    The block has at most `pixels` pixels. A list takes `capacity` orbits: `width`, those of a row, at the least.
+    The block has at most `pixels` pixels. A list holds `capacity` orbits, at least the `width` of a row.
     """
 
     def __init__(self, device: Device, job: Job, pixels: int, width: int) -> None:
@@ -46,7 +46,7 @@ class Memory:
         return self._lists
 
     def guard(self) -> None:
-        """Enqueue the filling of the results with NO_COUNT, so that what is never written shows."""
+        """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised."""
         self._device.fill(self.results, NO_COUNT, self._results_bytes)
 
     def swap_lists(self) -> None:
@@ -54,9 +54,9 @@ class Memory:
         self._lists.reverse()
 
     def read_results(self, block: Block, host: HostMemory, guarded: bool) -> tuple[Words, Event]:
-        """Return the results of a block, words × height × width, and the event after which they are there.
+        """Return the results of a block, words × height × width, and the event that ends their copy.
 
-        The block's last launch has been waited for. Where `guarded`, what is not copied shows as NO_COUNT.
+        The block's last launch must have been waited for. With `guarded`, words that are not copied stay NO_COUNT.
         """
         results = host(block, (self.words, block.height, block.width))
         if guarded:
@@ -65,7 +65,7 @@ class Memory:
 
 
 class Spare:
-    """Memory of a device that no block uses, for the next one or the next job; the oldest goes first."""
+    """Device memory that no block uses, kept for the next block or job; the oldest is dropped first."""
 
     def __init__(self) -> None:
         self._kept: list[Memory] = []
@@ -86,7 +86,7 @@ class Spare:
         del self._kept[:-_MOST_SPARE]
 
     def clear(self) -> None:
-        """Let go of all of it."""
+        """Release all of it."""
         self._kept.clear()
 
 
@@ -101,9 +101,9 @@ def orbit_bytes(job: Job) -> int:
 
 
 def _list_capacity(device: Device, orbit_bytes: int) -> int:
-    """Return how many orbits a launch may leave alive: many more than saturate the device, few enough for its memory.
+    """Return how many orbits a list may hold: many more than saturate the device, few enough for its memory.
 
-    A CPU's memory is the host's, and needs few orbits.
+    A CPU shares the host's memory, and a few orbits saturate it.
     """
     most = _GPU_LIST_BYTES if device.type == "gpu" else _CPU_LIST_BYTES
     size = min(most, device.max_alloc_bytes, device.memory_bytes // _LIST_SHARE)

@@ -26,11 +26,11 @@ _SURVIVORS_LOCAL = 64
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a program is run: what changes its speed and its safety, never a byte of its results.
+    """How a program is run: what affects its speed and safety, never a byte of its results.
 
     `shortcuts` end orbits early that are known never to escape. With `guarded`, memory for results is filled with
-    NO_COUNT before they are computed. `loop_limit` is after how many iterations the driver stops a work-item's loops,
-    0 for never. A first launch runs about `first_iterations`, where that is far from the cap.
+    NO_COUNT before they are computed. `loop_limit` is the number of iterations after which the driver stops a
+    work-item's loops, 0 for none. A first launch runs about `first_iterations`, if that is far below the cap.
     """
 
     shortcuts: bool = True
@@ -67,19 +67,19 @@ class Program:
 
     @property
     def first_strides(self) -> int:
-        """Strides that a first launch may run, where that is not up to the cap.
+        """Strides that a first launch may run.
 
         With shortcuts nearly all orbits are decided early. A work-item waits for the last of its orbits, so the few
-        that are not go on in a launch of their own, side by side.
+        that remain continue in a launch of their own, packed together.
         """
         first = max(1, self.execution.first_iterations // self.variant.stride)
         return first if self.execution.shortcuts and self.strides > 4 * first else self.strides
 
     @property
     def most_strides(self) -> int:
-        """Strides that a launch may run: where the driver stops a work-item's loops after so many iterations, fewer.
+        """Strides that a launch may run: fewer than to the cap if the driver stops long loops.
 
-        Every step may be made twice, in its stride and then tested, and may hold loops of its own.
+        Every step may be made twice, once in its stride and once to find the escape, and may contain loops of its own.
         """
         if not self.execution.loop_limit:
             return self.strides
@@ -88,20 +88,20 @@ class Program:
 
     @property
     def saturation(self) -> int:
-        """Orbits below which a launch takes as long as with that many."""
+        """Orbits that keep the device busy; a launch of fewer takes as long."""
         return self.variant.saturation(self.device.compute_units)
 
     def allocate(self, pixels: int, width: int) -> Memory:
-        """Return memory for a block of at most `pixels` pixels whose lists take `width` orbits at the least."""
+        """Return memory for a block of at most `pixels` pixels, with lists of at least `width` orbits."""
         return Memory(self.device, self.job, pixels, width)
 
     def launch_block(self, memory: Memory, block: Block, first_row: int, rows: int, strides: int) -> RunningLaunch:
-        """Start rows of a block and run `strides` strides; results and survivors are left in `memory`."""
+        """Start some rows of a block and run `strides` strides; results and survivors are written to `memory`."""
         values = self._block_values(block) | {"first_row": first_row, "rows": rows}
         return self._launch_rows(memory, block.width, rows, strides, values)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, strides: int) -> RunningLaunch:
-        """Run `strides` strides of orbits that never escape, for timing: where all words but R² are 0."""
+        """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere."""
         words = np.zeros(self._encoded_view(self.job.view).size, np.uint32)
         radius_squared = self.number.encode(Fraction(4))
         words[: radius_squared.size] = radius_squared
@@ -127,7 +127,7 @@ class Program:
         return self._launch(self._block_kernel, "advance_block", items, local, values, memory, strides, columns * rows)
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, strides: int) -> RunningLaunch:
-        """Go on for `strides` strides with the `total` survivors of the last launch, which have done `start`."""
+        """Continue the `total` survivors of the last launch, `start` strides in, for `strides` more."""
         saved, survivors = memory.lists()
         memory.swap_lists()
         values = self._block_values(block) | self._limits(strides, start + strides >= self.strides)
@@ -140,7 +140,7 @@ class Program:
     def launch_rectangles(
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
     ) -> RunningLaunch:
-        """Start `total` slots of rectangles and run `strides` strides; `pixels` says which slots of which."""
+        """Start `total` slots of rectangles and run `strides` strides; `pixels` says which ones."""
         kernel = self.rectangles_kernel("advance_rectangles")
         finishes = strides >= self.strides
         values = self._block_values(block) | dict(pixels) | {"total": total}
@@ -205,7 +205,7 @@ class Program:
         return RunningLaunch(orbits, strides, event, copied, survivors, time.perf_counter())
 
     def prepare(self) -> None:
-        """Build now what would be built when first used."""
+        """Build now what would otherwise be built on first use."""
         _ = self._block_kernel, self._survivors_kernel
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How fast a built program is when no orbit escapes: what a launch is planned by."""
+"""How fast a built program is when no orbit escapes, from which launches are planned."""
 
 import json
 import math
@@ -10,13 +10,13 @@ from mandelcl.engine.program import Program
 
 _TARGET_S = 2e-3
 _MOST_STRIDES = 1 << 24
-_REPEATS = 5  # the best counts: what is remembered must not be that somebody else was busy for a moment
+_REPEATS = 5  # the best counts: a moment when the machine was busy must not be remembered
 
 
 def iterations_per_second(program: Program) -> float:
     """Return iterations a second of a launch that fills the device with orbits that never escape.
 
-    Measured on c = 0, and remembered by device and kernel text, so it costs some hundredths of a second once.
+    It is measured on c = 0 and remembered by device and kernel text, so it costs a few hundredths of a second, once.
     """
     text = program.text("block")
     device = program.device
@@ -56,6 +56,6 @@ def _measure(program: Program) -> float:
         strides *= 4
         seconds = timed(strides)
     if not seconds:
-        return float(columns * rows)  # not even a few strides may be run at once: nothing to learn here
+        return float(columns * rows)  # not even a few strides may be run at once, so nothing can be measured
     best = min(seconds, *(timed(strides) for _ in range(_REPEATS - 1)))
     return columns * rows * strides * program.variant.stride / (best or seconds)

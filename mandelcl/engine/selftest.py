@@ -1,7 +1,7 @@
-"""Prove that a device computes correctly, and probe what it does not say of itself.
+"""Test that a device computes correctly, and measure what it does not report about itself.
 
-A device is tested with the very parts and lanes that the loop uses, before it is first used for a job. The verdict is
-remembered by device, driver and source text, so it costs its fraction of a second once.
+A device is tested with the same kernel parts and lanes that the loop uses, before it is first used for a job. The
+result is remembered by device, driver and source text, so the test costs its fraction of a second only once.
 """
 
 import json
@@ -36,7 +36,7 @@ _TRIALS = 3
 _REHEARSAL_S = 10
 _LOOP_TRIED = 1 << 17
 
-# Launches a kernel for so many steps, and returns the seconds that it took.
+# Launches a kernel for a number of steps, and returns the seconds that it took.
 Launcher: TypeAlias = Callable[[int], float]
 
 _SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
@@ -68,10 +68,10 @@ def result(
     options: tuple[str, ...] = (),
     formula: Formula = MANDELBROT,
 ) -> SelfTestResult:
-    """Return the self-test's verdict for a formula in a number and rounding; from the cache where nothing has changed.
+    """Return the result of the self-test of a formula in a number and rounding, from the cache if nothing has changed.
 
     `variant` is by default the one that suits the device; the test depends on its lanes and digits. `options` are
-    further build options: with relaxed maths, say, the test must fail.
+    extra build options: with relaxed maths, for instance, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
         return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
@@ -89,9 +89,7 @@ def result(
     try:
         result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
-        return SelfTestResult(
-            False, str(error), False, 0.0, False, 0
-        )  # not remembered: it may be out of memory, or mended
+        return SelfTestResult(False, str(error), False, 0.0, False, 0)  # not remembered: it may work another time
     _SEEN[key] = result
     disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
@@ -99,7 +97,7 @@ def result(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What `mandelcl devices` tells: every number in every rounding taken together.
+    """What `mandelcl devices` shows: every number in every rounding taken together.
 
     `fma` is `"fast"` or `"slow"` (measured); `denormals` is `"kept"`, or `"flushed"` with the numbers and roundings in
     which they are; both are `"unknown"` where the test failed.
@@ -112,7 +110,7 @@ class Summary:
 
 
 def summary(device: Device) -> Summary:
-    """Return the verdicts of all numbers and roundings that the device offers, as one."""
+    """Return the results for all numbers and roundings that the device offers, as one."""
     results = {
         (number.name, rounding): result(device, number, rounding)
         for number in NUMBERS.values()
@@ -137,7 +135,7 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
 
 
 def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
-    """Return how a process of its own fared in the self-test: empty, or why it ended."""
+    """Run the self-test in another process; return why it failed, or an empty string."""
     code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
     command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
     try:
@@ -148,7 +146,7 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
 
 
 def _chains(number: NumberFormat) -> int:
-    """Return how many chains the speed test has: what wide numbers write out takes long to compile."""
+    """Return how many chains the speed test has: the unrolled code of wide numbers takes long to compile."""
     return 4 if number.words <= FP128.words else 1
 
 
@@ -162,7 +160,7 @@ def _text(number: NumberFormat, rounding: str, variant: Variant, formula: Formul
 
 @cache
 def _own_text() -> str:
-    """Return the text of the test itself: a verdict is worth no more than the questions that were asked."""
+    """Return the text of the test itself: when it changes, remembered results no longer hold."""
     this_file = Path(__file__)
     packages = [this_file.parents[1] / name for name in ("numbers", "formulas")]
     modules = [
@@ -231,7 +229,7 @@ def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Wo
 
 
 def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFormat, lanes: int) -> Launcher:
-    """Return what launches a kernel that fills the device, for so many steps, and tells how many seconds it took."""
+    """Return a function that launches a kernel on the whole device, for a number of steps, and returns the seconds."""
     local = (1,) if lanes > 1 else None
     point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
     kernel = kernel_of(program, name)
@@ -247,12 +245,12 @@ def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFo
 
 
 def _items(device: Device, lanes: int) -> int:
-    """Return with how many work-items a device is full."""
+    """Return how many work-items fill a device."""
     return device.compute_units * (4 if lanes > 1 else 512)
 
 
 def _long_enough(launch: Launcher) -> tuple[int, float]:
-    """Return a number of steps that takes long enough for the clock, and the seconds that it takes at best."""
+    """Return a number of steps that takes long enough to be timed, and the least seconds that it took."""
     launch(1)  # some drivers compile on the first launch
     steps, seconds = 1, 0.0
     while seconds < _SPEED_TARGET_S and steps < 1 << 24:
@@ -271,9 +269,9 @@ def _is_software(fma: Launcher, sums: Launcher) -> bool:
     """Return whether fma takes so much longer than a product and a sum that it must be software.
 
     In hardware it takes 0.5 to 1.4 times as long, in software 25 to 200 times. The answer decides how `auto` rounds, so
-    it must not depend on who else is busy with the device: one launch that is quick enough is proof.
+    it must not depend on what else the device is doing: one launch that is fast enough is proof.
     """
-    steps = max(1, _long_enough(sums)[0] // 4)  # fewer will do: where it is software, they take longer
+    steps = max(1, _long_enough(sums)[0] // 4)  # fewer are enough: in software they take much longer
     quickest = min(sums(steps) for _ in range(_TRIALS))
     fma(1)
     return all(fma(steps) > _SOFTWARE_FMA * quickest for _ in range(_TRIALS))

@@ -1,4 +1,4 @@
-"""The kernel sources: find `cl/`, and assemble its parts into the one annotated string that a driver gets."""
+"""The kernel sources: find `cl/`, and assemble its parts into the one string that a driver compiles."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Find, by measurement, the shape of the kernels that is fastest on a device, and remember it.
 
-One choice at a time, from the shape of the device's class: the best value of each is kept for the next. A shape whose
-counts differ from the class's is never taken: tuning changes no result.
+The search begins with the shape of the device's class and changes one choice at a time, keeping the best value of each
+for the next. A shape that gives different counts is never taken: tuning changes no result.
 """
 
 import time
@@ -76,10 +76,10 @@ def tune(
     seconds: float = SECONDS,
     progress: Callable[[Variant, float | None], None] | None = None,
 ) -> Tuned:
-    """Return the fastest shape found in so many seconds, and remember it for later runs.
+    """Return the fastest shape found in `seconds`, and remember it for later runs.
 
-    `progress` is called with each shape tried and its iterations a second; None where it does not work here.
-    Raises DeviceError where the device does not pass its self-test.
+    `progress` is called with each shape tried and its iterations a second; None if it does not work on the device.
+    Raises DeviceError if the device fails its self-test.
     """
     started = time.perf_counter()
     forget(device, number)
@@ -105,7 +105,7 @@ def tune(
 
 
 def _candidates(class_variant: Variant, choices: Choices, best: Callable[[], Variant]) -> Iterator[Variant]:
-    """Yield shapes that differ from the best so far in one choice; none twice."""
+    """Yield shapes that differ from the best so far in one choice, each once."""
     seen = {class_variant}
     for names, values in choices.items():
         for value in values:

@@ -10,7 +10,7 @@ from mandelcl.engine import source
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
-_CPU_PRODUCTS_UNROLLED = 121  # of the next width a CPU's compiler takes minutes
+_CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Variant:
         return self.lane_columns, self.lanes // self.lane_columns * self.vectors
 
     def saturation(self, compute_units: int) -> int:
-        """Return with how many orbits in flight a device of so many compute units is busy; fewer take as long."""
+        """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""
         return compute_units * self.orbits * (1 if self.lanes > 1 else 1024)
 
     def defines(self) -> dict[str, int]:
@@ -97,7 +97,7 @@ class Suited:
 def suited(device: Device, number: NumberFormat, double_digits: bool | None = None) -> Suited:
     """Return the shape to use: what was tuned for this device, driver and kernels, else what suits its class.
 
-    The one place that decides. `double_digits` is by default whether the device has double; it matters to fixed point.
+    This is the one place that decides. `double_digits`, for fixed point, is by default whether the device has double.
     """
     digits = device.fp64 if double_digits is None else double_digits
     of_class = _class_variant(device, number, digits)
@@ -105,19 +105,19 @@ def suited(device: Device, number: NumberFormat, double_digits: bool | None = No
     payload = cache.read("tuning", key)
     if payload is None:
         note = "the tuning file is damaged" if cache.holds("tuning", key) else ""
-        return Suited(of_class, "class", note and f"{device.label}: {note}; `mandelcl tune` makes it anew")
+        return Suited(of_class, "class", note and f"{device.label}: {note}; `mandelcl tune` writes a new one")
     try:
         values = json.loads(payload)
         if values["made_for"] != _made_for(device):
             why = "the driver or the kernels have changed since it was tuned"
-            return Suited(of_class, "class", f"{device.label}: {why}; `mandelcl tune` does it again")
+            return Suited(of_class, "class", f"{device.label}: {why}; run `mandelcl tune` again")
         tuned = Variant.from_json(values["variant"])
     except (KeyError, TypeError, ValueError):
         return Suited(
-            of_class, "class", f"{device.label}: the tuning file makes no sense; `mandelcl tune` makes it anew"
+            of_class, "class", f"{device.label}: the tuning file makes no sense; `mandelcl tune` writes a new one"
         )
     if tuned.double_digits != of_class.double_digits or tuned.digits_unrolled != of_class.digits_unrolled:
-        return Suited(of_class, "class")  # chosen elsewhere, by the number
+        return Suited(of_class, "class")  # the number decides these
     return Suited(tuned, "tuned")
 
 
@@ -144,7 +144,7 @@ def _made_for(device: Device) -> str:
 
 @remembered
 def _kernels() -> str:
-    """Return the text of all kernels: a shape is only as good as the code that it was measured with."""
+    """Return the text of all kernels: a shape is tuned for the code that it was measured with."""
     return "".join(path.read_text(encoding="utf-8") for path in sorted(source.folder().glob("*.cl")))
 
 
@@ -172,7 +172,7 @@ def _class_variant(device: Device, number: NumberFormat, double_digits: bool) ->
 
 
 def _digits_variant(device: Device, number: NumberFormat, double_digits: bool) -> Variant:
-    """Return a shape that keeps what is written out, and so the time to compile, within bounds for any width."""
+    """Return a shape that bounds how much code is unrolled, and so the time to compile, for any width."""
     lanes = min(8, device.vector_width(double=number.vector_is_double(double_digits)))
     work = number.products
     if lanes > 1:
@@ -184,7 +184,7 @@ def _digits_variant(device: Device, number: NumberFormat, double_digits: bool) -
 
 
 def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:
-    """Return the work-group shape nearest to the one wanted that has at most `limit` work-items."""
+    """Return a work-group shape of at most `limit` work-items, by halving the longer side of the one given."""
     while columns * rows > max(1, limit):
         if rows >= columns:
             rows = (rows + 1) // 2

@@ -1,1 +1,1 @@
-"""What is written for users and read again: a module a format, drafts, paths."""
+"""Files that users name, written and read: a module for each format, drafts, and paths."""

@@ -1,6 +1,6 @@
 """The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32) and `job` (JSON).
 
-`numpy.load` reads it. The same field gives the same bytes: no time, no platform's byte order.
+`numpy.load` reads it. The same field gives the same bytes: they depend on neither the time nor the platform.
 """
 
 import ast
@@ -81,7 +81,7 @@ def read_job(file: BinaryIO) -> Job:
 def read_archive(file: BinaryIO) -> Field:
     """Return the field; raises FileError, or InvalidInputError for a bad job.
 
-    Sizes are checked before they are believed: what a member may hold follows from the job, and no more is read.
+    Sizes are not trusted: the job says how large each member must be, and no more is read.
     """
     return _read(file, _field)
 
@@ -141,7 +141,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
 
 
 def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """Return a member to read, packed as mandelcl or numpy pack: of other ways Python has more errors to offer."""
+    """Return a member to read, packed as by mandelcl or numpy; other ways of packing would raise other errors."""
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise FileError(f"the field's {name} is packed in a way that .npz files are not")
@@ -168,8 +168,8 @@ def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
 def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> npt.NDArray[Any]:
     """Return the array of that name, which must have the dtype and the shape of the job's view.
 
-    Values are looked at as they are read, so that a file of nonsense is given up early. Raises MemoryError where the
-    array would not fit.
+    Values are checked as they are read, so that a file of nonsense is refused early. Raises MemoryError if the array
+    would not fit.
     """
     expected = (job.view.height, job.view.width)
     info = archive.getinfo(f"{name}.npy")

@@ -78,7 +78,7 @@ def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture
 
 
 def check_replaceable(path: str | Path) -> None:
-    """Raise FileError where what lies in the path's place may not be replaced."""
+    """Raise FileError if what exists at the path may not be replaced."""
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)

@@ -26,7 +26,7 @@ def target(path: str | Path) -> Path:
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:
-    """Raise FileError where there is something else than a file."""
+    """Raise FileError if something other than a file exists there."""
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
@@ -55,7 +55,7 @@ def read_bounded(place: Path, most: int) -> bytes:
 
 
 def paths_of(paths: Any) -> tuple[str | Path, ...]:
-    """Return one path, or those of a sequence, as they are; raises InvalidInputError for what is none."""
+    """Return one path, or those of a sequence, as a tuple; raises InvalidInputError for anything else."""
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
     outputs = tuple(paths) if several else (paths,)
     if not outputs:
@@ -66,7 +66,7 @@ def paths_of(paths: Any) -> tuple[str | Path, ...]:
 
 
 def unchecked(_place: Path) -> None:
-    """Find nothing wrong with a place."""
+    """Accept any path."""
 
 
 def move(draft: Path, place: Path) -> None:

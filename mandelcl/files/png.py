@@ -73,8 +73,8 @@ def _pack_lines(pixels: npt.NDArray[np.uint8], level: int, last: bool) -> tuple[
 def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
     """Return the texts of a PNG that have some keywords, without decoding pixels.
 
-    What others a picture carries is not unpacked. Raises FileError for a damaged or cut-off file, and for one with
-    more texts or chunks than any picture has.
+    Other texts are not unpacked. Raises FileError for a damaged or cut-off file, and for one with more texts or chunks
+    than any picture has.
     """
     if file.read(len(_SIGNATURE)) != _SIGNATURE:
         raise FileError("neither a PNG picture nor a mandelcl field")

@@ -1,1 +1,1 @@
-"""OpenCL on this machine: runtimes made visible, devices found and asked, known faults of drivers."""
+"""OpenCL on this machine: runtimes made visible, devices discovered and used, known faults of drivers."""

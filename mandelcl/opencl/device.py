@@ -1,4 +1,4 @@
-"""OpenCL devices: find them, ask what they are, hold a context and a queue on each."""
+"""OpenCL devices: discover them, read their properties, and hold a context and queues on each."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,11 @@ BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
-_TRUSTED_EVENT_NS = 1000  # a clock that says less than a microsecond says nothing
+_TRUSTED_EVENT_NS = 1000  # times below a microsecond are not trusted
 
 
 class Device:
-    """One OpenCL device: what it says of itself and, once used, its context and queue.
+    """One OpenCL device: its properties and, once used, its context and queues.
 
     `spec` is `platform:device`, the numbers under which the loader lists it.
     """
@@ -159,7 +159,7 @@ class Device:
             return event
 
     def fetch(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
-        """Start the copy of a buffer's beginning to the array, beside whatever kernels run; they must not write it."""
+        """Start the copy of a buffer's beginning to the array while kernels run, which must not write to the buffer."""
         with opencl_errors(self):
             event: cl.Event = cl.enqueue_copy(self.copy_queue, array, buffer, is_blocking=False)
             self.copy_queue.flush()
@@ -181,7 +181,7 @@ class Device:
         return min(limit, self.max_group_size)
 
     def partition(self, units: Sequence[int]) -> list[Self]:
-        """Return parts of the device with so many compute units each; raises DeviceError where it cannot be cut so."""
+        """Return parts of the device with these numbers of compute units; raises DeviceError if it cannot be cut so."""
         by_counts: Any = cl.device_partition_property.BY_COUNTS
         properties: list[Any] = [by_counts, *units]
         offered: Any = self.handle.partition_properties
@@ -211,7 +211,7 @@ class Device:
 
 
 def event_seconds(event: cl.Event) -> float | None:
-    """Return how long an event took by the device's clock; None where that clock is of no use."""
+    """Return how long an event took by the device's clock; None if that clock is unusable."""
     nanoseconds: int = event.profile.end - event.profile.start
     return nanoseconds * 1e-9 if nanoseconds > _TRUSTED_EVENT_NS else None
 
@@ -250,7 +250,7 @@ def _code(error: cl.Error) -> str:
 
 
 def discover() -> list[Device]:
-    """Return every OpenCL device that the loader lists, in its order; platforms without devices are passed over."""
+    """Return every OpenCL device that the loader lists, in its order; platforms without devices are skipped."""
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error

@@ -1,7 +1,7 @@
-"""Finished blocks on their way from the devices to the files: bounded memory, several readers, each at its own pace.
+"""Finished blocks between the devices and the files: bounded memory, and several readers, each at its own pace.
 
-A band is a number of whole rows: what a store keeps, and what is dropped from memory once every reader has passed it
-and the store has it. Blocks are pieces of a band; where a band is one block, nothing is copied.
+A band is a number of whole rows: the unit that a store keeps, and that is dropped from memory once every reader has
+passed it and the store has it. Blocks are pieces of a band; if a band is one block, nothing is copied.
 """
 
 import threading
@@ -24,7 +24,7 @@ _WAIT_S = 0.1
 
 @dataclass(slots=True)
 class _Band:
-    """`results` (words × rows × width) is complete where `missing` pixels is 0; `kept`: the store has it."""
+    """`results` (words × rows × width) is complete when `missing` pixels is 0; `kept` says that the store has it."""
 
     results: Words
     missing: int
@@ -42,9 +42,9 @@ class _ReaderProgress:
 class Bands:
     """The bands of a picture that are in memory.
 
-    `stored` are those that `load(band)` can bring back; they are not computed again. `keep(band, results)`, where it is
-    set, is called with each band that is finished, and answers by `kept(band)`; until then the band is not dropped.
-    `memory` bounds the bytes of bands that are finished or handed out, unless a single one is larger.
+    `stored` are those that `load(band)` can read back; they are not computed again. `keep(band, results)`, if set, is
+    called with each finished band and reports back with `kept(band)`; until then the band is not dropped. `memory`
+    bounds the bytes of bands that are finished or handed out, unless a single one is larger.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Bands:
         self._handed_out: dict[int, int] = {}  # bytes of bands that are being computed
         self._loading: set[int] = set()
         self._failure: BaseException | None = None
-        self.check: Callable[[], None] = lambda: None  # called now and then by who waits for room; it may raise
+        self.check: Callable[[], None] = lambda: None  # called from time to time while waiting for room; it may raise
         self._changed = threading.Condition()
 
     def missing(self) -> Iterator[Block]:
-        """Yield the bands that are not stored, from the top; each counts as memory from here on."""
+        """Yield the bands that are not stored, from the top; each counts towards `memory` once it is yielded."""
         for band in range(-(-self.job.view.height // self.band_rows)):
             if band in self.stored:
                 continue
@@ -130,27 +130,27 @@ class Bands:
                     keep(band, entry.results)
 
     def kept(self, band: int) -> None:
-        """Take note that a band need not stay in memory for the store's sake."""
+        """Take note that the store has a band."""
         with self._changed:
             self._bands[band].kept = True
             self._drop()
             self._changed.notify_all()
 
     def reader(self) -> "BandReader":
-        """Return a new reader; all are to be made before the first block is put."""
+        """Return a new reader; all must be made before the first block is put."""
         progress = _ReaderProgress()
         self._readers.append(progress)
         return BandReader(self, progress)
 
     def fail(self, error: BaseException) -> None:
-        """Wake everybody with an error; the first one counts."""
+        """Wake all waiting threads with an error; the first one counts."""
         with self._changed:
             self._failure = self._failure or error
             self._changed.notify_all()
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Have everybody stop where the body raises; it is for threads that nobody waits for."""
+        """Stop all threads if the body raises; for threads whose results nobody collects."""
         try:
             yield
         except BaseException as error:
@@ -158,7 +158,7 @@ class Bands:
 
     @property
     def failure(self) -> BaseException | None:
-        """The first error that anybody failed with."""
+        """The first error of any thread."""
         return self._failure
 
     def _has_room(self) -> bool:
@@ -167,7 +167,7 @@ class Bands:
         return not held or held + self._bytes(self.block(0)) <= self.memory or self._starving()
 
     def _starving(self) -> bool:
-        """Whether the last reader waits for a band that nobody works on: then memory must not stand in the way."""
+        """Whether the last reader waits for a band that is not being computed: then memory must not prevent it."""
         band = self._last_band()
         under_way = band in self._bands or band in self._handed_out or band in self.stored
         return bool(self._readers) and not self._handed_out and not under_way
@@ -199,7 +199,7 @@ class Bands:
                 self._changed.notify_all()
 
     def _may_load(self, band: int) -> bool:
-        """Whether a reader is to fetch a band from the store now: it may be early only where there is memory."""
+        """Whether a reader should load a band from the store now: ahead of the last reader only if there is memory."""
         if self._failure is not None or band not in self.stored or band in self._bands or band in self._loading:
             return False
         return band == self._last_band() or self._has_room()

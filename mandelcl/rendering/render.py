@@ -21,7 +21,7 @@ from mandelcl.planes import values_of
 from mandelcl.rendering.session import Session
 from mandelcl.report import Report
 
-_TILE = 256  # pixels a side of what is taken by priority
+_TILE = 256  # pixels a side of the tiles that `urgency` orders
 
 
 def render(
@@ -36,13 +36,14 @@ def render(
 ) -> tuple[Field, Report]:
     """Return the field of a job and a report of how it was computed; the whole field is in memory.
 
-    `devices` is a Session, or what one is made of: SPECs as on the command line ("gpu", "0:0", or a list of them), or
-    devices. One works in this process. Several share the picture, each in a process of its own; one that fails costs
-    its blocks in hand, and those of a SPEC like "all" that cannot do the job are left out. By default it is the fastest
-    that passes its self-test. `settings` change the speed, never a byte of the field. `progress` is called after each
-    block, `notice` with lines that the user should know. `urgency` gives tiles of the picture a place in the order in
-    which they are computed, least first. Setting `cancel`, a `threading.Event`, ends the render with CancelledError.
-    Raises DeviceError where no device will do, InvalidInputError for a job that no number can hold.
+    `devices` is a Session, or what one is made from: SPECs as on the command line ("gpu", "0:0", or a list of them), or
+    devices. By default it is the fastest device that passes its self-test. A single device works in this process.
+    Several share the picture, each in its own process; if one fails, only the blocks that it had are computed again,
+    and devices of a SPEC like "all" that cannot do the job are left out. `settings` change the speed, never a byte of
+    the field. `progress` is called after each block, `notice` with lines for the user. `urgency` gives tiles of the
+    picture their place in the order in which they are computed, least first. Setting `cancel`, a `threading.Event`,
+    ends the render with CancelledError. Raises DeviceError if no device can do the job, InvalidInputError for a job
+    that no number can hold.
     """
     require_inputs(job, devices, settings)
     with ExitStack() as stack:

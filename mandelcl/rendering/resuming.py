@@ -1,4 +1,4 @@
-"""What an earlier render left beside its outputs, whether it may be gone on with, and whether there is room."""
+"""What an earlier render left beside its outputs, whether it can be continued, and whether there is disk space."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # a pixel's share of the store: i
 
 @contextmanager
 def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
-    """Give the stores, each locked; at the end those that hold bands stay, the others leave nothing behind."""
+    """Lock the stores for the body; afterwards those that hold bands stay, the others leave nothing behind."""
     with ExitStack() as stack:
         for store in stores:
             with one_line("cannot write", store.folder):
@@ -29,9 +29,9 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
 
 
 def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
-    """Return what can be gone on with: the manifest in the first output's store, if there is one and `resume` is set.
+    """Return the manifest of a render to be continued, from the first output's store, if there is one and `resume`.
 
-    Raises FileError rather than to throw away or to mix up what an earlier render has done.
+    Raises FileError rather than discard or mix up what an earlier render has done.
     """
     manifests = [store.read_manifest() for store in stores]
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
@@ -48,13 +48,13 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with what it leaves open (`auto`) as the store's was settled.
+    """Return the job with its `auto` choices settled as in the store.
 
-    Raises FileError where the store is another job's.
+    Raises FileError if the store belongs to another job.
     """
     names = [field.name for field in fields(Job)]
     same = replace(job, **{name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"})
-    if same.algorithm == "escape":  # strict says what border tracing may fill, so it means nothing here
+    if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
         same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:
         different = [name for name in names if getattr(same, name) != getattr(manifest.job, name)]
@@ -66,7 +66,7 @@ def adopt(job: Job, manifest: Manifest) -> Job:
 
 
 def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: bool) -> None:
-    """Raise FileError where the disks have not the room that outputs and store are likely to take."""
+    """Raise FileError if the disks lack the space that outputs and store are likely to need."""
     needed: dict[int, tuple[float, Path]] = {}
     for index, path in enumerate(paths):
         kind, folder = output.format_of(path), target(path).parent

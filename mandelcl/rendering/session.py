@@ -24,9 +24,9 @@ def _silent(_line: str) -> None:
 class Session:
     """Devices for several jobs: what they have built, measured and allocated is kept until `close`.
 
-    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Of several that share a
-    picture each has a process of its own, which is kept, too; without any the fastest does a job, found for each. One
-    job is done at a time. It is a context manager.
+    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Several share each
+    picture, every one in its own process, which is kept, too. Without any, the fastest device is chosen for each job.
+    A session does one job at a time. It is a context manager.
 
         with mandelcl.Session("gpu") as session:
             for view in views:
@@ -49,7 +49,7 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Let go of all memory on the devices, and end the processes."""
+        """Release all memory on the devices, and end the processes."""
         self._spare.clear()
         if self._crew is not None:
             self._crew.close()
@@ -58,9 +58,9 @@ class Session:
     def begin(self, job: Job, settings: Settings | None = None, notice: Notice = _silent) -> Work:
         """Return the work on a job, settled and begun: on one device, or shared by several.
 
-        It ends what was begun before. `notice` is called with lines that the user should know. Raises DeviceError where
-        no device will do, and InvalidInputError for a job that no number can hold, or settings that several devices
-        cannot share.
+        It ends the work begun before. `notice` is called with lines for the user. Raises DeviceError if no device can
+        do the job, and InvalidInputError for a job that no number can hold, or settings that several devices cannot
+        share.
         """
         settings = settings or Settings()
         self._notice = notice
@@ -95,7 +95,7 @@ class Session:
 
 
 def _require_shareable(settings: Settings, devices: int) -> None:
-    """Raise InvalidInputError where the settings hold what several devices cannot share."""
+    """Raise InvalidInputError if a setting is for a single device only."""
     for what, value in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
         if value is not None:
-            raise InvalidInputError(f"{what} are of one device, and {devices} are to share the picture; name one")
+            raise InvalidInputError(f"{what} need a single device, and {devices} are to share the picture; name one")

@@ -1,8 +1,8 @@
-"""Finished bands on disk, so that a render that was stopped goes on where it was.
+"""Finished bands on disk, so that a render that was stopped can continue.
 
-A store is a folder: a manifest that says whose it is and how the picture is cut, and a file a band, each packed, with a
-checksum over it and the store's identity. A file is written beside, flushed and renamed into place: what is there under
-its name is whole, or damaged since, which the checksum shows. The lock is the operating system's and dies with the
+A store is a folder: a manifest that says which job it belongs to and how the picture is cut, and a compressed file for
+each band, with a checksum over it and the manifest. A file is written under another name, flushed and renamed, so it
+is complete, or was damaged later, which the checksum shows. The lock is the operating system's and ends with the
 process.
 """
 
@@ -45,9 +45,9 @@ _HEADER = struct.Struct("<III")  # words a pixel, rows, columns
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Whose results a store holds: a resolved job, cut into bands of `band_rows` rows.
+    """What a store holds: the results of a resolved job, cut into bands of `band_rows` rows.
 
-    `origin` is the text that it was read from, to which the store's bands are bound; empty for a new one.
+    `origin` is the text that it was read from, which the checksums of the bands include; empty for a new one.
     """
 
     job: Job
@@ -94,11 +94,11 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest | None = None
-        self.keeps_draft = False  # a finished one, that could not be put in place
+        self.keeps_draft = False  # a finished draft that could not be put in place
         self._lock = FileLock(folder / LOCK, thread_local=False)
 
     def lock(self) -> None:
-        """Make the folder and lock it; raises FileError where another process has it, or it is not mandelcl's."""
+        """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
         self.folder.mkdir(exist_ok=True)
         self._refuse_strangers()
         try:
@@ -108,7 +108,7 @@ class Store:
             raise FileError(why, self.folder) from None
 
     def _refuse_strangers(self) -> None:
-        """Raise FileError for files under names that a store gives, in a folder without a store's lock or manifest."""
+        """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
         names = sorted(path.name for path in self.folder.iterdir())
         strangers = [name for name in names if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
         if strangers and not {LOCK, MANIFEST} & set(names):
@@ -116,7 +116,7 @@ class Store:
             raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
 
     def read_manifest(self) -> Manifest | None:
-        """Return the manifest that is there; None where there is none. Raises FileError for a damaged one."""
+        """Return the manifest in the folder; None if there is none. Raises FileError for a damaged one."""
         path = self.folder / MANIFEST
         if not path.exists():
             return None
@@ -129,13 +129,13 @@ class Store:
             raise FileError(why, path) from error
 
     def begin(self, manifest: Manifest) -> None:
-        """Say whose bands are to follow, unless that is said already."""
+        """Write the manifest, unless there is one already."""
         self.manifest = manifest
         if not (self.folder / MANIFEST).exists():
             self._write(MANIFEST, [manifest.text().encode()])
 
     def verified(self) -> Iterator[tuple[int, bool]]:
-        """Yield the number of each band that there is a file of, and whether it is whole; damaged ones are removed."""
+        """Yield the number of each band that has a file, and whether the file is intact; damaged ones are removed."""
         for band in range(self._require_manifest().bands):
             if not self._path(band).exists():
                 continue
@@ -148,7 +148,7 @@ class Store:
                 yield band, False
 
     def band_count(self) -> int:
-        """Return how many bands there are files of."""
+        """Return how many bands have files."""
         return sum(map(_is_band, self.folder.iterdir()))
 
     def write(self, band: int, results: Words) -> None:
@@ -158,7 +158,7 @@ class Store:
         self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
 
     def read(self, band: int) -> Words:
-        """Return a band's results; raises FileError where its file is damaged or of another store."""
+        """Return a band's results; raises FileError if its file is damaged or belongs to another store."""
         shape = self._require_manifest().shape(band)
         start = len(_MAGIC) + _DIGEST_BYTES
         most = start + _HEADER.size + shape[0] * _packed_bound(4 * shape[1] * shape[2])
@@ -170,10 +170,10 @@ class Store:
         return _unpack(data[start + _HEADER.size :], shape, words_of(self._require_manifest().job.planes))
 
     def remove(self) -> None:
-        """Remove the store's files, nothing else, and the folder where that leaves it empty; the lock ends."""
+        """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
         if not self._lock.is_locked:
             return
-        # The manifest last: bands without one belong to nobody, and are swept away.
+        # The manifest goes last: bands without one belong to no job, and are swept away.
         names = [path for path in self.folder.iterdir() if _is_band(path) or _is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             _remove(path)
@@ -185,14 +185,14 @@ class Store:
             self.folder.rmdir()
 
     def sweep(self) -> None:
-        """Remove drafts that an earlier process left, and bands without a manifest; to be called with the lock."""
+        """Remove drafts that an earlier process left, and bands without a manifest; the caller holds the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self.folder.iterdir():
             if _is_draft(path) or (orphans and _is_band(path)):
                 _remove(path)
 
     def release(self) -> None:
-        """Let go of the lock; drafts are removed, unless one is to be kept, and so is a folder that holds no band."""
+        """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
         if not self._lock.is_locked:
             return
         if self.keeps_draft:
@@ -219,7 +219,7 @@ class Store:
         return digest.digest()
 
     def _write(self, name: str, parts: list[bytes]) -> None:
-        """Write a file so that it is there whole or not at all, whenever the process or the machine stops."""
+        """Write a file that exists completely or not at all, whenever the process or the machine stops."""
         draft = self.folder / f"{name}{_NEW}"
         try:
             with draft.open("wb") as file:
@@ -267,14 +267,14 @@ def _remove(path: Path) -> None:
 
 
 def _packed_bound(size: int) -> int:
-    """Return a bound of the bytes that so many take when packed, with what says how many they are."""
+    """Return a bound on the size of so many bytes when packed, with their header."""
     return size + size // 1000 + 64
 
 
 def _pack(results: Words, kinds: Sequence[Word]) -> Iterator[bytes]:
-    """Yield, for each word of a pixel, bytes a word and packed length, then the words' bytes, like by like, packed.
+    """Yield, for each word of a pixel, a header (bytes a word, packed length) and the packed bytes, grouped by rank.
 
-    Of words that follow the counts closely the difference is packed; no word has more bytes than needed.
+    Words that follow the counts closely are packed as their difference; no word has more bytes than needed.
     """
     for kind, values in zip(kinds, results, strict=True):
         words = values - results[0] if kind.near_counts else values

@@ -1,8 +1,8 @@
-"""A job in, files out: pictures of any size in bounded memory, that go on where they were stopped.
+"""A job in, files out: pictures of any size in bounded memory, which can be continued after an interrupt.
 
 Blocks are computed in the calling thread. Each output has a thread that reads rows as they are finished, colours and
-packs them; one more sums up the counts; the store, once there is one, has two. So a picture costs about its slowest
-stage, and what is finished but not yet read by all is what is in memory.
+packs them; another sums up the counts; the store, once there is one, has two. So a picture takes about as long as its
+slowest stage, and only what is finished but not yet read by all of them is in memory.
 """
 
 import hashlib
@@ -56,14 +56,13 @@ def render_to(
 ) -> Report:
     """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
-    Returns a report.
-    `devices` are as for `render`: SPECs or devices, several to share the picture, none for the fastest.
-    Finished bands are kept in `FILE.part`, beside the first output, once the device has computed for `store_after`
-    seconds; with `resume` they are gone on with. `memory` bounds the bytes of results that wait to be read. `notice` is
-    called with lines that the user should know, `progress` after each block, both from this thread. Setting `cancel`
-    ends the render with CancelledError. Files that were there are replaced when all is done, or not at all; where the
-    disk refuses one of several only then, FileError says which are finished but not in place.
-    Raises FileError, and what `render` raises.
+    Returns a report. `devices` are as for `render`: SPECs or devices, several to share the picture, none for the
+    fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside the
+    first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait to be
+    read. `notice` is called with lines for the user, `progress` after each block, both from this thread. Setting
+    `cancel` ends the render with CancelledError. Existing files are replaced when everything is done, or not at all; if
+    the disk refuses one of several only then, FileError says which are finished but not in place. Raises FileError, and
+    what `render` raises.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -82,7 +81,7 @@ def render_to(
         render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
         if manifest:
             render.resume(notice)
-        # A store that is there already has most of what it needs.
+        # A store that exists already has most of the space that it needs.
         long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
@@ -94,7 +93,7 @@ def _part(path: str | Path) -> Path:
 
 
 def _require_memory(work: Work) -> None:
-    """Raise InvalidInputError where not even single rows can be had in memory."""
+    """Raise InvalidInputError if a single row is too large for memory."""
     width = work.job.view.width
     row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
@@ -105,7 +104,7 @@ def _require_memory(work: Work) -> None:
 
 
 class _Stop:
-    """The token of a render: somebody stops it, or one of its threads has failed."""
+    """The token of a render: set when the caller cancels it, or one of its threads has failed."""
 
     def __init__(self, bands: Bands, cancel: Token) -> None:
         self._bands, self._cancel = bands, cancel
@@ -116,7 +115,7 @@ class _Stop:
 
 
 class _Render:
-    """One render under way: the bands, the store, and the threads that read."""
+    """One render in progress: the bands, the store, and the threads that read."""
 
     def __init__(
         self,
@@ -147,9 +146,9 @@ class _Render:
         return any(picture is not None and picture.table is not None for picture in self._pictures)
 
     def resume(self, notice: Callable[[str], None]) -> None:
-        """Take over what the store holds, after a look at every byte of it."""
+        """Take over what the store holds, after verifying every byte of it."""
         store = self.stores[0]
-        with one_line("cannot go on with", store.folder):
+        with one_line("cannot continue", store.folder):
             store.begin(self.manifest)
             bands = list(store.verified())
         self.bands.stored.update(band for band, whole in bands if whole)
@@ -184,9 +183,9 @@ class _Render:
         return self._report()
 
     def _put_in_place(self) -> None:
-        """Replace the outputs by their drafts, once none is seen to stand in the way.
+        """Replace the outputs by their drafts, after checking that all can be replaced.
 
-        Raises FileError where one does, or where replacing fails; the drafts of those that are not replaced are kept.
+        Raises FileError if one cannot, or if replacing fails; the drafts of those that are not replaced are kept.
         """
         waiting = list(zip(self.paths, self.stores, strict=True))
         try:
@@ -204,7 +203,7 @@ class _Render:
             raise
 
     def _explain(self, failure: BaseException) -> None:
-        """Add to what a failure says how much is kept."""
+        """Add to a failure's message how much is kept."""
         store = self.stores[0]
         if store.manifest is not None and isinstance(failure, MandelclError | CancelledError):
             bands = f"{store.band_count()} of {self.manifest.bands} bands"

@@ -25,10 +25,10 @@ _LEAST_SIDE = 8
 
 @dataclass(slots=True)
 class Bench:
-    """The devices of a run of a study and its options.
+    """The devices and the options of a run of a study.
 
-    `scale` multiplies the sides of all pictures, `cap` bounds all caps; a run that would take longer than `patience`
-    seconds is not made, and no case is repeated for longer. `cancel` ends the study with CancelledError.
+    `scale` multiplies the sides of all pictures, `cap` bounds all caps. A run that would take longer than `patience`
+    seconds is skipped, and no case is repeated for longer. `cancel` ends the study with CancelledError.
     """
 
     devices: Sequence[Device]
@@ -71,7 +71,7 @@ class Bench:
         settings: Settings | None = None,
         extra: Mapping[str, Value] | None = None,
     ) -> Row:
-        """Return the row of a job on a device: validated, then timed; where it fails, a row that says why."""
+        """Return the row of a job on a device, validated, then timed; if it fails, the row says why."""
 
         def measure(row: Row) -> Row:
             timed = Timed(job, device, settings, self.cancel)
@@ -85,7 +85,7 @@ class Bench:
     def attempt(
         self, device: Device, case: str, measure: Callable[[Row], Row], extra: Mapping[str, Value] | None = None
     ) -> Row:
-        """Return measure(row), or the row with the reason where that fails."""
+        """Return measure(row), or the row with the reason if that fails."""
         row = Row.of(device, case, extra or {})
         self.check()
         try:
@@ -109,7 +109,7 @@ class Bench:
         build_s: float,
         order: str = "",
     ) -> Row:
-        """Return the row with what `run` takes; its first run is validated and thrown away, its last compared to it."""
+        """Return the row with the times of `run`; the first run is validated and discarded, the last compared to it."""
         self._require_patience(job, rate, order)
         run()
         validation = self.validator.check(job, counts(), device, order)

@@ -15,10 +15,10 @@ STAGES = ("start", "build", "allocate", "kernel", "copy", "colour", "encode", "e
 
 @dataclass(frozen=True, slots=True)
 class RenderTask:
-    """What to do: a job (JSON) on a device by its SPEC, the process kept to so many `cores` where not 0.
+    """What to do: a job (JSON) on a device by its SPEC, the process confined to `cores` cores unless that is 0.
 
     `variant` is a variant's fields, or None. The picture goes to `output` in the colours of `palette`. With `staged`
-    each stage waits for the one before, and its seconds are told; otherwise it is done as `mandelcl render` does it.
+    each stage waits for the one before and its seconds are reported; otherwise it is done as by `mandelcl render`.
     """
 
     job: str
@@ -31,9 +31,9 @@ class RenderTask:
 
 
 def timed_process(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]:
-    """Return what a process of its own says of the task, with the seconds of its whole life as `process_s`.
+    """Return the report of a new process that does the task, with the seconds of its whole life as `process_s`.
 
-    Raises DeviceError where it fails. `check` is called now and then, and may raise.
+    Raises DeviceError if it fails. `check` is called from time to time, and may raise.
     """
     check()
     started = time.time()
@@ -47,7 +47,7 @@ def timed_process(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]
 
 
 def in_folder(work: Callable[[Path], Any]) -> Any:
-    """Return work(folder), with a folder for files that nobody keeps."""
+    """Return work(folder), with a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="mandelcl-bench-", ignore_cleanup_errors=True) as name:
         return work(Path(name))
 

@@ -48,7 +48,7 @@ class PartsTask:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a task took, the SHA-256 of its counts, and the first build's seconds; or `error`."""
+    """The times of a task, the SHA-256 of its counts, and the first build's seconds; or `error`."""
 
     samples: tuple[TimingSample, ...] = ()
     counts_sha256: str = ""
@@ -100,10 +100,10 @@ class Parts:
 
 
 def answers(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[Answer]:
-    """Yield the answer to each task, in order. `check` is called now and then, and may raise.
+    """Yield the answer to each task, in order. `check` is called from time to time, and may raise.
 
-    Tasks share a process, but pinned ones with another number of cores; where it ends early, the task under way
-    gets an answer that says so, and another process goes on with the next.
+    Tasks share a process, except that each number of pinned cores needs its own. If a process ends early, the current
+    task gets an answer that says so, and another process continues with the next.
     """
     left = list(tasks)
     while left:

@@ -1,4 +1,4 @@
-"""A job shared out between processes, each kept to a core of its own: units that hold, whatever a driver does."""
+"""A job shared out between processes, each pinned to a core: real units, whatever a driver does."""
 
 import os
 import queue

@@ -28,7 +28,7 @@ _SPLITTER = 134217729.0  # 2²⁷ + 1
 
 
 def sample(job: Job) -> npt.NDArray[np.int64]:
-    """Return the places, row by row, of pixels to recompute: all of a small picture, else some all over it."""
+    """Return the indices, row by row, of pixels to recompute: all of a small picture, otherwise a random sample."""
     number = by_name(job.number)
     work = _WORK if number.is_native else _INTEGER_WORK
     pixels = max(_LEAST, min(_MOST, work // job.iterations))

@@ -1,4 +1,4 @@
-"""Time a job on one device: built once, run again and again, as often as the spread asks for."""
+"""Time a job on one device: built once, and run as often as the spread of its times requires."""
 
 import statistics
 import time
@@ -18,9 +18,9 @@ from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
-_STEADY = 0.02  # the middle is known to this share
-_GROWTH = 5  # the repeats grow to so many times those asked for
-_GROWTH_S = 1.0  # and take no longer than this for it
+_STEADY = 0.02  # the largest relative error of a median that is called steady
+_GROWTH = 5  # at most this many times the repeats asked for
+_GROWTH_S = 1.0  # at most this many seconds for the extra repeats
 _COARSE = 0.01  # a clock whose steps are a larger share of a time than this is coarse
 _LEAST_REPEATS = 3  # with fewer nothing can be said of the spread
 

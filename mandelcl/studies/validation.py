@@ -1,4 +1,4 @@
-"""Are the counts right? Asked before anything is timed, of a whole picture where that is known, and of every device."""
+"""Whether counts are right: checked before anything is timed, on each device, and whole where the picture is known."""
 
 import hashlib
 import json
@@ -69,7 +69,7 @@ class Validator:
         return self._samples[key]
 
     def check(self, job: Job, counts: Words, device: Device, order: str = "") -> Validation:
-        """Return the validation on a device's counts of a resolved job.
+        """Return the validation of a device's counts of a resolved job.
 
         A picture whose SHA-256 is known is compared whole. Otherwise a sample, or all of a small picture, is computed
         again without OpenCL; and all pixels are compared with those of the first device that passed.

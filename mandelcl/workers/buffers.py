@@ -12,9 +12,9 @@ from mandelcl.words import Words
 
 
 class SharedBuffers:
-    """`count` buffers of `size` bytes each, that two processes see; it takes memory only once it is written to.
+    """`count` buffers of `size` bytes each, shared by two processes; memory is taken only when they are written to.
 
-    It belongs to nobody but these two: when they end, in whatever way, it is gone.
+    The memory belongs to these two processes alone: however they end, it is freed.
     """
 
     def __init__(self, descriptor: int, size: int, count: int) -> None:
@@ -74,7 +74,7 @@ class SharedBuffers:
         return number * self._size
 
     def close(self) -> None:
-        """Let go of it; an array that still lies in it keeps the memory until it is gone itself."""
+        """Release the buffers; an array that still uses them keeps the memory until it is gone."""
         os.close(self._descriptor)
         with suppress(BufferError):
             self._memory.close()

@@ -1,7 +1,7 @@
-"""A worker's side of the pipes: what its parent sends, what it answers, and its sign of life.
+"""A worker's side of the pipes: its parent's messages, its answers, and its heartbeat.
 
-Two threads stand beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
-driver is doing just then. The heartbeat says twice a second what the process is doing and for how long.
+Two threads run beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
+driver is doing at that moment. The heartbeat reports twice a second what the process is doing and for how long.
 """
 
 import os
@@ -55,7 +55,7 @@ class Channel:
         return None if self._messages.empty() else self._messages.get()
 
     def send(self, head: Mapping[str, Any], payload: Any = b"") -> None:
-        """Send a message; where nobody reads any more, end the process."""
+        """Send a message; if the parent no longer reads, end the process."""
         try:
             with self._sending:
                 wire.send(self._outgoing, head, payload)
@@ -72,12 +72,12 @@ class Channel:
         self.send({"say": "answer", "answer": values})
 
     def announce(self, doing: str) -> None:
-        """Send what this process is about to do, before it may fall silent over it."""
+        """Report what this process is about to do, in case it falls silent while doing it."""
         self.note(doing)
         self._send_activity()
 
     def note(self, doing: str) -> None:
-        """Note what this process does from here on; the heartbeat tells it."""
+        """Note what this process does from here on; the heartbeat reports it."""
         self._activity = doing, time.monotonic()
 
     def memory(self, buffer: int, shape: tuple[int, ...]) -> "Words":
@@ -116,7 +116,7 @@ class Channel:
 def serve(role: str) -> None:
     """Be a worker process in a role until its work is done or the parent closes the pipe.
 
-    Ctrl-C is for the parent. What goes wrong is sent to it in one line.
+    Ctrl-C is left to the parent. Errors are sent to it in one line.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(*_own_pipes(), lambda: os._exit(0))
@@ -133,9 +133,9 @@ def serve(role: str) -> None:
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Return standard input and output under numbers that nobody else knows.
+    """Return standard input and output under other file descriptors.
 
-    What drivers print goes to standard error; what they, or programs that they start, read is nothing.
+    What drivers print then goes to standard error, and drivers or programs that they start read nothing.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""A worker process that is asked one thing after the other."""
+"""A worker process that answers one question after another."""
 
 import queue
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ _TICK_S = 0.02
 class Dialogue:
     """Questions to a worker process in a role, and its answers; it ends with the `with` block.
 
-    While it waits it calls `check` now and then, which may raise. Raises DeviceError where the process cannot be
+    While it waits it calls `check` from time to time, which may raise. Raises DeviceError if the process cannot be
     started.
     """
 
@@ -30,7 +30,7 @@ class Dialogue:
         self._worker.end()
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a question; raises DeviceError where there is none, with the reason."""
+        """Return the answer to a question; raises DeviceError with the reason if there is none."""
         self._worker.send({"do": "answer", "question": question})
         head = self._next()
         if head is None:
@@ -38,10 +38,10 @@ class Dialogue:
         answer, why = head.get("answer"), head.get("why")
         if head.get("say") == "answer" and isinstance(answer, dict):
             return answer
-        raise DeviceError(printable(why) if isinstance(why, str) else "the process said what makes no sense")
+        raise DeviceError(printable(why) if isinstance(why, str) else "the process sent nonsense")
 
     def leave(self) -> None:
-        """Return when the process has ended by itself; raises DeviceError where that was in no good order."""
+        """Return when the process has ended by itself; raises DeviceError if it ended with an error."""
         while self._next() is not None:
             pass
         if not self._worker.ended_well:

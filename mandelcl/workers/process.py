@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: started, told, listened to, and put an end to."""
+"""A worker process as its parent sees it: start it, send to it, listen to it, and end it."""
 
 import math
 import os
@@ -21,13 +21,13 @@ from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.channel import DOING, STARTING
 from mandelcl.workers.wire import WireError, printable
 
-# A process that a driver keeps in the kernel does not even die of SIGKILL; it is left to itself after so long.
+# A process that is stuck in a driver may survive even SIGKILL; it is abandoned after this many seconds.
 _END_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a worker said last that it was doing, and for how many seconds it had been."""
+    """What a worker last reported that it was doing, and for how many seconds it had been doing it."""
 
     doing: str = STARTING
     seconds: float = 0.0
@@ -35,7 +35,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class WorkerMessage:
-    """What a worker said, `head` and `payload`; or that nothing more will come from it, where `head` is None."""
+    """A message from a worker, `head` and `payload`; with `head` None, that no more will come from it."""
 
     worker: "Worker"
     head: Mapping[str, Any] | None
@@ -43,9 +43,9 @@ class WorkerMessage:
 
 
 class Worker(Protocol):
-    """Somebody who works for this process. What it says comes as WorkerMessages into a queue, but for signs of life.
+    """A worker for this process. Its messages, except heartbeats, are put into a queue as WorkerMessages.
 
-    `heard` is when there was a last sign of any kind (time.monotonic).
+    `heard` is when it last sent anything (time.monotonic).
     """
 
     heard: float
@@ -58,20 +58,20 @@ class Worker(Protocol):
         """Take all buffers back: no reply is under way any more."""
 
     def kill(self) -> None:
-        """Have it end at once, without waiting for that."""
+        """Make it end at once, without waiting until it has."""
 
     def end(self) -> None:
-        """Put an end to it, and let go of everything that belonged to it; return within seconds, whatever it does."""
+        """End it and release everything that belonged to it; return within seconds, whatever it does."""
 
     def last_words(self) -> str:
         """Return how it ended, in a phrase."""
 
 
 class WorkerFactory(Protocol):
-    """How workers are had: called with the queue for what they say, and the size and number of replies under way."""
+    """Starts workers: called with the queue for their messages, and the size and number of replies in progress."""
 
     def __call__(self, messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:
-        """Return a worker, started; raises DeviceError where that cannot be done."""
+        """Return a started worker; raises DeviceError if that fails."""
 
 
 def command(role: str) -> tuple[str, ...]:
@@ -86,8 +86,8 @@ def command(role: str) -> tuple[str, ...]:
 class WorkerProcess:
     """A worker in a process of its own.
 
-    Replies, of at most `reply_bytes` each, come by the pipe; those for which a buffer was lent, at most `replies` at
-    once, by shared memory where the system has it. What it prints is kept for its last words.
+    Replies, of at most `reply_bytes` each, come through the pipe; those for which a buffer was lent, at most `replies`
+    at once, through shared memory if the system has it. What the process prints is kept for `last_words`.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class WorkerProcess:
                 if buffer is not None:
                     self._lent.add(buffer)
             head = {**head, "buffer": buffer}
-        with suppress(OSError):  # that it has ended is said by the listener
+        with suppress(OSError):  # the listener reports that it has ended
             wire.send(self._input, head, payload)
 
     def reclaim(self) -> None:
@@ -180,12 +180,12 @@ class WorkerProcess:
             self._process.kill()
 
     def end(self) -> None:
-        """Kill it, and let go of everything that belonged to it; where it does not die within seconds, leave it."""
+        """Kill it and release everything that belonged to it; if it does not die within seconds, abandon it."""
         self.kill()
         died = self.wait(_END_S)
         with suppress(OSError):
             self._input.close()
-        self._listener.join(_END_S if died else 0)  # else it goes on waiting, and takes note of the end
+        self._listener.join(_END_S if died else 0)  # otherwise it keeps waiting, to collect the process when it ends
         self._owned.close()
 
     def last_words(self) -> str:
@@ -202,18 +202,18 @@ class WorkerProcess:
         return ending
 
     def _listen(self, pipe: BinaryIO) -> None:
-        """Pass on what it says; whatever that is, it costs this worker and nobody else."""
+        """Pass on its messages; a bad one ends this worker and harms nothing else."""
         head: dict[str, Any] | None = None
         try:
             with pipe:
                 while (message := wire.receive(pipe, self._reply_bytes)) is not None:
                     self._hear(*message)
         except Exception as error:
-            head = {"say": "failed", "why": f"said what makes no sense: {error}"}
+            head = {"say": "failed", "why": f"sent nonsense: {error}"}
             self.kill()
         self.wait(1)
         self._messages.put(WorkerMessage(self, head, bytearray()))
-        self._process.wait()  # so that one that was left to itself leaves nothing behind when it ends
+        self._process.wait()  # so that an abandoned process leaves no zombie when it ends
 
     def _hear(self, head: Mapping[str, Any], payload: bytearray) -> None:
         self.heard = time.monotonic()
@@ -240,8 +240,8 @@ class WorkerProcess:
 
 
 def _activity(head: Mapping[str, Any]) -> Activity:
-    """Return what a sign of life says; raises WireError where that makes no sense."""
+    """Return the activity in a heartbeat; raises WireError if it makes no sense."""
     doing, seconds = head.get("doing"), head.get("for")
     if doing not in DOING or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        raise WireError("a sign of life without meaning")
+        raise WireError("a heartbeat that makes no sense")
     return Activity(str(doing), float(seconds))

@@ -1,6 +1,6 @@
-"""What a worker may be, by name: a function that is given the worker's channel and returns when its work is done.
+"""The roles of workers by name: functions that are given the worker's channel and return when the work is done.
 
-A role that is not in the table is named by its place, `package.module:function`.
+A role that is not in the table is named by its location, `package.module:function`.
 """
 
 import importlib

@@ -13,7 +13,7 @@ _SHOWN = 300
 
 
 class WireError(MandelclError):
-    """What came makes no sense: the other side is not what it should be, or something else writes into the pipe."""
+    """A message that makes no sense: the other side is faulty, or something else writes into the pipe."""
 
 
 def send(pipe: BinaryIO, head: Mapping[str, Any], payload: Any = b"") -> None:
@@ -42,20 +42,20 @@ def receive(pipe: BinaryIO, most_payload: int) -> tuple[dict[str, Any], bytearra
     try:
         head = json.loads(text.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise WireError("a message that is no JSON") from error
+        raise WireError("a message that is not JSON") from error
     if not isinstance(head, dict):
-        raise WireError("a message that is no JSON object")
+        raise WireError("a message that is not a JSON object")
     return head, payload
 
 
 def printable(text: str) -> str:
-    """Return the beginning of what another process wrote, in one line that does nothing to a terminal."""
+    """Return the beginning of what another process wrote, in one line without control characters."""
     line = " ".join(text[: 4 * _SHOWN].split())[:_SHOWN]
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Refuse NaN and infinities, which JSON has not."""
+    """Refuse NaN and infinities, which are not JSON."""
     raise ValueError(constant)
 
 

@@ -115,9 +115,9 @@ def test_several_threads_at_once() -> None:
 def test_several_devices_refuse_what_is_of_one() -> None:
     if len(specs()) < 2:
         pytest.skip("sharing needs two OpenCL devices")
-    with pytest.raises(InvalidInputError, match="blocks are of one device"):
+    with pytest.raises(InvalidInputError, match="blocks need a single device"):
         mandelcl.render(JOB, specs(), Settings(blocks=(2, 2)))
-    with pytest.raises(InvalidInputError, match="variants are of one device"):
+    with pytest.raises(InvalidInputError, match="variants need a single device"):
         mandelcl.render(JOB, specs(), Settings(variant=default_variant(several()[0], FLOAT)))
 
 

@@ -61,7 +61,7 @@ def test_values_become_what_drivers_take() -> None:
 
 @pytest.mark.parametrize("values", [{"out": 0}, {"out": 0, "steps": 1, "more": 2}, {"out": 0, "step": 1}])
 def test_missing_and_unknown_values_are_seen(values: dict[str, int]) -> None:
-    with pytest.raises(TypeError, match="other arguments than it has: "):
+    with pytest.raises(TypeError, match="other parameters than the values given: "):
         arguments("study_peak", values)
 
 

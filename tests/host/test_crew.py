@@ -215,7 +215,7 @@ def test_another_job_goes_to_the_same_workers(able: set[str]) -> None:
 def test_a_job_of_another_kind_is_refused(change: dict[str, str]) -> None:
     among = Among(Honest)
     with closing(among.crew) as crew:
-        with pytest.raises(InvalidInputError, match="begin a new one"):
+        with pytest.raises(InvalidInputError, match="start a new one"):
             crew.reset(replace(job(), **change))  # type: ignore[arg-type]
         assert np.array_equal(among.field(), counts(job()))
 
@@ -363,7 +363,7 @@ def test_nonsense_costs_its_worker_and_nobody_else() -> None:
     among = Among(Honest, nonsensical([("drop", "block", None)]))
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
-        assert crew.faults[0] == "b: said what makes no sense: no block; started again"
+        assert crew.faults[0] == "b: sent nonsense: no block; started again"
         assert all(fault.startswith("b: ") for fault in crew.faults)
         assert [worker.ended for worker in among.workers][:2] == [False, True]
 

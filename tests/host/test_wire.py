@@ -65,7 +65,7 @@ def test_a_length_alone_takes_no_memory() -> None:
 
 def test_a_head_may_not_be_as_deep_as_it_likes() -> None:
     text = b"[" * 100_000
-    with pytest.raises(wire.WireError, match="no JSON"):
+    with pytest.raises(wire.WireError, match="not JSON"):
         wire.receive(io.BytesIO(struct.pack("<IQ", len(text), 0) + text), 0)
 
 

@@ -262,7 +262,7 @@ def test_nonsense_costs_a_worker_at_once(kind: str) -> None:
         message = started.said()
         assert message.head is not None
         assert message.head["say"] == "failed"
-        assert message.head["why"].startswith("said what makes no sense: ")
+        assert message.head["why"].startswith("sent nonsense: ")
 
 
 @linux
@@ -278,7 +278,7 @@ time.sleep(3600)
         started.worker.send({}, lend=True)
         said = started.said().head
         assert said is not None
-        assert said["why"] == "said what makes no sense: there is no buffer 0 of 1099511627776 bytes"
+        assert said["why"] == "sent nonsense: there is no buffer 0 of 1099511627776 bytes"
 
 
 def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.CaptureFixture[str]) -> None:
