@@ -4,7 +4,7 @@ A block is what a device computes at a time. A band is a number of whole rows, f
 unit that a store keeps. They are large enough to fill a device, small enough for memory and to lose to an interrupt.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
@@ -13,6 +13,7 @@ from mandelcl.algorithms.border import MOST_PIXELS
 from mandelcl.block import Block, grid
 from mandelcl.engine.program import Program
 from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
 
 # Cuts a band into blocks.
 Cut: TypeAlias = Callable[[Block], Iterator[Block]]
@@ -26,6 +27,17 @@ _BLOCK_SECONDS = 20.0
 _MEMORIES = 3  # blocks on the device: two in flight, one being copied back
 _MEMORY_SHARE = 4  # their memory may take this fraction of the device's
 _MOST_BAND_BYTES = 1 << 30
+# Of devices that share a picture. A block takes this long if nothing escapes. Longer would keep others waiting;
+# shorter, where it can be avoided, wastes the millisecond that the host needs to hand it out and receive it. A block
+# that fills the device only a few times over may take longer: once few orbits are left, each half of it would take as
+# long.
+_SHARED_BLOCK_SECONDS = 1.0
+_SHARED_LEAST_SECONDS = 0.02
+_SHARED_FILLED, _SHARED_LEAST_FILLED = 32, 2
+# A band is what all of them do in some seconds, unless that is too little to fill them.
+_SHARED_BAND_SECONDS = 10.0
+_SHARED_BAND_FILLED = 4
+SHARED_BAND_BYTES = 16 << 20  # of results; a worker's buffers are as large
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +110,25 @@ def _block_pixels(program: Program, rate: float) -> int:
     by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists have a bound of their own
     by_allocation = device.max_alloc_bytes // results
     return max(1, min(by_device, by_host, by_time, by_memory, by_allocation))
+
+
+def shared_block_pixels(job: Job, rate: float, saturation: int, most: int) -> tuple[int, int]:
+    """Return the least and the most pixels of a device's blocks, at most `most`, where devices share a picture.
+
+    `rate` is the device's iterations a second, and `saturation` how many orbits fill it.
+    """
+    a_second = rate / job.iterations
+    filled = max(int(a_second * _SHARED_BLOCK_SECONDS), _SHARED_FILLED * saturation)
+    least = max(int(a_second * _SHARED_LEAST_SECONDS), _SHARED_LEAST_FILLED * saturation)
+    return least, max(1, min(filled, most))
+
+
+def shared_band_pixels(job: Job, speeds: Sequence[float], saturations: Sequence[int], most: int | None) -> int:
+    """Return how many pixels the bands of a job that devices share should have, at most `most`.
+
+    The self-test's speeds decide, not those of the workers that are ready first: bands that suit a slow device would be
+    too small for the blocks of a fast one. A speed of 0 is unknown.
+    """
+    by_time = int(sum(speeds) * _SHARED_BAND_SECONDS / job.iterations) if all(speeds) else job.view.pixels
+    pixels = min(max(by_time, _SHARED_BAND_FILLED * max(saturations)), SHARED_BAND_BYTES // (4 * job.words))
+    return min(pixels, most or pixels)

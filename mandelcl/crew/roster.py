@@ -4,8 +4,9 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
-from mandelcl.crew.seat import Patience, Seat, band_pixels
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -81,7 +82,8 @@ class Roster:
         """
         self._assignment += 1
         able = [seat for seat in self if seat.able]
-        pixels = band_pixels(able, job, self._settings.block_pixels)
+        speeds, saturations = [seat.choice.speed for seat in able], [seat.saturation for seat in able]
+        pixels = shared_band_pixels(job, speeds, saturations, self._settings.block_pixels)
         for seat in self:
             seat.assign(self._assignment, job, pixels)
         return self._assignment, pixels

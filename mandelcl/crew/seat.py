@@ -3,9 +3,9 @@
 import math
 import queue
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from mandelcl.algorithms import sizing
 from mandelcl.algorithms.schedule import default_budget
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
@@ -18,17 +18,6 @@ from mandelcl.workers.channel import BUILDING, IDLE, STARTING
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
 from mandelcl.workers.wire import WireError
 
-# How long a block takes if nothing escapes. Longer would keep others waiting; shorter, where it can be avoided, wastes
-# the millisecond that the host needs to hand it out and receive it. A block that fills the device only a few times over
-# may take longer: once few orbits are left, each half of it would take as long.
-_BLOCK_S = 1.0
-_LEAST_BLOCK_S = 0.02
-_FILLED, _LEAST_FILLED = 32, 2
-# Blocks are cut from bands, and the store keeps bands: an interrupt loses those that are not finished. So a band is
-# what all devices do in some seconds, unless that is too little to fill them.
-_BAND_S = 10.0
-_BAND_FILLED = 4
-_BAND_BYTES = 16 << 20
 _BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than Patience.launch
 
 
@@ -88,7 +77,7 @@ class Seat:
     def start(self, messages: "queue.Queue[WorkerMessage]") -> None:
         """Start a worker, whose messages go to `messages`; raises DeviceError if that fails."""
         choice, device = self.choice, self.choice.device
-        self.worker = self._start_worker(messages, _BAND_BYTES, DEPTH)
+        self.worker = self._start_worker(messages, sizing.SHARED_BAND_BYTES, DEPTH)
         self._sent, self._sent_job, self._answered = self._newest, choice.job, False
         self.worker.send(
             {
@@ -133,10 +122,9 @@ class Seat:
         if self._sent != self._newest:
             self._tell(self.worker)
             return False
-        a_second = self.rate / self.choice.job.iterations
-        most = max(int(a_second * _BLOCK_S), _FILLED * self.saturation)
-        self.most_pixels = max(1, min(most, message.block_pixels, self._band_pixels))
-        self.least_pixels = max(int(a_second * _LEAST_BLOCK_S), _LEAST_FILLED * self.saturation)
+        most = min(message.block_pixels, self._band_pixels)
+        bounds = sizing.shared_block_pixels(self.choice.job, self.rate, self.saturation, most)
+        self.least_pixels, self.most_pixels = bounds
         return self.able
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
@@ -193,16 +181,3 @@ class Seat:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
-
-
-def band_pixels(seats: Sequence[Seat], job: Job, most: int | None) -> int:
-    """Return how many pixels the bands of a job that some devices share should have, at most `most`.
-
-    The self-test's speeds decide, not those of the workers that are ready first: bands that suit a slow device would be
-    too small for the blocks of a fast one.
-    """
-    speeds = [seat.choice.speed for seat in seats]
-    by_time = int(sum(speeds) * _BAND_S / job.iterations) if all(speeds) else job.view.pixels
-    filled = _BAND_FILLED * max(seat.saturation for seat in seats)
-    pixels = min(max(by_time, filled), _BAND_BYTES // (4 * job.words))
-    return min(pixels, most or pixels)

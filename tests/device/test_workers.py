@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mandelcl.algorithms import sizing
+from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.crew import seat as seats
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.seat import Patience, Seat, band_pixels
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
@@ -115,13 +116,17 @@ def niceness_and_work(pid: int) -> dict[str, tuple[int, int]]:
 def test_bands_do_not_depend_on_who_is_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """They suit all devices together, before any is ready, and never take more than their memory or what is asked."""
     everybody = [seat_of(found) for found in discover()]
-    together = band_pixels(everybody, JOB, None)
-    assert together >= max(band_pixels([seat], JOB, None) for seat in everybody)
-    assert band_pixels(everybody, JOB, 1234) == 1234
+
+    def band_pixels(some: list[Seat], job: Job = JOB, most: int | None = None) -> int:
+        return shared_band_pixels(job, [seat.choice.speed for seat in some], [seat.saturation for seat in some], most)
+
+    together = band_pixels(everybody)
+    assert together >= max(band_pixels([seat]) for seat in everybody)
+    assert band_pixels(everybody, most=1234) == 1234
     deep = Job(JOB.view, 4_000_000_000, number="float", rounding="separate")
-    assert max(seat.saturation for seat in everybody) <= band_pixels(everybody, deep, None) <= together
-    monkeypatch.setattr(seats, "_BAND_BYTES", 4000)
-    assert band_pixels(everybody, JOB, None) == 1000
+    assert max(seat.saturation for seat in everybody) <= band_pixels(everybody, deep) <= together
+    monkeypatch.setattr(sizing, "SHARED_BAND_BYTES", 4000)
+    assert band_pixels(everybody) == 1000
     crew = Crew([seat.choice for seat in everybody])
     crew.close()
     assert crew.band_rows == 5
