@@ -3,11 +3,13 @@
 To give a kernel a further input: its parameter in the text, its line here, and the value where it is launched.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 # A buffer, a 32-bit word, and pairs of words.
 BUFFER, UINT, INT2, UINT2 = "buffer", "uint", "int2", "uint2"
@@ -91,28 +93,34 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
 def arguments(kernel: str, values: Mapping[str, Any]) -> list[Any]:
     """Return a kernel's arguments in its order, each as the driver takes it.
 
-    Words are ints, pairs are sequences of two. Raises TypeError for a missing or unknown value: a driver would run a
-    kernel with mixed-up arguments.
+    Words are ints, pairs are sequences of two ints. Raises TypeError for a missing or unknown value: a driver would run
+    a kernel with mixed-up arguments.
     """
-    parameters = KERNELS[kernel]
-    if values.keys() != parameters.keys():
-        wrong = ", ".join(sorted(values.keys() ^ parameters.keys()))
+    conversions = _CONVERSIONS[kernel]
+    if len(values) != len(conversions) or values.keys() != KERNELS[kernel].keys():
+        wrong = ", ".join(sorted(values.keys() ^ KERNELS[kernel].keys()))
         raise TypeError(f"the kernel {kernel} has other parameters than the values given: {wrong}")
-    return [_MAKERS[parameters[name]](values[name]) for name in parameters]
+    return [values[name] if convert is None else convert(values[name]) for name, convert in conversions]
 
 
-def _buffer(value: Any) -> Any:
-    return value
+def _int2(value: Sequence[int]) -> npt.NDArray[Any]:
+    return _pair(np.int32, tuple(value))
 
 
-def _pair(kind: type[np.int32] | type[np.uint32]) -> Any:
-    def pair(value: Any) -> Any:
-        made = np.array([int(part) for part in value], kind)
-        if made.shape != (2,):
-            raise TypeError(f"a kernel argument has {made.size} words instead of two")
-        return made
+def _uint2(value: Sequence[int]) -> npt.NDArray[Any]:
+    return _pair(np.uint32, tuple(value))
 
+
+@lru_cache(maxsize=1 << 10)  # offsets and sizes recur, and a device waits for its launch's arguments
+def _pair(kind: type[np.int32] | type[np.uint32], value: tuple[int, ...]) -> npt.NDArray[Any]:
+    if len(value) != 2:
+        raise TypeError(f"a kernel argument has {len(value)} words instead of two")
+    pair = np.array(value, kind)
+    pair.flags.writeable = False
     return pair
 
 
-_MAKERS: Mapping[str, Any] = {BUFFER: _buffer, UINT: np.uint32, INT2: _pair(np.int32), UINT2: _pair(np.uint32)}
+_CONVERT: Mapping[str, Callable[[Any], Any] | None] = {BUFFER: None, UINT: np.uint32, INT2: _int2, UINT2: _uint2}
+_CONVERSIONS = {
+    kernel: [(name, _CONVERT[kind]) for name, kind in parameters.items()] for kernel, parameters in KERNELS.items()
+}
