@@ -1,9 +1,9 @@
 """OpenCL devices: discover them, read their properties, and hold a context and queues on each."""
 
+import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -47,6 +47,8 @@ class Device:
         self.extensions = frozenset(handle.extensions.split())
         self.programs: dict[str, BuiltProgram] = {}  # by text, the one used last at the end; they go with the device
         self._quirks = quirks_of(self.platform, self.driver)
+        self._made: dict[str, Any] = {}
+        self._making = threading.RLock()
 
     def __repr__(self) -> str:
         return f"<Device {self.spec} {self.name} on {self.platform}>"
@@ -87,23 +89,30 @@ class Device:
         """What must be the same for compiled kernels and probe results to be reused."""
         return "\n".join((self.platform, self.name, self.driver, self.version, self.handle.platform.version))
 
-    @cached_property
+    @property
     def context(self) -> cl.Context:
         """The device's context, made when first asked for."""
-        with opencl_errors(self):
-            return cl.Context([self.handle])
+        return self._once("context", lambda: cl.Context([self.handle]))
 
-    @cached_property
+    @property
     def queue(self) -> cl.CommandQueue:
         """The device's in-order queue, with event times."""
-        with opencl_errors(self):
-            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        return self._once("queue", self._new_queue)
 
-    @cached_property
+    @property
     def copy_queue(self) -> cl.CommandQueue:
         """A second queue, so that results come back while kernels run."""
-        with opencl_errors(self):
-            return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        return self._once("copy queue", self._new_queue)
+
+    def _new_queue(self) -> cl.CommandQueue:
+        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what has been made under a name, or make it: once, however many threads ask for it."""
+        with self._making, opencl_errors(self):
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
 
     @property
     def may_abort(self) -> bool:

@@ -1,6 +1,8 @@
 """However the work is cut, the bits are the same: blocks, rows, launches, lanes, vectors, strides, work-groups."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +17,7 @@ from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.opencl import device as device_module
 from mandelcl.opencl.device import Device, Kernel
 from mandelcl.rendering.render import render
 from mandelcl.view import View
@@ -192,3 +195,22 @@ def test_every_build(target: Target) -> None:
         if wide or build[0] == build[1] == 1:
             counts, _ = planes(job, target.device, Variant(*build, 1, 1), (29, 16), SetPace((5, 16, 1), (1, 3, 9)))
             check(job, counts[0])
+
+
+def test_a_device_has_one_context_for_all_threads(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = device_module.cl.Context
+
+    def slowly(handles: list[object]) -> object:
+        time.sleep(0.05)
+        return made(handles)
+
+    monkeypatch.setattr(device_module.cl, "Context", slowly)
+    fresh = next(found for found in device_module.discover() if found.spec == device.spec)
+    barrier = threading.Barrier(4)
+
+    def ask(_k: int) -> tuple[object, object, object]:
+        barrier.wait()
+        return fresh.context, fresh.queue, fresh.copy_queue
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(ask, range(4)))) == 1
