@@ -22,6 +22,7 @@ BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
+_quiet = threading.Lock()  # what warnings do is a choice of the whole process
 _TRUSTED_EVENT_NS = 1000  # times below a microsecond are not trusted
 
 
@@ -92,19 +93,22 @@ class Device:
     @property
     def context(self) -> cl.Context:
         """The device's context, made when first asked for."""
-        return self._once("context", lambda: cl.Context([self.handle]))
+        context: cl.Context = self._once("context", lambda: cl.Context([self.handle]))
+        return context
 
     @property
     def queue(self) -> cl.CommandQueue:
         """The device's in-order queue, with event times."""
-        return self._once("queue", self._new_queue)
+        queue: cl.CommandQueue = self._once("queue", self._new_queue)
+        return queue
 
     @property
     def copy_queue(self) -> cl.CommandQueue:
         """A second queue, so that results come back while kernels run."""
-        return self._once("copy queue", self._new_queue)
+        queue: cl.CommandQueue = self._once("copy queue", self._new_queue)
+        return queue
 
-    def _new_queue(self) -> cl.CommandQueue:
+    def _new_queue(self) -> Any:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
@@ -208,7 +212,7 @@ class Device:
 
     def _built(self, program: cl.Program, options: tuple[str, ...] = (), **settings: Any) -> cl.Program:
         quirks = [option for quirk in self._quirks for option in quirk.build_options]
-        with warnings.catch_warnings():
+        with _quiet, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
             try:
                 program.build(options=["-cl-std=CL1.2", *quirks, *options], **settings)

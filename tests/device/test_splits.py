@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pyopencl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,8 +18,7 @@ from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.opencl import device as device_module
-from mandelcl.opencl.device import Device, Kernel
+from mandelcl.opencl.device import Device, Kernel, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -198,14 +198,14 @@ def test_every_build(target: Target) -> None:
 
 
 def test_a_device_has_one_context_for_all_threads(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = device_module.cl.Context
+    made = pyopencl.Context
 
-    def slowly(handles: list[object]) -> object:
+    def slowly(handles: list[pyopencl.Device]) -> object:
         time.sleep(0.05)
         return made(handles)
 
-    monkeypatch.setattr(device_module.cl, "Context", slowly)
-    fresh = next(found for found in device_module.discover() if found.spec == device.spec)
+    monkeypatch.setattr(pyopencl, "Context", slowly)
+    fresh = next(found for found in discover() if found.spec == device.spec)
     barrier = threading.Barrier(4)
 
     def ask(_k: int) -> tuple[object, object, object]:
