@@ -3,7 +3,6 @@
 Each command is a module of this package, imported when it is called, so that `--help` needs no OpenCL.
 """
 
-import ast
 import importlib
 import os
 import sys
@@ -20,9 +19,8 @@ _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", 
 
 def _summary(name: str) -> str:
     """Return the first line of a command's help, read from its file: to import it would be to load OpenCL."""
-    module = ast.parse(Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
-    (function,) = (node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "command")
-    return (ast.get_docstring(function) or "").partition("\n")[0]
+    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return text.partition("\ndef command(")[2].partition('"""')[2].partition("\n")[0].rstrip('"')
 
 
 class _Commands(click.Group):
