@@ -113,10 +113,11 @@ class Device:
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what has been made under a name, or make it: once, however many threads ask for it."""
-        with self._making, opencl_errors(self):
-            if name not in self._made:
-                self._made[name] = make()
-            return self._made[name]
+        made = self._made.get(name)
+        if made is None:
+            with self._making, opencl_errors(self):
+                made = self._made[name] = self._made.get(name) or make()
+        return made
 
     @property
     def may_abort(self) -> bool:
