@@ -19,6 +19,7 @@ from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device, kernel_of
 from mandelcl.words import Words
 from tests.device.targets import Target
+from tests.ratios import Ratios
 
 CASES = 64
 OPERATIONS = ("add", "subtract", "multiply", "square", "multiply_add", "negate", "absolute")
@@ -182,58 +183,18 @@ def test_tangents_are_derivatives(device: Device, formula: Formula, move: tuple[
 
     def third(shift: Fraction) -> list[Fraction]:
         moved = point[0] + shift * Fraction(move[0]), point[1] + shift * Fraction(move[1])
-        z, c = formula.start(_RATIOS, moved, (constant,))
+        z, c = formula.start(Ratios(), moved, (constant,))
         for _ in range(3):
-            z = formula.step(_RATIOS, z, c)
+            z = formula.step(Ratios(), z, c)
         return list(z)
 
     exact = [(b - a) / (2 * epsilon) for a, b in zip(third(-epsilon), third(epsilon), strict=True)]
-    z, c = formula.start(_RATIOS, point, (constant,))
+    z, c = formula.start(Ratios(), point, (constant,))
     given = np.array([*map(float, z), *move, *map(float, c)], np.float32)
     out, taken = np.zeros(2, np.float32), device.allocate(8)
     device.launch(kernel, (1,), (1,), device.upload(given), taken)
     device.wait(device.read(taken, out))
     np.testing.assert_allclose(out, [float(part) for part in exact], rtol=1e-5, atol=1e-6)
-
-
-class _Ratios:
-    """Arithmetic without rounding, as far as formulas need it."""
-
-    def encode(self, value: Fraction) -> Fraction:
-        return value
-
-    def along(self, count: int, pitch: Fraction, start: Fraction) -> Fraction:
-        return start + count * pitch
-
-    def add(self, a: Fraction, b: Fraction) -> Fraction:
-        return a + b
-
-    def subtract(self, a: Fraction, b: Fraction) -> Fraction:
-        return a - b
-
-    def multiply(self, a: Fraction, b: Fraction) -> Fraction:
-        return a * b
-
-    def multiply_add(self, a: Fraction, b: Fraction, c: Fraction) -> Fraction:
-        return a * b + c
-
-    def negate(self, a: Fraction) -> Fraction:
-        return -a
-
-    def absolute(self, a: Fraction) -> Fraction:
-        return abs(a)
-
-    def less(self, a: Fraction, b: Fraction) -> bool:
-        return a < b
-
-    def square_add(self, z: Any, c: Any) -> Any:
-        return z[0] * z[0] - z[1] * z[1] + c[0], 2 * z[0] * z[1] + c[1]
-
-    def outside(self, z: Any, radius_squared: Fraction) -> bool:
-        return bool(z[0] * z[0] + z[1] * z[1] > radius_squared)
-
-
-_RATIOS = _Ratios()
 
 
 def test_the_self_test_knows_the_formula(device: Device) -> None:

@@ -16,49 +16,12 @@ from mandelcl.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.view import View
 from tests.oracle import vectors
 from tests.oracle.cases import JULIAS, SHIP, returning_job
+from tests.ratios import Complex, Ratios
 
 unhurried = settings(deadline=None)
 # A step of float, separate, rounds each part three times, at most by 2^−24 of |z|² + |c| each.
 FLOAT_UNIT = Fraction(1, 1 << 22)
 constants = st.fractions(-8, 8, max_denominator=10**6)
-Complex = tuple[Fraction, Fraction]
-
-
-class Ratios:
-    """Arithmetic without rounding."""
-
-    def encode(self, value: Fraction) -> Fraction:
-        return value
-
-    def add(self, a: Fraction, b: Fraction) -> Fraction:
-        return a + b
-
-    def subtract(self, a: Fraction, b: Fraction) -> Fraction:
-        return a - b
-
-    def multiply(self, a: Fraction, b: Fraction) -> Fraction:
-        return a * b
-
-    def multiply_add(self, a: Fraction, b: Fraction, c: Fraction) -> Fraction:
-        return a * b + c
-
-    def negate(self, a: Fraction) -> Fraction:
-        return -a
-
-    def absolute(self, a: Fraction) -> Fraction:
-        return abs(a)
-
-    def along(self, count: int, pitch: Fraction, start: Fraction) -> Fraction:
-        return start + count * pitch
-
-    def less(self, a: Fraction, b: Fraction) -> bool:
-        return a < b
-
-    def outside(self, z: Complex, radius_squared: Fraction) -> bool:
-        return z[0] ** 2 + z[1] ** 2 > radius_squared
-
-    def square_add(self, z: Complex, c: Complex) -> Complex:
-        return z[0] * z[0] - z[1] * z[1] + c[0], 2 * z[0] * z[1] + c[1]
 
 
 def orbit(formula: Formula, point: Complex, steps: int) -> list[Complex]:
