@@ -78,15 +78,18 @@ class Bench:
             row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
             if timed.warnings:
                 row = with_extra(row, warning="; ".join(timed.warnings))
-            return self.timed_row(row, device, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            return self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
 
         return self.attempt(device, case, measure, extra)
 
     def attempt(
         self, device: Device, case: str, measure: Callable[[Row], Row], extra: Mapping[str, Value] | None = None
     ) -> Row:
-        """Return measure(row), or the row with the reason if that fails."""
-        row = Row.of(device, case, extra or {})
+        """Return measure(row) of a case and a device, or the row with the reason if that fails."""
+        return self.attempted(Row.of(device, case, extra or {}), measure, device.label)
+
+    def attempted(self, row: Row, measure: Callable[[Row], Row], label: str = "") -> Row:
+        """Return measure(row), or the row with the reason if that fails; the reason need not begin with `label`."""
         self.check()
         try:
             return measure(row)
@@ -96,12 +99,11 @@ class Bench:
             return replace(row, error="not enough memory on the host")
         except MandelclError as error:
             reason = str(error).removeprefix("no device can do this job; ")
-            return replace(row, error=reason.removeprefix(device.label).removeprefix(":").strip())
+            return replace(row, error=reason.removeprefix(label).removeprefix(":").strip())
 
     def timed_row(
         self,
         row: Row,
-        device: Device,
         job: Job,
         run: Callable[[], TimingSample],
         counts: Callable[[], Words],
@@ -112,7 +114,7 @@ class Bench:
         """Return the row with the times of `run`; the first run is validated and discarded, the last compared to it."""
         self._require_patience(job, rate, order)
         run()
-        validation = self.validator.check(job, counts(), device, order)
+        validation = self.validator.check(job, counts(), row.spec, order)
         before = fingerprint(counts())
         samples = repeated(run, self.repeat, self.patience)
         if validation.ok and fingerprint(counts()) != before:

@@ -44,7 +44,7 @@ def _one_unit(bench: Bench, device: Device, job: Job, extra: Mapping[str, Value]
             return replace(bench.row(device.partition([1])[0], case, job, None, extra), spec=row.spec)
         timed = Timed(job, device, None, bench.cancel)
         timed.run()
-        validation = bench.validator.check(timed.job, timed.counts, device)
+        validation = bench.validator.check(timed.job, timed.counts, device.spec)
         settings = (1, "pinned", asdict(default_variant(device, FLOAT)), bench.repeat, bench.patience)
         (answer,) = parts.answers([parts.PartsTask(job.to_json(), device.spec, *settings)], bench.check)
         return parts.filled_from(row, answer, timed.job, timed.counts, validation)

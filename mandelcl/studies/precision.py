@@ -45,12 +45,12 @@ def _row(bench: Bench, device: Device, resolution: int, number: str, order: str,
         if order == ORDER:
             published = PublishedOrder(job, device, bench.check)
             row = bench.timed_row(
-                row, device, job, published.run, lambda: published.counts, published.rate(), published.build_s, ORDER
+                row, job, published.run, lambda: published.counts, published.rate(), published.build_s, ORDER
             )
             seen[number, order] = published.counts
         else:
             timed = Timed(job, device, None, bench.cancel)
-            row = bench.timed_row(row, device, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            row = bench.timed_row(row, job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
             seen[number, order] = timed.counts
         return _compared(row, number, order, seen)
 

@@ -40,7 +40,7 @@ def whole_process(
         return TimingSample(*times, answer["launches"], answer["longest_launch_ms"] / 1e3)
 
     answers: list[dict[str, Any]] = []
-    row = bench.timed_row(row, device, timed.job, once, lambda: timed.counts, timed.rate, timed.build_s)
+    row = bench.timed_row(row, timed.job, once, lambda: timed.counts, timed.rate, timed.build_s)
     if row.validation == "ok" and any(answer["counts_sha256"] != expected[0] for answer in answers):
         row = replace(row, validation="WRONG", differing_pixels=None, checked="a process of its own differs")
     output_sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

@@ -73,7 +73,7 @@ def _device(bench: Bench, device: Device, job: Job, variants: Mapping[str, Varia
     def validated(row: Row) -> Row:
         timed = Timed(job, device, None, bench.cancel)
         timed.run()
-        results.append((bench.validator.check(timed.job, timed.counts, device), timed.counts, timed.job))
+        results.append((bench.validator.check(timed.job, timed.counts, device.spec), timed.counts, timed.job))
         return row
 
     failed = bench.attempt(device, "all", validated)

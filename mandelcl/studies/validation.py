@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import Job
-from mandelcl.opencl.device import Device
 from mandelcl.studies import reference
 from mandelcl.words import Words, sha256
 
@@ -68,8 +67,8 @@ class Validator:
             self._samples[key] = places, reference.counts(job, places, order)
         return self._samples[key]
 
-    def check(self, job: Job, counts: Words, device: Device, order: str = "") -> Validation:
-        """Return the validation of a device's counts of a resolved job.
+    def check(self, job: Job, counts: Words, spec: str, order: str = "") -> Validation:
+        """Return the validation of the counts of a resolved job by a device (its SPEC) or a program.
 
         A picture whose SHA-256 is known is compared whole. Otherwise a sample, or all of a small picture, is computed
         again without OpenCL; and all pixels are compared with those of the first device that passed.
@@ -90,5 +89,5 @@ class Validator:
             checks += [f"all against {first[1]}"] if first is not None else []
             validation = Validation(not differing, differing, ", ".join(checks))
         if validation.ok and first is None:
-            self._first = key, device.spec, counts
+            self._first = key, spec, counts
         return validation
