@@ -299,7 +299,7 @@ def test_brackets_in_a_files_name_are_no_markup(draw: Run, folder: Path, name: s
 def test_brackets_in_a_devices_name_are_no_markup(
     run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from mandelcl.cli.bench import _show
+    from mandelcl.cli.bench_tables import show
     from mandelcl.errors import DeviceError
     from mandelcl.opencl.device import Device, discover
 
@@ -313,5 +313,5 @@ def test_brackets_in_a_devices_name_are_no_markup(
     monkeypatch.setattr("mandelcl.engine.tune.tune", refuse)
     assert device.name in run("devices", "--no-self-test").out
     assert device.name in run("tune", "--number", "float").err
-    _show(["a"], [[device.name]])
+    show(["a"], [[device.name]])
     assert device.name in capfd.readouterr().out

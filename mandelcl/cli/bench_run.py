@@ -1,0 +1,63 @@
+"""A run of a study for `mandelcl bench`: row by row into the user's files, then a table."""
+
+import datetime
+import shlex
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from mandelcl import __version__
+from mandelcl.cli.bench_tables import Files, show
+from mandelcl.cli.interruptible import interruptible
+from mandelcl.engine import choose
+from mandelcl.errors import CancelledError
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.document import Document
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Study
+
+
+def measured(study: Study, options: Bench, specs: Sequence[str], files: Files) -> Document:
+    """Run a study on the devices that `specs` names, write its files, print its table, and return it.
+
+    `options` is a Bench without devices. Ctrl-C ends the run early: what was measured is written and returned, not
+    `complete`.
+    """
+    rows: list[Row] = []
+
+    def table(complete: bool) -> Document:
+        return Document(study, rows, line, began, __version__, complete)
+
+    def work(cancel: threading.Event) -> bool:
+        bench = replace(options, devices=choose.matching(specs), cancel=cancel)
+        try:
+            for row in study.run(bench):
+                rows.append(row)
+                click.echo(f"mandelcl: {_summary(row)}", err=True)
+                files.write(table(complete=False))
+        except CancelledError:
+            return False
+        return True
+
+    line, began = origin()
+    final = table(complete=interruptible(work))
+    files.write(final)
+    show(*final.table())
+    files.draw(final)
+    return final
+
+
+def origin() -> tuple[str, str]:
+    """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
+    time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return shlex.join(["mandelcl", *sys.argv[1:]]), time
+
+
+def _summary(row: Row) -> str:
+    if row.error:
+        return f"{row.case}, {row.device} ({row.platform}): {row.error}"
+    kernel, wall = (f"{times.median * 1e3:.4g} ms" if times else "?" for times in (row.kernel_s, row.wall_s))
+    return f"{row.case}, {row.device} ({row.platform}): kernel {kernel}, wall {wall}, counts {row.validation}"
