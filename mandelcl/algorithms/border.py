@@ -7,14 +7,15 @@ docs/border-tracing.md explains what justifies a fill.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mandelcl.algorithms import escape
+from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.rectangles import Rectangles
-from mandelcl.algorithms.schedule import BlockQueue, Pace
+from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
@@ -58,7 +59,7 @@ Watch = Callable[[Block, Words, Words, Words], None]
 
 def run(
     program: Program,
-    blocks: Iterable[Block],
+    blocks: BlockSource,
     pace: Pace,
     log: LaunchLog,
     plan: Plan | None = None,
@@ -68,9 +69,19 @@ def run(
     spare: Spare | None = None,
     host: HostMemory = fresh,
 ) -> Iterator[tuple[Block, Words]]:
-    """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does."""
+    """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does.
+
+    A block is traced while the results of the one before are copied.
+    """
     spare = spare or Spare()
-    for block in blocks:
+    copies = Copies(program, log, spare, host)
+    while True:
+        block = blocks.take(wait=not copies)
+        if block is None:
+            if not copies:
+                return
+            yield copies.arrived()
+            continue
         if min(block.width, block.height) < LEAST_SIDE:
             alone = BlockQueue.of([block])
             yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, host=host)
@@ -78,11 +89,9 @@ def run(
         memory = spare.take(program.device, program.job, block.pixels, 1)
         tracer = Tracer(program, memory, pace, log, plan, cancel)
         log.pixels_filled += tracer.trace(block, watch)
-        results, event = memory.read_results(block, host, program.execution.guarded)
-        program.device.wait(event)
-        log.add_copy(event_seconds(event) or 0.0)
-        spare.give(memory)
-        yield block, results
+        copies.start(block, memory)
+        if len(copies) > 1:
+            yield copies.arrived()
 
 
 def default_plan(program: Program) -> Plan:

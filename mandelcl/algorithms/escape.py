@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.schedule import BlockSource, Pace
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Event, event_seconds
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
@@ -28,17 +28,6 @@ class _Run:
     row: int
     rows: int
     done: int = 0
-
-
-@dataclass(slots=True)
-class _Copy:
-    """A finished block whose results are being copied back; its memory is free when the copy has ended."""
-
-    block: Block
-    memory: Memory
-    results: Words
-    event: Event
-    started: float
 
 
 def run(
@@ -58,17 +47,16 @@ def run(
     Raises CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()
-    copies: deque[_Copy] = deque()
     spare = spare or Spare()
     ready = time.perf_counter()
-
+    copies = Copies(program, log, spare, host)
     while True:
         while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
             flying.append(_start(program, block, spare, pace))
         if not flying and not copies:
             break
         if not flying:
-            yield _arrived(program, copies, spare, log)
+            yield copies.arrived()
             continue
         current = flying.popleft()
         current.launch.wait(program.device)
@@ -81,10 +69,9 @@ def run(
         if _continue(program, current, pace, seconds):
             flying.append(current)
             continue
-        results, event = current.memory.read_results(current.block, host, program.execution.guarded)
-        copies.append(_Copy(current.block, current.memory, results, event, time.perf_counter()))
+        copies.start(current.block, current.memory)
         if len(copies) > 1:
-            yield _arrived(program, copies, spare, log)
+            yield copies.arrived()
 
 
 def _start(program: Program, block: Block, spare: Spare, pace: Pace) -> _Run:
@@ -120,13 +107,3 @@ def _continue(program: Program, run: _Run, pace: Pace, seconds: float) -> bool:
     run.done = 0
     run.rows, run.launch = _launch_rows(program, run.block, run.memory, run.row, pace)
     return True
-
-
-def _arrived(program: Program, copies: deque[_Copy], spare: Spare, log: LaunchLog) -> tuple[Block, Words]:
-    """Return the block whose copy was started first, once the copy has ended."""
-    copy = copies.popleft()
-    program.device.wait(copy.event)
-    seconds = event_seconds(copy.event)
-    log.add_copy(time.perf_counter() - copy.started if seconds is None else seconds)
-    spare.give(copy.memory)
-    return copy.block, copy.results

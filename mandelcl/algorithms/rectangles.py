@@ -18,7 +18,6 @@ from mandelcl.words import NO_COUNT, Words
 
 _PROVERS = 32  # rectangles of a work-group that proves
 _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
-_LEAST_WORDS = 1 << 12
 
 
 class Rectangles:
@@ -37,20 +36,24 @@ class Rectangles:
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = 0 if self._inside_only else outside, plan.trust == "all"
         insides = [job.iterations if word.inside is None else word.inside for word in words_of(job.planes)]
-        self._insides = self._device.upload(np.array(insides, np.uint32))
+        self._insides = program.constant("insides", lambda: np.array(insides, np.uint32))
         self.launched: list[Event] = []
-        self._older = self._whole = self._device.upload(np.zeros(4, np.uint32))
         self._block, self._origin = Block(0, 0, 0, 0), (0, 0)
-        self._bounds = program.device.upload(bounds(job))
+        self._bounds = program.constant("bounds", lambda: bounds(job))
         # Components are found in the number of far orbits, float for a wide number: too coarse for neighbouring pixels.
         self._components = self._steps if program.number.is_native and plan.trust == "outside" else 0
         self._parents, self._children, self._numbers, self._proved, self._answers, self._computed = (
-            _Words(program) for _ in range(6)
+            _Words(memory, name) for name in ("parents", "children", "numbers", "proved", "answers", "computed")
         )
+        self._older = self._parents.buffer
+        self._writing: Event | None = None
 
     def begin(self, block: Block) -> Words:
         """Make the whole block the only rectangle; return its number."""
-        self._whole = self._device.upload(np.array([0, 0, block.width - 1, block.height - 1], np.uint32))
+        self._whole = self._program.constant(
+            f"whole {block.width}x{block.height}",
+            lambda: np.array([0, 0, block.width - 1, block.height - 1], np.uint32),
+        )
         self._device.clear(self._computed.room(1), 4)
         self._block, self._origin = block, _origin(self._program, block)
         return np.zeros(1, np.uint32)
@@ -59,7 +62,7 @@ class Rectangles:
         """Make the younger rectangles the older ones; those with these numbers are the next to be worked on."""
         self._parents, self._children = self._children, self._parents
         self._older = self._parents.buffer
-        self._numbers.write(numbers)
+        self._writing = self._device.write(self._numbers.room(numbers.size), numbers)
 
     def divide(self, level: Level, numbers: Words) -> None:
         """Divide the younger rectangles with these numbers, and prove what can be proved about the parts."""
@@ -150,12 +153,10 @@ class Rectangles:
 
 
 class _Words:
-    """A buffer of words that grows when it must, losing its contents."""
+    """A buffer of a block's memory that grows when it must, losing its contents."""
 
-    def __init__(self, program: Program) -> None:
-        self._device = program.device
-        self._words = 0
-        self._buffer: Buffer | None = None
+    def __init__(self, memory: Memory, name: str) -> None:
+        self._memory, self._name = memory, name
 
     @property
     def buffer(self) -> Buffer:
@@ -163,14 +164,7 @@ class _Words:
 
     def room(self, words: int) -> Buffer:
         """Return the buffer, large enough for so many words."""
-        if self._buffer is None or words > self._words:
-            self._words = max(_LEAST_WORDS, 1 << (words - 1).bit_length())
-            self._buffer = self._device.allocate(4 * self._words)
-        return self._buffer
-
-    def write(self, words: Words) -> None:
-        self.room(words.size)
-        self._device.write(self.buffer, words)
+        return self._memory.scratch(self._name, words)
 
 
 def _origin(program: Program, block: Block) -> tuple[int, int]:

@@ -18,6 +18,7 @@ HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], Words]
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
 _LIST_SHARE = 32  # a list may take this fraction of the device's memory; there are up to six
+_LEAST_SCRATCH_WORDS = 1 << 12
 _MOST_SPARE = 4  # blocks whose memory is kept: two in flight, one being copied back, one of another shape
 
 
@@ -37,6 +38,7 @@ class Memory:
         self.results = device.allocate(self._results_bytes)
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []
+        self._scratch: dict[str, tuple[int, Buffer]] = {}
 
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
@@ -44,6 +46,15 @@ class Memory:
             size = self.orbit_bytes * self.capacity
             self._lists = [self._device.allocate(size), self._device.allocate(size)]
         return self._lists
+
+    def scratch(self, name: str, words: int) -> Buffer:
+        """Return a buffer of at least so many words, the same one under the same name until it must grow."""
+        room, buffer = self._scratch.get(name, (0, None))
+        if buffer is None or room < words:
+            room = max(_LEAST_SCRATCH_WORDS, 1 << (words - 1).bit_length())
+            buffer = self._device.allocate(4 * room)
+            self._scratch[name] = room, buffer
+        return buffer
 
     def guard(self) -> None:
         """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised."""
@@ -93,6 +104,11 @@ class Spare:
 def fresh(_block: Block, shape: tuple[int, ...]) -> Words:
     """Return new host memory."""
     return np.empty(shape, np.uint32)
+
+
+def nowhere(_block: Block, _shape: tuple[int, ...]) -> Words:
+    """Return no host memory: results stay on the device and are not copied, where only their computation matters."""
+    return np.empty(0, np.uint32)
 
 
 def orbit_bytes(job: Job) -> int:

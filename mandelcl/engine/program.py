@@ -1,13 +1,14 @@
 """The loop on one device: build it for a job, give it memory, launch it."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl.block import Block
 from mandelcl.engine.arguments import arguments
@@ -52,6 +53,7 @@ class Program:
         self.variant = variant or default_variant(device, self.number)
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
+        self._constants: dict[str, Buffer] = {}
         self.view_words = device.upload(self._encoded_view(job.view))
 
     def sibling(self, job: Job) -> "Program":
@@ -90,6 +92,12 @@ class Program:
     def saturation(self) -> int:
         """Orbits that keep the device busy; a launch of fewer takes as long."""
         return self.variant.saturation(self.device.compute_units)
+
+    def constant(self, name: str, words: Callable[[], npt.NDArray[Any]]) -> Buffer:
+        """Return device memory with these words, which are the same for all launches of the program."""
+        if name not in self._constants:
+            self._constants[name] = self.device.upload(words())
+        return self._constants[name]
 
     def allocate(self, pixels: int, width: int) -> Memory:
         """Return memory for a block of at most `pixels` pixels, with lists of at least `width` orbits."""

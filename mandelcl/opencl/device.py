@@ -1,5 +1,6 @@
 """OpenCL devices: discover them, read their properties, and hold a context and queues on each."""
 
+import math
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -151,6 +152,20 @@ class Device:
         with opencl_errors(self):
             return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
+    def pinned(self, shape: Shape) -> npt.NDArray[np.uint32]:
+        """Return host memory for 32-bit words to which this device copies fast, not initialised.
+
+        The driver allocates it and keeps it in place (`ALLOC_HOST_PTR`, mapped), so that a GPU writes to it directly.
+        It is released with the array.
+        """
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        maps: Any = cl.map_flags.READ | cl.map_flags.WRITE
+        with opencl_errors(self):
+            buffer = cl.Buffer(self.context, flags, 4 * math.prod(shape))
+            mapped: Any = cl.enqueue_map_buffer(self.copy_queue, buffer, maps, 0, shape, np.uint32)
+        array: npt.NDArray[np.uint32] = mapped[0]
+        return array
+
     def clear(self, buffer: cl.Buffer, size: int) -> cl.Event:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
         return self.fill(buffer, 0, size)
@@ -179,10 +194,14 @@ class Device:
             self.copy_queue.flush()
             return event
 
-    def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> None:
-        """Enqueue the copy of an array to a buffer's beginning; the array must not be changed meanwhile."""
+    def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
+        """Enqueue the copy of an array to a buffer's beginning; the array must not be changed until the event ends.
+
+        The caller keeps the event that long: pyopencl waits when one is dropped that holds an array.
+        """
         with opencl_errors(self):
-            cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+            event: cl.Event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+            return event
 
     def wait(self, event: cl.Event) -> None:
         """Return when an event of this device has ended."""

@@ -10,7 +10,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.algorithms import border, escape
-from mandelcl.algorithms.schedule import LaunchPlan, Pace
+from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.block import Block, whole_of
@@ -170,7 +170,7 @@ def traced(
     tracer = border.Tracer(program, program.allocate(width * height, 1), pace, log, plan)
     for part in tiled([whole_of(view)], width, height):
         if min(part.width, part.height) < LEAST_SIDE:
-            ((_, words),) = border.run(program, [part], pace, log, plan)
+            ((_, words),) = border.run(program, BlockQueue.of([part]), pace, log, plan)
         else:
             if clear:
                 device.clear(tracer.memory.results, 4 * job.words * width * height)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.algorithms import automatic, border
+from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.block import Block
 from mandelcl.engine import choose
@@ -233,7 +234,7 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
     program = Program(target.device, job)
     log = LaunchLog()
     plan = Plan(first=8, smallest=3)
-    list(border.run(program, [Block(0, 0, 97, 61)], ALL_AT_ONCE, log, plan, watch))
+    list(border.run(program, BlockQueue.of([Block(0, 0, 97, 61)]), ALL_AT_ONCE, log, plan, watch))
     # A line that was computed may come to lie in a rectangle that is proved at a finer level.
     assert log.pixels_filled <= int(filled.sum()) < job.view.pixels
     assert log.pixels_filled > 0.8 * filled.sum()
