@@ -70,15 +70,24 @@ class Bench:
         job: Job,
         settings: Settings | None = None,
         extra: Mapping[str, Value] | None = None,
+        shortcuts: bool = False,
+        compute: bool = False,
     ) -> Row:
-        """Return the row of a job on a device, validated, then timed; if it fails, the row says why."""
+        """Return the row of a job on a device, validated, then timed; if it fails, the row says why.
+
+        With `shortcuts` orbits may end early that are known never to escape. With `compute` the row has `compute_s`.
+        """
 
         def measure(row: Row) -> Row:
-            timed = Timed(job, device, settings, self.cancel)
+            timed = Timed(job, device, settings, self.cancel, shortcuts)
             row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
             if timed.warnings:
                 row = with_extra(row, warning="; ".join(timed.warnings))
-            return self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            row = self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
+            if not compute:
+                return row
+            samples = repeated(timed.run_on_device, self.repeat, self.patience)
+            return replace(row, compute_s=Times.of([sample.wall_s for sample in samples]))
 
         return self.attempt(device, case, measure, extra)
 

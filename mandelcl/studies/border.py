@@ -1,59 +1,116 @@
-"""The dynamic-parallelism report: escape time and border tracing, by cap and by size."""
+"""The dynamic-parallelism report: escape time and border tracing by cap and size, by its own clock and by wall time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mandelcl.computing.settings import Settings
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench
-from mandelcl.studies.row import Row
+from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 
 SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150)
 CAPS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)
+ESCAPE, SHORT, BORDER = "escape", "escape, shortcuts", "border"
+# The row's times, and what they are called.
+CLOCKS = {"compute_s": "the report's clock", "wall_s": "wall time"}
+_GPU_BORDER_PIXELS = 1 << 30  # of a block: the larger it is, the larger what is filled
 
 
 def run(bench: Bench) -> Iterator[Row]:
-    """Yield rows for each cap at the least size, then for each size at the least cap, both algorithms."""
+    """Yield rows for each cap at the least size, then for each size at the least cap, all algorithms."""
     caps = list(dict.fromkeys(bench.most(cap) for cap in CAPS))
     size = bench.side(SIZES[0])
     for cap in caps:
-        yield from _pair(bench, "cap", size, cap)
+        yield from _cases(bench, "cap", size, cap)
     for side in bench.sides(SIZES):
-        yield from _pair(bench, "size", side, caps[0])
+        yield from _cases(bench, "size", side, caps[0])
 
 
-def _pair(bench: Bench, sweep: str, size: int, cap: int) -> Iterator[Row]:
-    for algorithm in ("escape", "border"):
+def _cases(bench: Bench, sweep: str, size: int, cap: int) -> Iterator[Row]:
+    for algorithm in (ESCAPE, SHORT, BORDER):
         case = f"{algorithm}, by {sweep}: {size}², cap {cap}"
-        extra = {"sweep": sweep, "algorithm": algorithm, "size": size, "cap": cap, "pixels": size * size}
-        yield from bench.rows(case, jobs.report_job(size, cap, algorithm), extra=extra)
+        extra: dict[str, Value] = {
+            "sweep": sweep,
+            "algorithm": algorithm,
+            "size": size,
+            "cap": cap,
+            "pixels": size * size,
+        }
+        job = jobs.report_job(size, cap, BORDER if algorithm == BORDER else ESCAPE)
+        for device in bench.devices:
+            settings = _settings(device, job)
+            yield bench.row(device, case, job, settings, extra, shortcuts=algorithm == SHORT, compute=True)
+
+
+def _settings(device: Device, job: Job) -> Settings:
+    """Return settings with the largest blocks for which the device has memory, where borders are traced on a GPU."""
+    if device.type != "gpu" or job.algorithm != BORDER:
+        return Settings()
+    room = min(device.max_alloc_bytes // 4, device.memory_bytes // 16)
+    return Settings(block_pixels=max(1, min(_GPU_BORDER_PIXELS, room)))
+
+
+def conclude(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return, for each device and clock, which algorithm is ahead in the largest picture, and by how much."""
+    lines = []
+    for device in plots.labels(rows):
+        by_size = [row for row in rows if plots.label(row) == device and row["extra"]["sweep"] == "size"]
+        size = max((row["extra"]["size"] for row in by_size if row["extra"]["algorithm"] == BORDER), default=0)
+        largest = {row["extra"]["algorithm"]: row for row in by_size if row["extra"]["size"] == size}
+        for clock, name in CLOCKS.items():
+            seconds = {algorithm: row[clock]["median"] for algorithm, row in largest.items() if row[clock]}
+            if BORDER in seconds:
+                parts = [
+                    _beside(seconds[BORDER], seconds[other], other) for other in (ESCAPE, SHORT) if other in seconds
+                ]
+                lines.append(f"{device}, {size}², by {name}: border tracing {' and '.join(parts)}.")
+    return lines
+
+
+def _beside(mine: float, other: float, name: str) -> str:
+    """Return in words how a time compares with that of another algorithm."""
+    name = {ESCAPE: "escape time without shortcuts", SHORT: "escape time with shortcuts"}[name]
+    ratio = other / mine
+    if 0.98 <= ratio <= 1.02:
+        return f"takes as long as {name}"
+    faster = f"{ratio:.2f} times as fast as" if ratio > 1 else f"{1 / ratio:.2f} times as slow as"
+    return f"is {faster} {name}"
 
 
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Draw the report's four figures: Mpix/s and seconds, by cap and by size; mean, and min to max."""
-    figure.set_size_inches(12, 9)
-    panels = figure.subplots(2, 2)
-    for line, per_pixel in enumerate((True, False)):
+    """Draw Mpix/s by the report's clock and by wall time, and seconds by the report's clock, over cap and size."""
+    figure.set_size_inches(12, 13)
+    panels = figure.subplots(3, 2)
+    for line, (clock, per_pixel) in enumerate((("compute_s", True), ("compute_s", False), ("wall_s", True))):
         for column, sweep in enumerate(("cap", "size")):
             axes = panels[line][column]
             selected = [row for row in rows if row["extra"]["sweep"] == sweep]
             for device in plots.labels(selected):
-                for algorithm in ("escape", "border"):
+                for algorithm in (ESCAPE, SHORT, BORDER):
                     part = [r for r in selected if plots.label(r) == device and r["extra"]["algorithm"] == algorithm]
-                    if part:
-                        plots.band(axes, part, sweep, "wall_s", f"{algorithm}, {device}", per_pixel)
+                    if any(row.get(clock) for row in part):
+                        plots.band(axes, part, sweep, clock, f"{algorithm}, {device}", per_pixel)
             if selected:
                 ticks = sorted({row["extra"][sweep] for row in selected})
-                plots.logarithmic(axes, sweep, "Mpix/s" if per_pixel else "seconds", ticks)
+                unit = "Mpix/s" if per_pixel else "seconds"
+                plots.logarithmic(axes, sweep, f"{unit}, {CLOCKS[clock]}", ticks)
     plots.legend(figure, panels[0][0])
 
 
 STUDY = Study(
     name="border",
-    title="Dynamic-parallelism report: escape time and border tracing (wall time: mean, min to max)",
+    title="Dynamic-parallelism report: escape time and border tracing (mean, min to max)",
     run=run,
     draw=draw,
-    columns=(Column("kernel_mean_s", "Kernel mean s", ".3g"), Column("wall_mean_s", "Wall mean s", ".3g")),
+    conclude=conclude,
+    columns=(
+        Column("compute_mean_s", "Compute mean s", ".3g"),
+        Column("wall_mean_s", "Wall mean s", ".3g"),
+        Column("kernel_mean_s", "Kernel mean s", ".3g"),
+    ),
     published=(
         "GTX 1060, by cap at 2048²: border tracing about twice as fast as escape time at every cap (figures 1 and 3)",
         "GTX 1060, by size at cap 256: escape time about 800, then 1 000 Mpix/s; border tracing faster at every size, "
@@ -64,8 +121,13 @@ STUDY = Study(
         "Float, from −1.5 − i to 0.5 + i, sampled at pixel corners. z starts at c and continues while |z|² < 4, which "
         "is a cap one higher in mandelcl's terms. Sizes grow by a quarter at a time from 2048² to 23 150², caps from "
         "256 to 2 980; ten trials.",
-        "The report times kernels and synchronisation, without copies. Border tracing asks the host between launches, "
-        "so its wall time is what counts; here that includes the copies, too.",
+        "The report times kernels and their synchronisation, without copies. Compute is that clock: from the first "
+        "call that enqueues to the end of the last kernel, every round trip to the host included, in runs whose "
+        "counts stay on the device. Wall is from the call to the counts in the host's memory.",
+        "Escape time without shortcuts makes every iteration, as the report's program does. With shortcuts, orbits "
+        "end early that are known never to escape, as in `mandelcl render`.",
+        "On a GPU border tracing works on blocks of up to 2³⁰ pixels here, since larger blocks have larger rectangles "
+        "to fill.",
         "At sizes that the report's program does not divide evenly, it leaves strips uncomputed; here no pixel is "
         "left out.",
     ),

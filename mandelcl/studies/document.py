@@ -70,16 +70,31 @@ class Document:
         parts += [f"![{self.study.title}]({plot})"] if plot else []
         table = [headings, ["---"] * len(headings), *lines]
         parts.append("\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in table))
+        parts += ["\n".join(f"- {line}" for line in self.conclusions())] if self.conclusions() else []
         if self.study.published:
             parts += ["## Published", "\n".join(f"- {line}" for line in self.study.published)]
         parts += ["## Notes", "\n".join(f"- {line}" for line in self.study.notes)]
         return "\n\n".join(parts) + "\n"
 
+    def conclusions(self) -> list[str]:
+        """Return what the rows show, in words, a line each."""
+        return self.study.conclude([row for row in self.as_dict()["rows"] if not row["error"]])
+
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and lines of cells. Columns that no row fills are left out."""
         study_columns = [column.heading for column in self.study.columns]
         headings = ["Case", "SPEC", "Device", "Platform", "Driver", "Kernel ms (min … max)", "Wall ms (min … max)"]
-        headings += ["Runs", "Build s", "Copy ms", "Launches", "Longest ms", "Mpix/s", "Giter/s", *study_columns]
+        headings += [
+            "Compute ms (min … max)",
+            "Runs",
+            "Build s",
+            "Copy ms",
+            "Launches",
+            "Longest ms",
+            "Mpix/s",
+            "Giter/s",
+            *study_columns,
+        ]
         headings += ["Counts", "Clock", "Error"]
         lines = [_cells(row, self.study) for row in self.rows]
         used = [k for k in range(len(headings)) if k < 7 or any(line[k] for line in lines)]
@@ -124,7 +139,8 @@ def _is_row(row: object) -> bool:
 def _flat(row: Row) -> dict[str, Any]:
     values = asdict(row)
     extra = dict(values.pop("extra"))
-    for name, times in (("kernel_mean_s", row.kernel_s), ("wall_mean_s", row.wall_s)):
+    means = {"kernel_mean_s": row.kernel_s, "wall_mean_s": row.wall_s, "compute_mean_s": row.compute_s}
+    for name, times in means.items():
         if times is not None:
             extra[name] = times.mean
     return values | {"extra": extra}
@@ -133,7 +149,7 @@ def _flat(row: Row) -> dict[str, Any]:
 def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name, value in row.items():
-        if name in ("kernel_s", "wall_s"):
+        if name in ("kernel_s", "wall_s", "compute_s"):
             stem = name.removesuffix("_s")
             columns |= {f"{stem}_{which}_s": value[which] if value else "" for which in _TIMES}
         elif name != "extra":
@@ -146,7 +162,12 @@ def _cells(row: Row, study: Study) -> list[str]:
     extra = _flat(row)["extra"]
     study_cells = [_study_cell(extra.get(column.key), column.form) for column in study.columns]
     cells = [row.case, row.spec, row.device, row.platform, row.driver, _times(row.kernel_s), _times(row.wall_s)]
-    cells += [str(row.samples) if row.samples else "", _number(row.build_s, ".2f"), _number(row.copy_s, ".3g", 1e3)]
+    cells += [
+        _times(row.compute_s),
+        str(row.samples) if row.samples else "",
+        _number(row.build_s, ".2f"),
+        _number(row.copy_s, ".3g", 1e3),
+    ]
     cells += [str(row.launches or ""), _number(row.longest_launch_ms, ".3g"), _number(row.mpix_s, ".4g")]
     return [*cells, _number(row.giter_s, ".4g"), *study_cells, _validation_cell(row), row.clock, row.error]
 

@@ -30,7 +30,9 @@ class Row:
     """A case on a device: what was measured, or why it was not.
 
     `kernel_s` is device events, all launches of a run together; `wall_s` is from the call to the counts in the host's
-    memory, kernels being built. `build_s` is the first build, `copy_s` the median of what the copies back took.
+    memory, kernels being built and memory kept from the run before. `compute_s` is from the first call that enqueues
+    to the end of the last kernel, all round trips of the host included, in runs whose counts stay on the device: most
+    studies do not measure it. `build_s` is the first build, `copy_s` the median of what the copies back took.
     `samples` is how many runs were timed; the first run is not among them. `clock` says so where the device's clock
     is coarse or of no use. `validation` is `ok`, `WRONG` (then `differing_pixels`, None where only a checksum says
     so) or empty where nothing was computed; `checked` is how. `error` is empty unless there is nothing to show.
@@ -47,6 +49,7 @@ class Row:
     samples: int = 0
     kernel_s: Times | None = None
     wall_s: Times | None = None
+    compute_s: Times | None = None
     build_s: float | None = None
     copy_s: float | None = None
     launches: int | None = None

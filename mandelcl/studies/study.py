@@ -1,7 +1,7 @@
 """What a study is: what it measures, and how that is told and drawn."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mandelcl.studies.bench import Bench
@@ -22,7 +22,8 @@ class Study:
     """A study: what it measures and how it is drawn.
 
     `run` yields rows as they are measured. `draw` fills a matplotlib figure from rows as JSON has them. `published`
-    is lines of published figures for the page, `notes` what a reader must know.
+    is lines of published figures for the page, `notes` what a reader must know. `conclude` returns what rows without
+    errors show, in words, a line each.
     """
 
     name: str
@@ -32,3 +33,4 @@ class Study:
     columns: tuple[Column, ...] = ()
     published: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    conclude: Callable[[Sequence[Mapping[str, Any]]], list[str]] = field(default=lambda _rows: [])

@@ -1,5 +1,6 @@
 """Time a job on one device: built once, and run as often as the spread of its times requires."""
 
+import contextlib
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -8,10 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from mandelcl.block import whole_of
+from mandelcl.block import Block, whole_of
 from mandelcl.cancelling import Token
 from mandelcl.computing.computation import fastest_computation
 from mandelcl.computing.settings import Settings
+from mandelcl.engine.memory import HostMemory, fresh, nowhere
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -44,18 +46,18 @@ def plain(settings: Settings | None) -> Settings:
 class Timed:
     """A job built for a device, to be run more than once; `counts` holds the last run's.
 
-    Raises what `Computation` raises. Setting `cancel` ends a run with CancelledError.
+    The settings' shortcuts are switched off unless they are asked for here. Raises what `Computation` raises. Setting
+    `cancel` ends a run with CancelledError.
     """
 
-    def __init__(self, job: Job, device: Device, settings: Settings | None, cancel: Token) -> None:
-        self._work = fastest_computation(job, [device], plain(settings))
+    def __init__(
+        self, job: Job, device: Device, settings: Settings | None, cancel: Token, shortcuts: bool = False
+    ) -> None:
+        settings = replace(settings or Settings(), shortcuts=shortcuts)
+        self._work = fastest_computation(job, [device], settings)
         self._cancel = cancel
         self.job = self._work.job
-        view = self.job.view
-        try:
-            self.counts: Words = np.empty((view.height, view.width), np.uint32)
-        except (MemoryError, ValueError):
-            raise DeviceError(f"counts of {view.width}x{view.height} do not fit the host's memory") from None
+        self.counts = _picture(device, self.job)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -74,12 +76,38 @@ class Timed:
 
     def run(self) -> TimingSample:
         """Compute all counts once."""
-        work, view, log = self._work, self.job.view, LaunchLog()
+        return self._run(self._memory)
+
+    def run_on_device(self) -> TimingSample:
+        """Compute all counts once and leave them on the device; `counts` stays as it was."""
+        return self._run(nowhere)
+
+    def _run(self, host: HostMemory) -> TimingSample:
+        work, log = self._work, LaunchLog()
         started = time.perf_counter()
-        for block, results in work.run_blocks(work.queue([whole_of(view)]), log=log, cancel=self._cancel):
-            self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
+        queue = work.queue([whole_of(self.job.view)])
+        for block, results in work.run_blocks(queue, log=log, cancel=self._cancel, host=host):
+            if results.size and not np.may_share_memory(results, self.counts):
+                self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started
         return TimingSample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
+
+    def _memory(self, block: Block, shape: tuple[int, ...]) -> Words:
+        """Return the block's rows of `counts` where nothing else lies in them, otherwise new memory."""
+        rows = self.counts[np.newaxis, block.y : block.y + block.height]
+        return rows if rows.shape == shape else fresh(block, shape)
+
+
+def _picture(device: Device, job: Job) -> Words:
+    """Return memory for a picture's counts: such as a GPU copies to fast, if there is enough of it."""
+    shape = job.view.height, job.view.width
+    if device.type == "gpu":
+        with contextlib.suppress(DeviceError):
+            return device.pinned(shape)
+    try:
+        return np.empty(shape, np.uint32)
+    except (MemoryError, ValueError):
+        raise DeviceError(f"counts of {shape[1]}x{shape[0]} do not fit the host's memory") from None
 
 
 def repeated(

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 def _row(case: str = "a", kernel: float = 1.0, **changes: Any) -> Row:
     times = Times(kernel * 0.99, kernel, kernel * 1.02, kernel)
     row = Row(
-        case, "0:0", "Thing", "Platform", "1.0", "OpenCL 3.0", "gpu", 10, times, times, 0.5, 0.1, 3, 2.0, 5.0, 6.0
+        case, "0:0", "Thing", "Platform", "1.0", "OpenCL 3.0", "gpu", 10, times, times, None, 0.5, 0.1, 3, 2.0, 5.0, 6.0
     )
     usual: dict[str, Any] = {"validation": "ok", "differing_pixels": 0, "checked": "all"}
     return replace(row, **usual | changes)
