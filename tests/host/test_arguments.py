@@ -26,12 +26,13 @@ def declared(text: str) -> dict[str, str]:
 
 
 def kernels() -> dict[str, dict[str, str]]:
-    """Return the parameters of every kernel in cl/."""
+    """Return the parameters of every kernel in cl/; those of one name are alike."""
     found: dict[str, dict[str, str]] = {}
     for path in sorted(source.folder().glob("*.cl")):
         text = path.read_text(encoding="utf-8").replace("\\\n", "\n")
         for name, parameters in _KERNEL.findall(text):
-            found[name] = declared(parameters)
+            own = declared(parameters)
+            assert list(found.setdefault(name, own).items()) == list(own.items()), f"{name} in {path.name}"
         template = re.search(r"KERNEL void name\(([^)]*)\)", text)
         for name in _MACRO.findall(text):
             assert template
