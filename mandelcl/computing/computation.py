@@ -23,8 +23,10 @@ _NO_BUDGET = 1e9
 class Computation:
     """A job on a device, as settled by `choose` (a `Work`); `log` records its launches.
 
-    Device memory comes from `spare` and returns to it for the next job.
+    Device memory comes from `spare` and returns to it for the next job. `program_class` makes the kernels.
     """
+
+    program_class: type[Program] = Program
 
     def __init__(
         self, choice: choose.Choice, settings: Settings, *, spare: Spare | None = None, log: LaunchLog | None = None
@@ -37,7 +39,7 @@ class Computation:
         execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit)
         if settings.blocks:
             execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit, choice.job.iterations)
-        program = Program(self.device, choice.job, settings.variant or choice.variant, execution)
+        program = self.program_class(self.device, choice.job, settings.variant or choice.variant, execution)
         self.rate = rate.iterations_per_second(program)
         self._begin(automatic.settled(program, self.rate))
 

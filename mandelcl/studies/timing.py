@@ -11,8 +11,9 @@ import numpy as np
 
 from mandelcl.block import Block, whole_of
 from mandelcl.cancelling import Token
-from mandelcl.computing.computation import fastest_computation
+from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
+from mandelcl.engine import choose
 from mandelcl.engine.memory import HostMemory, fresh, nowhere
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -46,15 +47,21 @@ def plain(settings: Settings | None) -> Settings:
 class Timed:
     """A job built for a device, to be run more than once; `counts` holds the last run's.
 
-    The settings' shortcuts are switched off unless they are asked for here. Raises what `Computation` raises. Setting
-    `cancel` ends a run with CancelledError.
+    The settings' shortcuts are switched off unless they are asked for here. Raises what `Computation` raises; another
+    kind of it may be given. Setting `cancel` ends a run with CancelledError.
     """
 
     def __init__(
-        self, job: Job, device: Device, settings: Settings | None, cancel: Token, shortcuts: bool = False
+        self,
+        job: Job,
+        device: Device,
+        settings: Settings | None,
+        cancel: Token,
+        shortcuts: bool = False,
+        kind: type[Computation] = Computation,
     ) -> None:
         settings = replace(settings or Settings(), shortcuts=shortcuts)
-        self._work = fastest_computation(job, [device], settings)
+        self._work = kind(choose.fastest(job, [device], settings.self_test), settings)
         self._cancel = cancel
         self.job = self._work.job
         self.counts = _picture(device, self.job)
