@@ -16,6 +16,7 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.methods.direct import start
 from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.studies import sign_magnitude
 from mandelcl.words import Words
 
 Reals = npt.NDArray[np.floating]
@@ -39,7 +40,13 @@ def sample(job: Job) -> npt.NDArray[np.int64]:
 
 
 def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Words:
-    """Return the counts of a resolved job's pixels; `order` is the job's rounding, or `published` (see `hpc_order`)."""
+    """Return the counts of a resolved job's pixels.
+
+    `order` is by default the job's rounding. Other orders of operations are `published`, the HPC report's, and that of
+    `sign_magnitude`.
+    """
+    if order == sign_magnitude.ORDER:
+        return sign_magnitude.counts(job, pixels)
     number = by_name(job.number)
     if not number.is_native:
         return _integer_counts(job, pixels)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia
 from mandelcl.job import Job
+from mandelcl.studies.jobs import article_job
 from mandelcl.view import View
 from tests.oracle import LEAST_DOUBLE, LEAST_FLOAT
 
@@ -166,3 +167,17 @@ def returning_fixed_job() -> Job:
     re, im = (Fraction(part, 1 << 96) for part in (0xFFFFFFFFFFFFDB19B3C85A4B, -0x1BB67AE8584CABC88F805C1AF))
     view = View.upright(re, im, Fraction(1, 1 << 96), 11, 7, 5, 3)
     return Job(view, 40, formula=SHIP, number="fp128", rounding="fixed", planes=("counts", "smooth"))
+
+
+def first_version_jobs() -> dict[str, Job]:
+    """Return jobs of at most 144 pixels for the multiprecision article's first version of fp128, by name."""
+    around = View.upright(-2, Fraction(-3, 2), Fraction(1, 4), 11, 13, 0, 12)  # parts that are 0; −2, which stays at 2
+    pixel = article_job("Julia Island", 64, "fp128").view.part(40, 61, 1, 1)
+    far_out = View.upright(-32767, -32767, Fraction(65534, 4), 5, 5, 0, 4)  # |c| may be as large as 2¹⁵
+    return {
+        "Mini Set 1": article_job("Mini Set 1", 12, "fp128"),
+        "Julia Island": article_job("Julia Island", 5, "fp128", 1300),
+        "a pixel in which the last bits show": Job(pixel, 2000, number="fp128", rounding="fixed"),
+        "whole set": Job(around, 70, number="fp128", rounding="fixed"),
+        "far out": Job(far_out, 9, number="fp128", rounding="fixed"),
+    }

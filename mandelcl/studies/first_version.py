@@ -1,0 +1,70 @@
+"""The multiprecision article's first version of fp128 on a device and in C; `sign_magnitude` says what it computes."""
+
+import ctypes
+
+import numpy as np
+
+from mandelcl.algorithms.schedule import Pace, default_budget
+from mandelcl.cancelling import Token
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.engine import source
+from mandelcl.engine.program import Program
+from mandelcl.engine.variant import Variant
+from mandelcl.job import Job
+from mandelcl.numbers.fixed import FP128
+from mandelcl.opencl.device import Device
+from mandelcl.studies import native
+from mandelcl.studies.timing import Timed
+from mandelcl.words import Words
+
+VARIANT = Variant(1, 1, stride=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
+_LOOPS_PER_STEP = 256  # iterations of its loops over words, at most
+
+
+class FirstVersionProgram(Program):
+    """The first version's kernels behind the loop's entry points; a saved z has as many words as one of fp128."""
+
+    def text(self, orbits: str) -> str:  # noqa: ARG002 - one text has both sources of orbits
+        """Return the source text of the kernels."""
+        defines = {"LANES": 1, "USE_FP64": 0, "NUMBER_WORDS": FP128.words, "STRIDE": self.variant.stride}
+        return source.assemble(("words.cl", "study_sign_magnitude.cl"), defines)
+
+    @property
+    def most_strides(self) -> int:
+        """Strides that a launch may run: fewer than to the cap if the driver stops long loops."""
+        limit = self.execution.loop_limit
+        return max(1, limit // (self.variant.stride * _LOOPS_PER_STEP) - 1) if limit else self.strides
+
+
+class _FirstVersion(Computation):
+    """A job in the first version; its launches last as long as is usual on the device, also where blocks are given."""
+
+    program_class = FirstVersionProgram
+
+    def _begin(self, program: Program) -> None:
+        super()._begin(program)
+        self._pace = Pace(default_budget(self.device.watchdog), self.rate, program.saturation)
+
+
+def on_device(job: Job, device: Device, blocks: tuple[int, int], cancel: Token) -> Timed:
+    """Return a job in the first version on one device, cut into `blocks` (columns, rows).
+
+    A launch ends after about 100 ms, or 20 ms where the driver stops long ones, and the orbits that are left go on in
+    the next. Raises DeviceError where the device fails the self-test of fp128.
+    """
+    return Timed(job, device, Settings(variant=VARIANT, blocks=blocks), cancel, kind=_FirstVersion)
+
+
+def in_c(job: Job, threads: int) -> tuple[native.Library, native.Compute]:
+    """Return the first version in C and what computes rows of the job, as `native_row` takes them."""
+    built, view = native.library("sign_magnitude"), job.view
+    values = (job.radius_squared, view.lattice.re, view.lattice.im, view.pitch)
+    encoded = np.concatenate([FP128.encode(value) for value in values])
+    place = (-view.lattice.column, view.lattice.row, view.width, ctypes.c_uint32(job.iterations))
+
+    def compute(first: int, rows: int, counts: Words, stop: native.Stop) -> None:
+        words, found = (ctypes.c_void_p(array.ctypes.data) for array in (encoded, counts))
+        built.functions.sign_magnitude_rows(words, *place, first, rows, threads, found, ctypes.byref(stop))
+
+    return built, compute
