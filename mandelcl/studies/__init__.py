@@ -19,6 +19,7 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "hybridizer": "Hybridizer post: one unit, all units, one group a row, 2-D tiles",
         "border": "dynamic-parallelism report: escape time and border tracing by cap and by size",
         "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
+        "rewriting": "multiprecision article: its first fp128, word by word, in C and OpenCL; what rewriting it brings",
         "sizes": "CUDA coursework: 512² to 16384², whole process and kernel",
         "precision": "HPC report: float against double, fused against separate",
         "workgroup": "HPC report: work-group sizes",

@@ -1,7 +1,7 @@
 """What the Oclgrind test runs in a process of its own, where Oclgrind is the only device; prints one line of JSON.
 
-Arguments: `check` or `check-fixed` (every kernel, small jobs) or `break` (a kernel that writes out of bounds), number
-and rounding.
+Arguments: `check`, `check-fixed` or `check-first-version` (every kernel, small jobs) or `break` (a kernel that writes
+out of bounds), number and rounding.
 """
 
 import json
@@ -24,7 +24,9 @@ from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
+from tests.device.test_sign_magnitude import computed
 from tests.oracle.fixed import counts as fixed_counts
+from tests.oracle.sign_magnitude import counts as first_version_counts
 
 VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
 CAP = 33
@@ -108,6 +110,14 @@ def check_fixed(target: Target) -> dict[str, Any]:
     return {"launches": launches, "wrong": wrong, "passed": all(found.passed for found in self_tests), "reason": reason}
 
 
+def check_first_version(target: Target) -> dict[str, Any]:
+    """Return the same for the article's first version of fp128, which has no self-test."""
+    job = target.job(views.whole(5, 4), 7)
+    counts, launches = computed(job, target.device, (5, 3), SetPace((2, 1), (1, 2)), stride=2)
+    wrong = [] if np.array_equal(counts, first_version_counts(job)) else ["first version"]
+    return {"launches": launches, "wrong": wrong, "passed": True, "reason": ""}
+
+
 def break_out(target: Target) -> dict[str, Any]:
     """Run a kernel with the faults that the checker is there to find."""
     device = target.device
@@ -127,7 +137,12 @@ def main() -> None:
     (device,) = discover()
     keep_buffers()
     target = Target(device, by_name(number), rounding)
-    checks = {"check": check, "check-fixed": check_fixed, "break": break_out}
+    checks = {
+        "check": check,
+        "check-fixed": check_fixed,
+        "check-first-version": check_first_version,
+        "break": break_out,
+    }
     found = checks[what](target)
     print(json.dumps({"platform": device.platform, "device": device.name, "driver": device.driver} | found))
 
