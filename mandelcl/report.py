@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from mandelcl import timeline
 from mandelcl.job import Job
 
 
@@ -74,7 +75,8 @@ class Stopwatch:
         """Add the time that the body takes to a stage's."""
         started = time.thread_time()
         try:
-            yield
+            with timeline.span(stage):
+                yield
         finally:
             seconds = time.thread_time() - started
             with self._lock:

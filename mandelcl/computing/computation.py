@@ -3,11 +3,13 @@
 import time
 from collections.abc import Iterable, Sequence
 
+from mandelcl import timeline
 from mandelcl.algorithms import automatic, border, escape, sizing
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace, default_budget
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Settings
+from mandelcl.computing.timed_blocks import TimedBlocks
 from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.engine import choose, rate
 from mandelcl.engine.memory import HostMemory, Spare, fresh
@@ -97,6 +99,8 @@ class Computation:
         """Yield blocks from another source, with their results, as they finish; `log` is by default the work's own."""
         log = log or self.log
         log.begin()
+        timed = TimedBlocks(blocks) if timeline.on() else None
+        blocks = timed or blocks
         if self.job.algorithm == "border":
             finished = border.run(
                 *(self.program, blocks, self._pace, log),
@@ -109,6 +113,8 @@ class Computation:
             finished = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
         for block, results in finished:
             log.end()
+            if timed is not None:
+                timed.finished(block)
             yield block, results
 
     def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mandelcl import timeline
 from mandelcl.block import Block
 from mandelcl.cancelling import stop_if
 from mandelcl.computing.computation import Computation
@@ -68,7 +69,9 @@ class _Orders:
 
     def _wait(self) -> None:
         self._channel.note(IDLE)
-        self._note(self._channel.receive()[0])
+        with timeline.span("wait for blocks", "wait"):
+            message = self._channel.receive()
+        self._note(message[0])
         self._channel.note(LAUNCHING)
 
     def _read(self) -> None:
@@ -95,6 +98,7 @@ class _BlockWorker:
         self._channel = channel
         self._orders = _Orders(channel)
         self._device = WatchedDevice(_find(order["device"]), channel)
+        timeline.name_process(f"worker {self._device.label}")
         self._variant, self._loop_limit = Variant(**order["variant"]), order["loop_limit"]
         self._settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
         self._spare = Spare()

@@ -4,6 +4,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from mandelcl import timeline
 from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.seat import Patience, Seat
@@ -101,7 +102,8 @@ class Roster:
     def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
         """Return the next message and its seat, or None if none comes within `timeout` seconds."""
         try:
-            message = self._messages.get(timeout=timeout)
+            with timeline.span("wait for the workers", "wait"):
+                message = self._messages.get(timeout=timeout)
         except queue.Empty:
             return None
         sender = next((seat for seat in self if seat.worker is message.worker), None)

@@ -1,9 +1,11 @@
 """A running launch of the loop: wait for it, and ask how long it took and how many orbits survived."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mandelcl.opencl.device import Device, Event, event_seconds
+from mandelcl.timeline import Detail
 from mandelcl.words import Words
 
 
@@ -24,6 +26,10 @@ class RunningLaunch:
     def wait(self, device: Device) -> None:
         """Return when it has ended and its survivors are counted."""
         device.wait(self._last_event)
+
+    def describe(self, device: Device, details: Mapping[str, Detail]) -> None:
+        """Add details to what a trace says about it."""
+        device.commands.describe(self._event, details)
 
     @property
     def survivors(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl import timeline
 from mandelcl.block import Block
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build, loop_text
@@ -106,7 +107,8 @@ class Program:
     def launch_block(self, memory: Memory, block: Block, first_row: int, rows: int, strides: int) -> RunningLaunch:
         """Start some rows of a block and run `strides` strides; results and survivors are written to `memory`."""
         values = self._block_values(block) | {"first_row": first_row, "rows": rows}
-        return self._launch_rows(memory, block.width, rows, strides, values)
+        launch = self._launch_rows(memory, block.width, rows, strides, values)
+        return self._described(launch, block, first_row, rows)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, strides: int) -> RunningLaunch:
         """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere."""
@@ -143,7 +145,8 @@ class Program:
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
         kernel = self._survivors_kernel
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
-        return self._launch(kernel, "advance_survivors", items, local, values, memory, strides, total)
+        launch = self._launch(kernel, "advance_survivors", items, local, values, memory, strides, total)
+        return self._described(launch, block, 0, block.height)
 
     def launch_rectangles(
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
@@ -155,7 +158,8 @@ class Program:
         values |= self._limits(strides, finishes) | self._survivor_values(memory, finishes)
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
         counted = not finishes
-        return self._launch(kernel, "advance_rectangles", items, local, values, memory, strides, total, counted)
+        launch = self._launch(kernel, "advance_rectangles", items, local, values, memory, strides, total, counted)
+        return self._described(launch, block, 0, block.height)
 
     def rectangles_kernel(self, name: str) -> Kernel:
         """Return one of the kernels that work on rectangles; they are built when first used."""
@@ -211,6 +215,13 @@ class Program:
         # Read behind this launch and before the next: the queue is in order.
         copied = self.device.read(memory.survivor_total, survivors)
         return RunningLaunch(orbits, strides, event, copied, survivors, time.perf_counter())
+
+    def _described(self, launch: RunningLaunch, block: Block, first_row: int, rows: int) -> RunningLaunch:
+        """Return a launch, having told a trace, where one is recorded, which rows of which block it works on."""
+        if timeline.on():
+            place = {"x": block.x, "y": block.y + first_row, "width": block.width, "rows": rows}
+            launch.describe(self.device, {**place, "orbits": launch.orbits, "strides": launch.strides})
+        return launch
 
     def prepare(self) -> None:
         """Build now what would otherwise be built on first use."""

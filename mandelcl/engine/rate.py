@@ -4,7 +4,7 @@ import json
 import math
 import time
 
-from mandelcl import cache
+from mandelcl import cache, timeline
 from mandelcl.engine import source
 from mandelcl.engine.program import Program
 
@@ -30,7 +30,8 @@ def iterations_per_second(program: Program) -> float:
                 return remembered
         except (TypeError, ValueError):
             pass
-    rate = _measure(program)
+    with timeline.span("measure rate"):
+        rate = _measure(program)
     cache.write("rates", key, json.dumps(rate).encode())
     return rate
 

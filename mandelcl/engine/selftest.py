@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mandelcl import cache as disk_cache
+from mandelcl import timeline
 from mandelcl.engine import known_answers, source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
@@ -87,7 +88,8 @@ def result(
         if reason:
             return SelfTestResult(False, reason, False, 0.0, False, 0)
     try:
-        result = _run(device, number, rounding, formula, text, variant.lanes, options)
+        with timeline.span("self-test", details={"device": device.label, "number": number.name, "rounding": rounding}):
+            result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
         return SelfTestResult(False, str(error), False, 0.0, False, 0)  # not remembered: it may work another time
     _SEEN[key] = result

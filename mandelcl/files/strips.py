@@ -61,7 +61,7 @@ def in_order(
         return
     from concurrent.futures import Future, ThreadPoolExecutor  # only large pictures need it
 
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers, "mandelcl strip") as pool:
         pending: deque[Future[_T]] = deque()
         try:
             for top in tops:

@@ -10,8 +10,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl import timeline
 from mandelcl.errors import BuildError, DeviceError, first_error
 from mandelcl.opencl import runtimes
+from mandelcl.opencl.commands import Commands
 from mandelcl.opencl.quirks import quirks_of
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
@@ -50,6 +52,7 @@ class Device:
         self.programs: dict[str, BuiltProgram] = {}  # by text, the one used last at the end; they go with the device
         self._quirks = quirks_of(self.platform, self.driver)
         self._made: dict[str, Any] = {}
+        self.commands = Commands(f"{spec} {self.name}", _stamps)
         self._making = threading.RLock()
 
     def __repr__(self) -> str:
@@ -132,7 +135,8 @@ class Device:
 
     def build(self, source: str, options: tuple[str, ...] = ()) -> cl.Program:
         """Return the source built for this device; raises BuildError with the compiler's log."""
-        return self._built(cl.Program(self.context, source), options, cache_dir=False)
+        with timeline.span("compile"):
+            return self._built(cl.Program(self.context, source), options, cache_dir=False)
 
     def load(self, binary: bytes) -> cl.Program:
         """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
@@ -140,7 +144,8 @@ class Device:
             program = cl.Program(self.context, [self.handle], [binary])
         except cl.Error as error:
             raise BuildError(f"{self.label} refuses a binary: {_code(error)}", device=self.label) from error
-        return self._built(program)
+        with timeline.span("load binary"):
+            return self._built(program)
 
     def allocate(self, size: int) -> cl.Buffer:
         """Return `size` bytes of the device's memory, not initialised."""
@@ -172,41 +177,49 @@ class Device:
 
     def fill(self, buffer: cl.Buffer, word: int, size: int) -> cl.Event:
         """Enqueue the filling of a buffer's first `size` bytes, a multiple of 4, with a 32-bit word."""
+        before = timeline.since()
         with opencl_errors(self):
-            return cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
+            event = cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
+        return self.commands.noted(before, event, "fill", size)
 
     def launch(self, kernel: cl.Kernel, size: Shape, local: Shape | None, *arguments: Any) -> cl.Event:
         """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
+        before = timeline.since()
         with opencl_errors(self):
-            return kernel(self.queue, size, local, *arguments)
+            event = kernel(self.queue, size, local, *arguments)
+        return self.commands.noted(before, event, kernel.function_name) if before else event
 
     def read(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
         """Enqueue the copy of a buffer's beginning to the array; it is there once the event has ended."""
+        before = timeline.since()
         with opencl_errors(self):
             event: cl.Event = cl.enqueue_copy(self.queue, array, buffer, is_blocking=False)
             self.queue.flush()
-            return event
+        return self.commands.noted(before, event, "read", array.nbytes) if before else event
 
     def fetch(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
         """Start the copy of a buffer's beginning to the array while kernels run, which must not write to the buffer."""
+        before = timeline.since()
         with opencl_errors(self):
             event: cl.Event = cl.enqueue_copy(self.copy_queue, array, buffer, is_blocking=False)
             self.copy_queue.flush()
-            return event
+        return self.commands.noted(before, event, "copy back", array.nbytes, "copies") if before else event
 
     def write(self, buffer: cl.Buffer, array: npt.NDArray[Any]) -> cl.Event:
         """Enqueue the copy of an array to a buffer's beginning; the array must not be changed until the event ends.
 
         The caller keeps the event that long: pyopencl waits when one is dropped that holds an array.
         """
+        before = timeline.since()
         with opencl_errors(self):
             event: cl.Event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
-            return event
+        return self.commands.noted(before, event, "write", array.nbytes) if before else event
 
     def wait(self, event: cl.Event) -> None:
         """Return when an event of this device has ended."""
-        with opencl_errors(self):
+        with timeline.span("wait for the device", "wait"), opencl_errors(self):
             event.wait()
+        self.commands.ended(event)
 
     def group_limit(self, kernel: cl.Kernel) -> int:
         """Return the most work-items that a work-group of this built kernel may have."""
@@ -245,8 +258,14 @@ class Device:
 
 def event_seconds(event: cl.Event) -> float | None:
     """Return how long an event took by the device's clock; None if that clock is unusable."""
-    nanoseconds: int = event.profile.end - event.profile.start
-    return nanoseconds * 1e-9 if nanoseconds > _TRUSTED_EVENT_NS else None
+    stamps = _stamps(event)
+    return None if stamps is None else (stamps[1] - stamps[0]) * 1e-9
+
+
+def _stamps(event: cl.Event) -> tuple[int, int] | None:
+    """Return when an event began and ended by the device's clock, in nanoseconds; None if that clock is unusable."""
+    start, end = event.profile.start, event.profile.end
+    return (start, end) if end - start > _TRUSTED_EVENT_NS else None
 
 
 def kernel_of(program: cl.Program, name: str) -> cl.Kernel:

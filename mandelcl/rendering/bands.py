@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mandelcl import timeline
 from mandelcl.block import Block
 from mandelcl.errors import CancelledError
 from mandelcl.field import Rows
@@ -90,7 +91,8 @@ class Bands:
             while not self._has_room():
                 if not wait:
                     return False
-                self._changed.wait(_WAIT_S)
+                with timeline.span("wait for room", "wait"):
+                    self._changed.wait(_WAIT_S)
                 self._raise_failure()
                 self.check()
             return True
@@ -189,7 +191,8 @@ class Bands:
                         self._advance(progress, top, bottom)
                         first = band * self.band_rows
                         return entry.results[:, top - first : bottom - first]
-                    self._changed.wait()
+                    with timeline.span("wait for rows", "wait"):
+                        self._changed.wait()
                 self._loading.add(band)
             assert self._load is not None
             results = self._load(band)

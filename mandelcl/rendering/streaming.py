@@ -15,6 +15,7 @@ from types import NoneType
 
 import numpy as np
 
+from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
@@ -76,7 +77,8 @@ def render_to(
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
-        work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
+        with timeline.span("begin"):
+            work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
         _require_memory(work)
         render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
         if manifest:
@@ -166,9 +168,11 @@ class _Render:
             readers = [pool.submit(self._write, *output_of) for output_of in outputs]
             readers.append(pool.submit(self._sum_up))
             try:
-                self._compute(progress, stop, store_after)
-                while wait(readers, _WAIT_S).not_done:
-                    stop_if(stop)
+                with timeline.span("compute"):
+                    self._compute(progress, stop, store_after)
+                with timeline.span("wait for the files", "wait"):
+                    while wait(readers, _WAIT_S).not_done:
+                        stop_if(stop)
             except BaseException as error:
                 self.bands.fail(error)
             if self.bands.failure is not None:
@@ -177,7 +181,8 @@ class _Render:
         if self.bands.failure is not None:
             self._explain(self.bands.failure)
             raise self.bands.failure
-        self._put_in_place()
+        with timeline.span("put in place"):
+            self._put_in_place()
         for store in self.stores:
             store.remove()
         return self._report()

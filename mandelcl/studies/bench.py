@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from mandelcl import timeline
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
@@ -101,7 +102,8 @@ class Bench:
         """Return measure(row), or the row with the reason if that fails; the reason need not begin with `label`."""
         self.check()
         try:
-            return measure(row)
+            with timeline.span(row.case, details={"device": row.device}):
+                return measure(row)
         except CancelledError:
             raise
         except MemoryError:

@@ -20,6 +20,7 @@ from mandelcl.workers.roles import find_role
 if TYPE_CHECKING:
     from mandelcl.words import Words
     from mandelcl.workers.buffers import SharedBuffers
+    from mandelcl.workers.timelines import RemoteRecorder
 
 BEAT_S = 0.5
 # What a worker is doing. While it starts or builds it may be silent: a driver that compiles may hold the interpreter.
@@ -41,6 +42,7 @@ class Channel:
         self._sending = threading.Lock()
         self._activity = STARTING, time.monotonic()
         self._buffers: SharedBuffers | None = None
+        self._recorder: RemoteRecorder | None = None
         self._closed = threading.Event()
         threading.Thread(target=self._listen, name="mandelcl inbox", daemon=True).start()
         self._heartbeat = threading.Thread(target=self._beat, name="mandelcl heartbeat", daemon=True)
@@ -56,6 +58,11 @@ class Channel:
 
     def send(self, head: Mapping[str, Any], payload: Any = b"") -> None:
         """Send a message; if the parent no longer reads, end the process."""
+        if self._recorder is not None:
+            self._recorder.flush()
+        self._send(head, payload)
+
+    def _send(self, head: Mapping[str, Any], payload: Any = b"") -> None:
         try:
             with self._sending:
                 wire.send(self._outgoing, head, payload)
@@ -89,6 +96,8 @@ class Channel:
         """Stop the heartbeat; the work is done."""
         self._closed.set()
         self._heartbeat.join()
+        if self._recorder is not None:
+            self._recorder.flush()
 
     def _send_activity(self) -> None:
         doing, since = self._activity
@@ -105,6 +114,10 @@ class Channel:
                     from mandelcl.workers.buffers import SharedBuffers  # NumPy takes a while
 
                     self._buffers = SharedBuffers.inherited(message[0])
+                elif message[0]["do"] == "trace":
+                    from mandelcl.workers.timelines import RemoteRecorder  # only where it is asked for
+
+                    self._recorder = RemoteRecorder(self._send)
                 else:
                     self._messages.put(message)
         except Exception as error:

@@ -4,6 +4,7 @@ import queue
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from mandelcl import timeline
 from mandelcl.errors import DeviceError
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from mandelcl.workers.wire import printable
@@ -32,7 +33,8 @@ class Dialogue:
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a question; raises DeviceError with the reason if there is none."""
         self._worker.send({"do": "answer", "question": question})
-        head = self._next()
+        with timeline.span("wait for a process", "wait"):
+            head = self._next()
         if head is None:
             raise DeviceError(f"the driver ended the process ({self._worker.last_words()})")
         answer, why = head.get("answer"), head.get("why")

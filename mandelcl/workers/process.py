@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import mandelcl
+from mandelcl import timeline
 from mandelcl.errors import DeviceError
-from mandelcl.workers import wire
+from mandelcl.workers import timelines, wire
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.channel import DOING, STARTING
+from mandelcl.workers.timelines import WorkerTimeline
 from mandelcl.workers.wire import WireError, printable
 
 # A process that is stuck in a driver may survive even SIGKILL; it is abandoned after this many seconds.
@@ -127,12 +129,16 @@ class WorkerProcess:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input: Any = self._process.stdin
+        recorder = timeline.recorder()
+        self._timeline = WorkerTimeline(recorder, self.pid) if recorder else None
         self._listener = threading.Thread(
             target=self._listen, args=(self._process.stdout,), name="mandelcl listener", daemon=True
         )
         self._listener.start()
         if self._buffers:
             self.send({"do": "share", **self._buffers.order})
+        if self._timeline:
+            self.send({"do": timelines.ORDER})
 
     @property
     def pid(self) -> int:
@@ -219,6 +225,8 @@ class WorkerProcess:
         self.heard = time.monotonic()
         if head.get("say") == "alive":
             self.activity = _activity(head)
+        elif head.get("say") == timelines.ORDER and self._timeline:
+            self._timeline.hear(head)
         else:
             self._messages.put(WorkerMessage(self, head, self._reply(head, payload)))
 

@@ -1,10 +1,15 @@
 """Roles of workers that exist only in tests."""
 
 import os
+import sys
 import time
+from typing import Any
 
 import mandelcl
+from mandelcl import timeline
+from mandelcl.workers import wire
 from mandelcl.workers.channel import BUILDING, Channel
+from mandelcl.workers.timelines import RemoteRecorder
 
 
 def echo(channel: Channel) -> None:
@@ -39,3 +44,26 @@ def lend(channel: Channel) -> None:
         else:
             channel.memory(head["buffer"], (1,))[:] = 7
             channel.send({"say": "done", "buffer": head["buffer"], "size": 4})
+
+
+def record(channel: Channel) -> None:
+    """Record so many spans, by a clock that may be ahead of the parent's, and say whether anything is recorded."""
+    question = channel.question()
+    real = timeline.clock
+    if ahead := question.get("ahead", 0):
+        setattr(timeline, "clock", lambda: real() + ahead)  # noqa: B010 - mypy would not have it
+        channel._recorder = RemoteRecorder(channel._send)
+    for k in range(question["spans"]):
+        details: dict[str, int | float | str] = {"n": k, "what": "\x1b[31mred"}
+        if k % 2:
+            timeline.add("their own", f"span {k}", "host", timeline.clock(), details)
+        else:
+            with timeline.span(f"span {k}", details=details):
+                pass
+    channel.answer({"on": timeline.on()})
+
+
+def say(head: dict[str, Any]) -> None:
+    """Say one thing and go on living, as a worker of which nothing else is known."""
+    wire.send(sys.stdout.buffer, head)
+    time.sleep(3600)

@@ -1,0 +1,123 @@
+"""A trace of a render: on every device, of a crew, and after an interrupt."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from mandelcl.block import whole_of
+from mandelcl.computing.settings import Settings
+from mandelcl.crew.crew import Crew
+from mandelcl.engine import choose
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device, discover
+from mandelcl.rendering.streaming import render_to
+from mandelcl.report import Report
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.studies.child import RenderTask, timed_process
+from mandelcl.timeline.chrome import recording
+from mandelcl.view import View
+from tests import traces
+from tests.traces import Traced
+
+JOB = Job(
+    View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 320, 240), 3000, number="float", rounding="separate"
+)
+
+
+def traced(folder: Path, job: Job, devices: list[Device], outputs: tuple[str, ...]) -> tuple[list[Traced], Report]:
+    """Return the spans of a render to files, and its report."""
+    paths = [folder / name for name in outputs]
+    settings = Settings(block_pixels=16_000, budget=0.01)
+    with recording(folder / "trace.json", "test", {}):
+        report = render_to(paths, job, Colouring(find_palette("classic")), devices, settings, store_after=0)
+    return traces.read(folder / "trace.json"), report
+
+
+@pytest.mark.parametrize("algorithm", ["escape", "border"])
+def test_a_trace_of_each_device(device: Device, algorithm: str, tmp_path: Path) -> None:
+    job = Job(JOB.view, JOB.iterations, number="float", rounding="separate", algorithm=algorithm)
+    spans, report = traced(tmp_path, job, [device], ("a.png", "b.npz"))
+    traces.check_nesting(spans)
+    launches = traces.launches(spans)
+    assert len([span for span in launches if "strides" in span.details]) <= report.launches
+    total = sum(span.duration for span in launches) / 1e6
+    by_host = any("timed" in span.details for span in launches)
+    assert total == pytest.approx(report.kernel_s, rel=0.25 if by_host else 0.01, abs=5e-3 if by_host else 1e-5)
+    names = {span.name for span in spans}
+    assert {"begin", "compute", "colour", "encode", "hash", "store", "put in place", "copy back"} <= names
+    assert {"wait for the device", "wait for rows"} & names
+    blocks = [span for span in spans if span.kind == "block"]
+    assert sum(span.details["width"] * span.details["rows"] for span in blocks) == job.view.pixels
+    (compute,) = (span for span in spans if span.name == "compute")
+    slack = 50_000  # a device's clock is known this well even on a busy host
+    assert all(compute.start - slack <= span.start <= span.end <= compute.end + slack for span in launches)
+
+
+def test_launches_say_what_they_work_on(device: Device, tmp_path: Path) -> None:
+    spans, _ = traced(tmp_path, JOB, [device], ("a.npz",))
+    fresh = [span.details for span in spans if span.name == "advance_block" and "strides" in span.details]
+    rows = {row for part in fresh for row in range(part["y"], part["y"] + part["rows"])}
+    assert rows == set(range(JOB.view.height))
+    assert all(part["x"] == 0 and part["width"] == JOB.view.width for part in fresh)
+
+
+def test_each_worker_of_a_crew_has_its_tracks(tmp_path: Path, exercised: list[str]) -> None:
+    devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
+    choices = choose.several(JOB, devices, required_specs=())[0]
+    if len(choices) < 2:
+        pytest.skip("a crew needs two OpenCL devices")
+    started = time.perf_counter()
+    with recording(tmp_path / "trace.json", "test", {}), closing(Crew(choices)) as crew:
+        crew.assemble()
+        for _ in crew.run([whole_of(JOB.view)]):
+            pass
+    seconds, spans = time.perf_counter() - started, traces.read(tmp_path / "trace.json")
+    exercised += [f"{c.device.platform}|{c.device.name}, driver {c.device.driver}" for c in choices]
+    traces.check_nesting(spans)
+    tracks = traces.by_track(spans)
+    workers = {process.partition(" ")[2] for process, _ in tracks if "worker" in process}
+    assert workers == {f"worker {choice.device.label}" for choice in choices}
+    done = [span for span in spans if span.kind == "block"]
+    assert sum(span.details["width"] * span.details["rows"] for span in done) >= JOB.view.pixels
+    assert all(0 <= span.start <= span.end <= seconds * 1e6 for span in spans)
+    assert sum(span.duration for span in traces.launches(spans)) / 1e6 >= 0.5 * crew.log.kernel_seconds
+    assert {"wait for blocks", "compile"} <= {span.name for span in spans if "worker" in span.process}
+
+
+def test_a_process_that_a_study_starts_has_its_tracks(device: Device, tmp_path: Path) -> None:
+    task = RenderTask(JOB.to_json(), device.spec, str(tmp_path / "a.png"), "classic")
+    with recording(tmp_path / "trace.json", "test", {}):
+        timed_process(task, lambda: None)
+    spans = traces.read(tmp_path / "trace.json")
+    traces.check_nesting(spans)
+    theirs = [span for span in spans if span.process.endswith(" worker")]
+    assert {"compute", "encode", "put in place"} <= {span.name for span in theirs}
+    assert traces.launches(theirs)
+    assert {span.name for span in spans if span not in theirs} == {"wait for a process"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+def test_an_interrupted_render_leaves_a_whole_trace(device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    line = ["render", "--device", device.spec, "--size", "640x360", "--iterations", "4000000000", "--no-shortcuts"]
+    command = [sys.executable, "-m", "mandelcl", *line, "--number", "float", "-o", "a.png", "--trace", str(path)]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 120
+    while not (path.exists() and any("strides" in span.details for span in traces.read(path))):
+        assert time.monotonic() < until
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in error
+    spans = traces.read(path)
+    traces.check_nesting(spans)
+    assert traces.launches(spans)
