@@ -5,7 +5,8 @@ from fractions import Fraction
 import click
 
 from mandelcl.cli import bench_run, bench_tables
-from mandelcl.cli.options import device_option
+from mandelcl.cli.options import device_option, trace_option
+from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.studies import STUDIES, document, find_study
@@ -38,6 +39,7 @@ Examples:
 @click.option("--csv", "csv_path", metavar="FILE", help="Write the table as CSV.")
 @click.option("--markdown", "markdown_path", metavar="FILE", help="Write a page in Markdown.")
 @click.option("--plot", "plot_path", metavar="FILE", help="Draw the study: .png, .svg or .pdf. [needs the extra plot]")
+@trace_option
 @click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
 def command(
     study: str | None,
@@ -51,6 +53,7 @@ def command(
     csv_path: str | None,
     markdown_path: str | None,
     plot_path: str | None,
+    trace: str | None,
     old_path: str | None,
 ) -> None:
     """Time the devices, and repeat published experiments.
@@ -59,7 +62,8 @@ def command(
     anything is timed, and the first run is discarded. A device that fails, or cannot do a case, gets a row that says
     why. Files are updated row by row, so an interrupt loses nothing that was measured.
 
-    With --compare the exit code is 1 if anything is worse than in the older table.
+    With --compare the exit code is 1 if anything is worse than in the older table. --trace records what the devices and
+    the host did when, which takes a little time itself.
     """
     if listing:
         for name, summary in STUDIES.items():
@@ -72,12 +76,13 @@ def command(
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     files = bench_tables.Files(json_path, csv_path, markdown_path, plot_path)
-    files.check()
+    files.check(trace)
     old = document.read(old_path) if old_path is not None else None
     if old is not None and old.get("study") != study:
         raise InvalidInputError(f"{old_path} is a table of study {old.get('study')!r}, not {study!r}")
     bench = Bench((), repeat, Fraction(factor), cap, patience)
-    final = bench_run.measured(chosen, bench, devices, files)
+    with recorded(trace, f"bench {study}"):
+        final = bench_run.measured(chosen, bench, devices, files)
     if old is not None:
         bench_tables.compare(old, final)
     if not final.complete:

@@ -19,10 +19,10 @@ class Files:
     def __init__(self, *paths: str | None) -> None:
         self._json, self._csv, self._markdown, self._plot = paths
 
-    def check(self) -> None:
-        """Raise FileError if one of them cannot be written; leaves nothing behind."""
-        texts = [path for path in (self._json, self._csv, self._markdown) if path is not None]
-        require_writable(*texts, *([self._plot] if self._plot is not None else []))
+    def check(self, trace: str | None) -> None:
+        """Raise FileError if one of them, or the trace, cannot be written; leaves nothing behind."""
+        files = (self._json, self._csv, self._markdown, self._plot, trace)
+        require_writable(*(path for path in files if path is not None))
         if self._plot is not None:
             plots.require(self._plot)
 

@@ -68,6 +68,9 @@ device_option = click.option(
     metavar="SPEC",
     help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
+trace_option = click.option(
+    "--trace", metavar="FILE.json", help="Record what happened when, for ui.perfetto.dev or chrome://tracing."
+)
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
 
 

@@ -11,6 +11,7 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.trace import recorded
 from mandelcl.computing.settings import Progress, Settings
 from mandelcl.exact import parse_size
 from mandelcl.files import output
@@ -34,6 +35,7 @@ Examples:
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
+  mandelcl render --at galaxy --trace trace.json
 """,
 )
 @click.option(
@@ -53,6 +55,7 @@ Examples:
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
 @click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @options.colour_options
+@options.trace_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
@@ -67,6 +70,7 @@ def command(
     palette: str | None,
     cycle: float | None,
     offset: float | None,
+    trace: str | None,
     as_json: bool,
     quiet: bool,
     **job_options: Any,
@@ -79,14 +83,16 @@ def command(
     never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume continues. Several devices (--device) share the picture.
+    interrupt, the same command with --resume continues. Several devices (--device) share the picture. --trace records
+    what the devices and the host did when.
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     options_given = options.JobOptions.of(**job_options)
     options_given.check()
     paths = outputs or (DEFAULT_OUTPUT,)
-    output.check_writable(*paths, *((rectangles,) if rectangles is not None else ()))
+    pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
+    output.check_writable(*pictures, beside=[trace] if trace is not None else [])
     colouring = options.colouring(palette, cycle, offset, options_given.location(), options_given.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
@@ -108,7 +114,7 @@ def command(
         if not quiet:
             console.print(line, soft_wrap=True, highlight=False)
 
-    with _progress(console, quiet) as progress:
+    with recorded(trace, "render"), _progress(console, quiet) as progress:
         task = progress.add_task("", total=job.view.pixels, rate="")
 
         def show(done: Progress) -> None:

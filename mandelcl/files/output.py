@@ -6,7 +6,7 @@ and one line in `FORMATS`.
 
 import importlib.util
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,16 +44,17 @@ def check_coloured(*paths: str | Path) -> None:
             )
 
 
-def check_writable(*paths: str | Path) -> None:
+def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> None:
     """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is part of another.
 
-    To be called before work starts; it leaves nothing behind.
+    `beside` are files of other kinds, which are written at the same time. To be called before work starts; it leaves
+    nothing behind.
     """
-    require_writable(*paths, check_of=lambda path: format_of(path).check)
+    require_writable(*paths, *beside, check_of=lambda path: format_of(path).check if path in paths else unchecked)
     for path in paths:
         if format_of(path).put_in_place is deepzoom.put_in_place:
             tiles = deepzoom.tiles_of(target(path))
-            for nested in paths:
+            for nested in (*paths, *beside):
                 if tiles in target(nested).parents:
                     raise FileError(f"{nested} would lie among the tiles of {path}; choose another folder", nested)
 
