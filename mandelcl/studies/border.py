@@ -14,6 +14,7 @@ from mandelcl.studies.study import Column, Study
 SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150)
 CAPS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)
 ESCAPE, SHORT, BORDER = "escape", "escape, shortcuts", "border"
+_STYLES = {ESCAPE: "o-", SHORT: "^:", BORDER: "s--"}
 # The row's times, and what they are called.
 CLOCKS = {"compute_s": "the report's clock", "wall_s": "wall time"}
 _GPU_BORDER_PIXELS = 1 << 30  # of a block: the larger it is, the larger what is filled
@@ -89,15 +90,15 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             axes = panels[line][column]
             selected = [row for row in rows if row["extra"]["sweep"] == sweep]
             for device in plots.labels(selected):
-                for algorithm in (ESCAPE, SHORT, BORDER):
+                for algorithm, style in _STYLES.items():
                     part = [r for r in selected if plots.label(r) == device and r["extra"]["algorithm"] == algorithm]
                     if any(row.get(clock) for row in part):
-                        plots.band(axes, part, sweep, clock, f"{algorithm}, {device}", per_pixel)
+                        plots.band(axes, part, sweep, clock, style, per_pixel)
             if selected:
                 ticks = sorted({row["extra"][sweep] for row in selected})
                 unit = "Mpix/s" if per_pixel else "seconds"
                 plots.logarithmic(axes, sweep, f"{unit}, {CLOCKS[clock]}", ticks)
-    plots.legend(figure, panels[0][0])
+    plots.key(figure, rows, _STYLES)
 
 
 STUDY = Study(

@@ -10,6 +10,7 @@ from typing import Any
 
 from mandelcl.errors import FileError
 from mandelcl.files.paths import one_line, replacing, target
+from mandelcl.studies.naming import labelled
 from mandelcl.studies.row import Row, Times
 from mandelcl.studies.study import Study
 
@@ -78,7 +79,7 @@ class Document:
 
     def conclusions(self) -> list[str]:
         """Return what the rows show, in words, a line each."""
-        return self.study.conclude([row for row in self.as_dict()["rows"] if not row["error"]])
+        return self.study.conclude(labelled([row for row in self.as_dict()["rows"] if not row["error"]]))
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and lines of cells. Columns that no row fills are left out."""

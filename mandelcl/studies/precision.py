@@ -16,7 +16,8 @@ from mandelcl.studies.timing import Timed
 from mandelcl.words import Words
 
 RESOLUTIONS = (500, 1000, 1500, 2000)
-ORDERS = ("fused", "separate", ORDER)
+_STYLES = {"fused": "o-", "separate": "s--", ORDER: "^:"}
+ORDERS = tuple(_STYLES)
 PUBLISHED = {500: 7559, 1000: 29687, 1500: 53872, 2000: 118307}
 _MAP = (90, 60)  # columns and rows of the picture of where
 _LEVELS = "0123456789"
@@ -89,14 +90,14 @@ def _difference_map(different: npt.NDArray[np.bool_]) -> str:
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw where float and double differ, how many pixels by resolution, and what each order costs."""
     figure.set_size_inches(11, 8)
-    (place, share), (cost, rest) = figure.subplots(2, 2)
+    panels = figure.subplot_mosaic([["place", "share"], ["cost", "cost"]])
+    place, share, cost = (panels[name] for name in ("place", "share", "cost"))
     maps = [row for row in rows if "_where" in row["extra"]]
     if maps:
         last = maps[-1]
         place.imshow([[int(digit) for digit in line] for line in last["extra"]["_where"].split("/")], cmap="magma")
         place.set_title(f"where float and double differ: {last['case']} (log₂ of pixels a cell)", fontsize="x-small")
     place.set_axis_off()
-    rest.set_axis_off()
     for order in ORDERS:
         percentages = {
             row["extra"]["resolution"]: row["extra"]["percent"] for row in maps if row["extra"]["order"] == order
@@ -111,13 +112,13 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     share.legend(fontsize="x-small")
     for device in plots.labels(rows):
         for order in ORDERS:
-            _draw_cost(cost, [row for row in rows if plots.label(row) == device], device, order)
+            _draw_cost(cost, [row for row in rows if plots.label(row) == device], order)
     cost.set_xlabel("R")
     cost.set_ylabel("double over float, kernel time")
-    rest.legend(*cost.get_legend_handles_labels(), fontsize="x-small", loc="center")
+    plots.key(figure, rows, _STYLES)
 
 
-def _draw_cost(cost: Any, rows: Sequence[Mapping[str, Any]], device: str, order: str) -> None:
+def _draw_cost(cost: Any, rows: Sequence[Mapping[str, Any]], order: str) -> None:
     times = {
         (row["extra"]["number"], row["extra"]["resolution"]): row["kernel_s"]["median"]
         for row in rows
@@ -126,7 +127,7 @@ def _draw_cost(cost: Any, rows: Sequence[Mapping[str, Any]], device: str, order:
     sizes = sorted({size for _, size in times if {("float", size), ("double", size)} <= set(times)})
     if sizes:
         ratios = [times["double", size] / times["float", size] for size in sizes]
-        cost.plot(sizes, ratios, "o-", label=f"{device}, {order}")
+        cost.plot(sizes, ratios, _STYLES[order], markersize=4, color=rows[0]["colour"])
 
 
 STUDY = Study(

@@ -141,13 +141,14 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             for row in rows
             if (plots.label(row), row["extra"]["lanes"], row["extra"]["schedule"]) == (device, lanes, schedule)
         ]
-        style = _STYLES[schedule]
+        style, width = _STYLES[schedule], 0.7 if lanes == "one lane" else 1.8
+        look = {"markersize": 4, "linewidth": width, "color": selected[0]["colour"]}
         units = [row["extra"]["units"] for row in selected]
-        name = f"{device}: {lanes}, {schedule}"
-        seconds.plot(units, [row["wall_s"]["median"] for row in selected], style, markersize=4, label=name)
+        seconds.plot(units, [row["wall_s"]["median"] for row in selected], style, **look)
         for axes, value in ((speed_up, "speed_up"), (efficiency, "efficiency")):
-            axes.plot(units, [row["extra"].get(value) for row in selected], style, markersize=4, label=name)
-    plots.legend(figure, seconds)
+            axes.plot(units, [row["extra"].get(value) for row in selected], style, **look)
+    plots.key(figure, rows, _STYLES)
+    seconds.set_title("thin: one lane; thick: vectors", fontsize="small")
     plots.logarithmic(seconds, "compute units", "seconds (wall)", ticks)
     for axes, heading in ((speed_up, "speed-up over one unit"), (efficiency, "efficiency")):
         axes.set_xlabel("compute units")

@@ -22,6 +22,13 @@ from mandelcl.studies.timing import Timed
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 SEQUENTIAL = "sequential"
+_STYLES = {
+    SEQUENTIAL: "o-",
+    "whole process": "s--",
+    "kernel": "o-",
+    "kernel, contraction on": "s--",
+    "kernel, best launch size": "^:",
+}
 _ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 _LOCAL_GPU = ((8, 4), (8, 8), (16, 8), (16, 16), (32, 1), (32, 4), (32, 8), (64, 1), (128, 1), (256, 1))
 _LOCAL_CPU = ((1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4), (1, 8), (4, 4))
@@ -113,9 +120,9 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             process = kind in (SEQUENTIAL, "whole process")
             times = [row["wall_s" if process else "kernel_s"]["median"] for row in part]
             axes = whole if process else kernel
-            axes.plot([row["extra"]["size"] for row in part], times, "o-", markersize=3, label=f"{device}: {kind}")
-    for axes in (whole, kernel):
-        axes.legend(fontsize="xx-small")
+            style, colour = _STYLES[kind], part[0]["colour"]
+            axes.plot([row["extra"]["size"] for row in part], times, style, markersize=3, color=colour)
+    plots.key(figure, rows, _STYLES)
     plots.logarithmic(whole, "pixels a side", "seconds, whole process", sizes)
     plots.logarithmic(kernel, "pixels a side", "seconds, kernel", sizes)
 

@@ -1,6 +1,7 @@
 """The HPC report's heat map: how long a picture takes by the shape of the work-group."""
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -61,7 +62,8 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         selected = [row for row in rows if row["extra"]["resolution"] == resolution]
         for axes, device in zip(line, devices, strict=False):
             part = [row for row in selected if plots.label(row) == device]
-            _map(axes, f"{device}\nR = {resolution}", part, lambda row: row["kernel_s"]["median"] * 1e3)
+            title = f"{textwrap.fill(device, 44)}\nR = {resolution}"
+            _map(axes, title, part, lambda row: row["kernel_s"]["median"] * 1e3)
         known = {
             (row["extra"]["columns"], row["extra"]["rows"]): row for row in selected if "published_ms" in row["extra"]
         }
