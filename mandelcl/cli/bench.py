@@ -3,14 +3,16 @@
 from fractions import Fraction
 
 import click
+from click.core import ParameterSource
 
 from mandelcl.cli import bench_run, bench_tables
 from mandelcl.cli.options import device_option, trace_option
 from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
-from mandelcl.studies import STUDIES, document, find_study
+from mandelcl.studies import STUDIES, find_study, reading
 from mandelcl.studies.bench import PATIENCE_S, Bench
+from mandelcl.studies.study import Study
 
 
 @click.command(
@@ -18,11 +20,12 @@ from mandelcl.studies.bench import PATIENCE_S, Bench
     epilog="""\b
 Examples:
   mandelcl bench --list
-  mandelcl bench devices
+  mandelcl bench devices --json laptop.json
+  mandelcl bench --merge laptop.json server.json --markdown both.md --plot both.png
   mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv --markdown then.md
 """,
 )
-@click.argument("study", required=False)
+@click.argument("names", nargs=-1, metavar="[STUDY | TABLE.json ...]")
 @click.option("--list", "listing", is_flag=True, help="List the studies.")
 @device_option
 @click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
@@ -41,8 +44,9 @@ Examples:
 @click.option("--plot", "plot_path", metavar="FILE", help="Draw the study: .png, .svg or .pdf. [needs the extra plot]")
 @trace_option
 @click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
+@click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
 def command(
-    study: str | None,
+    names: tuple[str, ...],
     listing: bool,
     devices: tuple[str, ...],
     repeat: int,
@@ -55,6 +59,7 @@ def command(
     plot_path: str | None,
     trace: str | None,
     old_path: str | None,
+    merging: bool,
 ) -> None:
     """Time the devices, and repeat published experiments.
 
@@ -62,28 +67,51 @@ def command(
     anything is timed, and the first run is discarded. A device that fails, or cannot do a case, gets a row that says
     why. Files are updated row by row, so an interrupt loses nothing that was measured.
 
-    With --compare the exit code is 1 if anything is worse than in the older table. --trace records what the devices and
-    the host did when, which takes a little time itself.
+    With --merge, tables of one study from several machines become one, with a row for each machine's device and its
+    time over the best of the case. Machines are named after the files.
+
+    With --compare the exit code is 1 if anything is worse than in the older table. What only one of the tables has is
+    listed, but is not worse. --trace records what the devices and the host did when, which takes a little time itself.
     """
     if listing:
         for name, summary in STUDIES.items():
             click.echo(f"{name:11} {summary}")
         return
-    if study is None:
-        raise click.UsageError("name a STUDY; `mandelcl bench --list` lists them")
-    chosen = find_study(study)
+    files = bench_tables.Files(json_path, csv_path, markdown_path, plot_path)
+    if merging:
+        _refuse_measuring()
+        if len(names) < 2:
+            raise click.UsageError("--merge takes two tables or more, as in `mandelcl bench --merge A.json B.json`")
+        files.check(None)
+        bench_tables.merge(names, files, old_path)
+        return
+    chosen = _study(names)
     factor = parse_number(scale, "scale")
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
-    files = bench_tables.Files(json_path, csv_path, markdown_path, plot_path)
     files.check(trace)
-    old = document.read(old_path) if old_path is not None else None
-    if old is not None and old.get("study") != study:
-        raise InvalidInputError(f"{old_path} is a table of study {old.get('study')!r}, not {study!r}")
-    bench = Bench((), repeat, Fraction(factor), cap, patience)
-    with recorded(trace, f"bench {study}"):
-        final = bench_run.measured(chosen, bench, devices, files)
+    old = reading.read(old_path, chosen) if old_path is not None else None
+    with recorded(trace, f"bench {chosen.name}"):
+        final = bench_run.measured(chosen, Bench((), repeat, Fraction(factor), cap, patience), devices, files)
     if old is not None:
         bench_tables.compare(old, final)
     if not final.complete:
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
+
+
+def _study(names: tuple[str, ...]) -> Study:
+    """Return the study that is to be run."""
+    if not names:
+        raise click.UsageError("name a STUDY; `mandelcl bench --list` lists them")
+    if len(names) > 1:
+        raise click.UsageError("one STUDY at a time; to make one table of several files, add --merge")
+    return find_study(names[0])
+
+
+def _refuse_measuring() -> None:
+    """Raise click.UsageError where an option is given that says how to measure."""
+    context = click.get_current_context()
+    for name in ("devices", "repeat", "scale", "cap", "patience", "trace"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "device" if name == "devices" else name
+            raise click.UsageError(f"--merge measures nothing; leave --{option} out")

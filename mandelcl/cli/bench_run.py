@@ -1,8 +1,5 @@
 """A run of a study for `mandelcl bench`: row by row into the user's files, then a table."""
 
-import datetime
-import shlex
-import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +7,7 @@ from dataclasses import replace
 import click
 
 from mandelcl import __version__
-from mandelcl.cli.bench_tables import Files, show
+from mandelcl.cli.bench_tables import Files, origin, present
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError
@@ -45,15 +42,9 @@ def measured(study: Study, options: Bench, specs: Sequence[str], files: Files) -
     line, began = origin()
     final = table(complete=interruptible(work))
     files.write(final)
-    show(*final.table())
+    present(final)
     files.draw(final)
     return final
-
-
-def origin() -> tuple[str, str]:
-    """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
-    time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return shlex.join(["mandelcl", *sys.argv[1:]]), time
 
 
 def _summary(row: Row) -> str:

@@ -1,6 +1,9 @@
 """What `mandelcl bench` makes of its tables: files, text on the terminal, one table beside an older one."""
 
+import datetime
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +11,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from mandelcl import __version__
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import changes, document, plots
+from mandelcl.studies import changes, document, merging, plots, reading
+from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
 
 
@@ -38,10 +43,19 @@ class Files:
     def draw(self, result: Document) -> None:
         """Draw the plot."""
         if self._plot is not None:
-            plots.save(result.study, result.as_dict()["rows"], self._plot)
+            plots.save(result.study, result.rows_as_dicts(), self._plot)
 
 
-def show(headings: list[str], lines: list[list[str]]) -> None:
+def present(result: Document) -> None:
+    """Print a table, what it shows in words, and on standard error what a merged one says of its parts."""
+    show(*result.table())
+    if conclusions := result.conclusions():
+        click.echo("\n" + "\n".join(conclusions))
+    for remark in result.remarks:
+        click.echo(f"mandelcl: {remark}", err=True)
+
+
+def show(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     """Print a table; lines with wrong counts are red."""
     console = Console(highlight=False, markup=False)
     if not console.is_terminal:
@@ -55,14 +69,44 @@ def show(headings: list[str], lines: list[list[str]]) -> None:
     console.print(table)
 
 
-def compare(old: dict[str, Any], new: Document) -> None:
+def compare(old: Document, new: Document) -> None:
     """Print the ratios; exit with code 1 if anything got worse."""
-    differences = changes.between(old, new.as_dict())
+    found = changes.between(old, new)
     click.echo("")
-    show(changes.HEADINGS, [change.cells() for change in differences])
-    worse = [change for change in differences if change.worse]
-    for change in worse:
+    show(*changes.table(found.changes))
+    for change in found.worse:
         click.echo(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}", err=True)
-    if worse:
+    date = old.date or "an unknown day"
+    if not found.compared:
+        common = "no case is in both tables" if found.shared else "neither a case nor a device is in both tables"
+        click.echo(f"mandelcl: {common}; another --scale or --cap makes other cases", err=True)
+    elif not found.shared:
+        click.echo(
+            "mandelcl: no device is in both tables, so each case's best row is put beside the best of "
+            f"{date}; nothing is called worse",
+            err=True,
+        )
+    elif not found.worse:
+        click.echo(f"mandelcl: nothing got worse than on {date}", err=True)
+    if found.worse:
         sys.exit(1)
-    click.echo(f"mandelcl: nothing got worse than on {old.get('date', 'an unknown day')}", err=True)
+
+
+def merge(paths: Sequence[str], files: Files, old_path: str | None) -> None:
+    """Merge tables into one, write it to the files, print it, and compare it with an older one."""
+    tables = list(zip(merging.machine_names(paths), map(reading.read, paths), strict=True))
+    result, left_out = merging.merged(tables, *origin(), __version__)
+    old = reading.read(old_path, result.study) if old_path is not None else None
+    files.draw(result)
+    files.write(result)
+    present(result)
+    for line in left_out:
+        click.echo(f"mandelcl: {line}", err=True)
+    if old is not None:
+        compare(old, result)
+
+
+def origin() -> tuple[str, str]:
+    """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
+    time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return cleaned(shlex.join(["mandelcl", *sys.argv[1:]]), 2000), time

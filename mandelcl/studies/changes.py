@@ -1,67 +1,172 @@
-"""A table beside an older one: ratios, and what got worse."""
+"""A table beside an older one: ratios, and what got worse; what only one of them has is not called worse."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.studies.document import Document
+from mandelcl.studies.naming import Identity
+from mandelcl.studies.row import Row, Times
 
 TOLERANCE = 0.10
-Rows = Sequence[Mapping[str, Any]]
+Key = tuple[str, str, str, str]  # device, platform, and machine and SPEC where they are needed
+HEADINGS = ["Case", "Device", "Kernel ×", "Wall ×", "Worse", "Remark"]
+_ONLY_OLD, _ONLY_NEW = "only in the older table", "only in this table"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A case on a device, then and now: ratios of the median times, new over old, and in words what got worse."""
+    """A case on a device, then and now: ratios of the median times, new over old, and in words what got worse.
+
+    `remark` says what is not a change: that one of the tables lacks the row, or which devices are compared.
+    """
 
     case: str
     device: str
-    kernel: float | None
-    wall: float | None
-    worse: str
+    kernel: float | None = None
+    wall: float | None = None
+    worse: str = ""
+    remark: str = ""
 
     def cells(self) -> list[str]:
         """Return the cells of a table's line."""
         ratios = ["" if ratio is None else f"{ratio:.2f}" for ratio in (self.kernel, self.wall)]
-        return [self.case, self.device, *ratios, self.worse]
+        return [self.case, self.device, *ratios, self.worse, self.remark]
 
 
-HEADINGS = ["Case", "Device", "Kernel ×", "Wall ×", "Worse"]
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed. `shared` is whether a device is in both tables, `compared` how many rows have a counterpart."""
+
+    changes: Sequence[Change]
+    shared: bool
+    compared: int
+
+    @property
+    def worse(self) -> list[Change]:
+        """What got worse."""
+        return [change for change in self.changes if change.worse]
 
 
-def between(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: float = TOLERANCE) -> list[Change]:
-    """Return what changed for each case and device that the old table has; raises InvalidInputError for another study.
+def table(changes: Sequence[Change]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and lines of cells; there is a column of remarks where one of them has a remark."""
+    width = len(HEADINGS) if any(change.remark for change in changes) else len(HEADINGS) - 1
+    return HEADINGS[:width], [change.cells()[:width] for change in changes]
+
+
+def between(old: Document, new: Document, tolerance: float = TOLERANCE) -> Comparison:
+    """Return what changed for each case and device; raises InvalidInputError for tables of two studies.
 
     A time is worse where its median grew by more than the tolerance and even its minimum lies above the old median:
-    beyond what a busy moment explains. A row that failed, went missing or computes wrong counts now is worse, too.
+    beyond what a busy moment explains. A row that failed, went missing or computes wrong counts now is worse, too, if
+    its device took part. Where no device is in both tables, the best of each case is put beside the other's.
     """
-    if old.get("study") != new["study"]:
-        raise InvalidInputError(f"the older table is of study {old.get('study')!r}, this one of {new['study']!r}")
-    now = {_key(row): row for row in new["rows"]}
-    return [_change(row, now.get(_key(row)), tolerance) for row in old["rows"]]
+    if old.study.name != new.study.name:
+        raise InvalidInputError(f"the older table is of study {old.study.name!r}, this one of {new.study.name!r}")
+    key = _matching(old, new)
+    then = {(row.case, key(row)): row for row in old.rows}
+    now = {(row.case, key(row)): row for row in new.rows}
+    taking_part = {device for _, device in now}
+    if not taking_part & {device for _, device in then}:
+        return _across(old, new, key)
+    changes = []
+    for (case, device), row in then.items():
+        if (case, device) in now:
+            changes.append(_change(row, now[case, device], _label(device), tolerance))
+        elif device not in taking_part or row.error or not new.complete:
+            changes.append(Change(case, _label(device), remark=_ONLY_OLD))
+        else:
+            changes.append(Change(case, _label(device), worse="missing"))
+    changes += [Change(case, _label(device), remark=_ONLY_NEW) for case, device in now if (case, device) not in then]
+    return Comparison(changes, True, len(then.keys() & now.keys()))
 
 
-def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return str(row["case"]), str(row["device"]), str(row["platform"]), str(row.get("spec", "")).partition("/")[0]
+def _matching(old: Document, new: Document) -> Callable[[Row], Key]:
+    """Return what names a row's device in both tables.
+
+    The SPEC changes where another runtime is installed, and a plain run does not know its machine's name: both count
+    only where a table has devices that nothing else tells apart.
+    """
+    named = bool(old.sources and new.sources)
+    crowded: set[tuple[str, str]] = set()  # devices of the same name on several machines of a table
+    twins: set[tuple[str, str]] = set()  # and on one machine
+    for table in (old, new):
+        machines: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        specs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for device in map(Identity.of, table.rows):
+            machines[device.device, device.platform].add(device.machine)
+            specs[device.device, device.platform, device.machine].add(device.spec)
+        crowded |= {name for name, found in machines.items() if len(found) > 1}
+        twins |= {(device, platform) for (device, platform, _), found in specs.items() if len(found) > 1}
+
+    def key(row: Row) -> Key:
+        device = Identity.of(row)
+        name = (device.device, device.platform)
+        machine = device.machine if named or name in crowded else ""
+        return (*name, machine, device.spec if name in twins else "")
+
+    return key
 
 
-def _change(old: Mapping[str, Any], new: Mapping[str, Any] | None, tolerance: float) -> Change:
-    device = f"{old['device']}, {old['platform']}"
-    if new is None:
-        return Change(str(old["case"]), device, None, None, "" if old["error"] else "missing")
-    kernel, wall = (_ratio(old[which], new[which]) for which in ("kernel_s", "wall_s"))
+def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> Comparison:
+    """Return the best row of each case beside the older table's best; nothing is called worse."""
+    then, now = _best(old), _best(new)
+    changes = []
+    for case in dict.fromkeys(row.case for row in (*old.rows, *new.rows)):
+        if case in then and case in now:
+            kernel, wall = _ratios(then[case], now[case])
+            remark = f"against {_label(key(then[case]))}"
+            changes.append(Change(case, _label(key(now[case])), kernel, wall, remark=remark))
+        elif case in then:
+            changes.append(Change(case, _label(key(then[case])), remark=_ONLY_OLD))
+        elif case in now:
+            changes.append(Change(case, _label(key(now[case])), remark=_ONLY_NEW))
+    return Comparison(changes, False, len(then.keys() & now.keys()))
+
+
+def _best(table: Document) -> dict[str, Row]:
+    """Return the fastest row of each case whose counts are right."""
+    best: dict[str, Row] = {}
+    for row in table.rows:
+        if row.error or row.validation != "ok" or _seconds(row) is None:
+            continue
+        if row.case not in best or (_seconds(row) or 0) < (_seconds(best[row.case]) or 0):
+            best[row.case] = row
+    return best
+
+
+def _seconds(row: Row) -> float | None:
+    """Return a row's median kernel time, or its wall time where there is none."""
+    times = row.kernel_s or row.wall_s
+    return None if times is None else times.median
+
+
+def _label(key: Key) -> str:
+    return ", ".join(part for part in key if part)
+
+
+def _change(old: Row, new: Row, label: str, tolerance: float) -> Change:
+    kernel, wall = _ratios(old, new)
     reasons = []
-    if new["error"] and not old["error"]:
-        reasons.append(f"fails: {new['error']}")
-    if new["validation"] == "WRONG" and old["validation"] != "WRONG":
+    if new.error and not old.error:
+        reasons.append(f"fails: {new.error}")
+    if new.validation == "WRONG" and old.validation != "WRONG":
         reasons.append("wrong counts")
-    for name, which, ratio in (("kernel", "kernel_s", kernel), ("wall", "wall_s", wall)):
-        if ratio is not None and ratio > 1 + tolerance and new[which]["min"] > old[which]["median"]:
+    for name, ratio, before, after in (
+        ("kernel", kernel, old.kernel_s, new.kernel_s),
+        ("wall", wall, old.wall_s, new.wall_s),
+    ):
+        if ratio is not None and before and after and ratio > 1 + tolerance and after.min > before.median:
             reasons.append(f"{name} {ratio:.2f} times as long")
-    return Change(str(old["case"]), device, kernel, wall, ", ".join(reasons))
+    return Change(old.case, label, kernel, wall, ", ".join(reasons))
 
 
-def _ratio(old: Mapping[str, float] | None, new: Mapping[str, float] | None) -> float | None:
-    if not old or not new or old["median"] <= 0:
+def _ratios(old: Row, new: Row) -> tuple[float | None, float | None]:
+    return _ratio(old.kernel_s, new.kernel_s), _ratio(old.wall_s, new.wall_s)
+
+
+def _ratio(old: Times | None, new: Times | None) -> float | None:
+    if old is None or new is None or old.median <= 0:
         return None
-    return new["median"] / old["median"]
+    return new.median / old.median

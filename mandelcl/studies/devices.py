@@ -59,14 +59,14 @@ STUDY = Study(
         Column("rounding", "Rounding"),
         Column("peak_gfma_s", "Peak Gfma/s", ".0f"),
         Column("peak_share", "Of peak/3", ".0%"),
-        Column("ratio", "Ratio", ".3g"),
+        Column("ratio", "Ratio", ".3g", relative=True),
     ),
     notes=(
         "The view is the whole set, centre −0.5, 3 high. Giter/s counts useful iterations: the sum of all counts over "
         "the kernel time.",
         "An iteration needs at least three multiply-adds. Of peak/3 is the speed over a third of the device's own "
-        "rate of multiply-adds, measured in the row's rounding. Ratio is the speed over that of the first device that "
-        "did the case.",
-        "All devices use the same rounding: `separate` if any of them has fma in software.",
+        "rate of multiply-adds, measured in the row's rounding. In the table of one run, Ratio is the speed over "
+        "that of the first device that did the case.",
+        "All devices of a run use the same rounding: `separate` if any of them has fma in software.",
     ),
 )

@@ -8,21 +8,52 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import FileError
-from mandelcl.files.paths import one_line, replacing, target
+from mandelcl.files.paths import replacing
+from mandelcl.studies import cells
 from mandelcl.studies.naming import labelled
-from mandelcl.studies.row import Row, Times
-from mandelcl.studies.study import Study
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Column, Study
 
 SCHEMA = 1
-_TIMES = ("min", "median", "max", "mean")
+CLOCKS = ("kernel_s", "wall_s", "compute_s")
+TIMES = ("min", "median", "max", "mean")
+# What a merged table has of its own: a row's median times over the least of its case.
+OVER_BEST = (
+    Column("kernel_over_best", "Kernel × best", ".3g", relative=True),
+    Column("wall_over_best", "Wall × best", ".3g", relative=True),
+    Column("compute_over_best", "Compute × best", ".3g", relative=True),
+)
+_TIMES_SHOWN = ("Kernel ms (min … max)", "Wall ms (min … max)")
+_ALWAYS = {"Case", "SPEC", "Device", "Platform", "Driver", *_TIMES_SHOWN}  # even where no row fills them
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A run whose rows a merged table holds: its machine, and what a Document says of itself."""
+
+    machine: str
+    command: str
+    date: str
+    version: str
+    complete: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON-ready values, as the schema has them."""
+        return {
+            "machine": self.machine,
+            "mandelcl": self.version,
+            "command": self.command,
+            "date": self.date,
+            "complete": self.complete,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A run of a study: the rows so far, the command, the date (UTC, ISO 8601), and mandelcl's version.
 
-    It is `complete` where it ran to its end.
+    It is `complete` where it ran to its end. A table merged from several has their `sources`, one for each machine
+    that its rows name, and `remarks` on how they go together; `merging` makes it.
     """
 
     study: Study
@@ -31,21 +62,44 @@ class Document:
     date: str
     version: str
     complete: bool = True
+    sources: Sequence[Source] = ()
+    remarks: Sequence[str] = ()
+
+    def origins(self) -> dict[str, Source]:
+        """Return where rows come from, by their machine: the sources, or the one run under the empty name."""
+        alone = Source("", self.command, self.date, self.version, self.complete)
+        return {source.machine: source for source in self.sources or (alone,)}
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return the study's own columns; of a merged table those that mean something across its runs."""
+        if not self.sources:
+            return self.study.columns
+        return (*(column for column in self.study.columns if not column.relative), *OVER_BEST)
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-ready values, as the schema has them."""
-        about = {"command": self.command, "date": self.date}
         return {
             "schema": SCHEMA,
             "study": self.study.name,
             "title": self.study.title,
             "mandelcl": self.version,
-            **about,
+            "command": self.command,
+            "date": self.date,
             "complete": self.complete,
             "published": list(self.study.published),
-            "notes": list(self.study.notes),
-            "rows": [{**_flat(row), **about} for row in self.rows],
+            "notes": [*self.study.notes, *self.remarks],
+            "sources": [source.as_dict() for source in self.sources],
+            "rows": self.rows_as_dicts(),
         }
+
+    def rows_as_dicts(self) -> list[dict[str, Any]]:
+        """Return the rows, JSON-ready, as the schema has them."""
+        origins = self.origins()
+        about = {
+            machine: {"mandelcl": source.version, "command": source.command, "date": source.date}
+            for machine, source in origins.items()
+        }
+        return [{**_flat(row), **about[row.machine]} for row in self.rows]
 
     def to_json(self) -> str:
         """Return the document as JSON text."""
@@ -53,7 +107,7 @@ class Document:
 
     def to_csv(self) -> str:
         """Return the rows as CSV: times in columns of their own, then the study's own values."""
-        rows = [_columns(row) for row in self.as_dict()["rows"]]
+        rows = [_columns(row) for row in self.rows_as_dicts()]
         names = list(dict.fromkeys(name for row in rows for name in row))
         text = io.StringIO()
         writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
@@ -66,39 +120,38 @@ class Document:
         headings, lines = self.table()
         parts = [
             f"# {self.study.title}",
-            f"`{self.command}`, {self.date}" + ("" if self.complete else ", stopped early"),
+            f"{cells.markdown_code(self.command)}, {self.date}" + ("" if self.complete else ", stopped early"),
         ]
         parts += [f"![{self.study.title}]({plot})"] if plot else []
-        table = [headings, ["---"] * len(headings), *lines]
-        parts.append("\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in table))
-        parts += ["\n".join(f"- {line}" for line in self.conclusions())] if self.conclusions() else []
+        table = [headings, ["---"] * len(headings), *([cells.markdown(cell) for cell in line] for line in lines)]
+        parts.append("\n".join("| " + " | ".join(line) + " |" for line in table))
+        conclusions = [f"- {cells.markdown(line)}" for line in self.conclusions()]
+        parts += ["\n".join(conclusions)] if conclusions else []
         if self.study.published:
             parts += ["## Published", "\n".join(f"- {line}" for line in self.study.published)]
-        parts += ["## Notes", "\n".join(f"- {line}" for line in self.study.notes)]
+        notes = [*self.study.notes, *(cells.markdown(remark) for remark in self.remarks)]
+        parts += ["## Notes", "\n".join(f"- {note}" for note in notes)]
         return "\n\n".join(parts) + "\n"
 
     def conclusions(self) -> list[str]:
-        """Return what the rows show, in words, a line each."""
-        return self.study.conclude(labelled([row for row in self.as_dict()["rows"] if not row["error"]]))
+        """Return what the rows show, in words, a line each; those of other machines may lack what it takes."""
+        good = labelled([row for row in self.rows_as_dicts() if not row["error"]])
+        try:
+            return self.study.conclude(good)
+        except (LookupError, TypeError, ValueError, ArithmeticError):
+            if not self.sources:
+                raise
+            return ["Nothing is concluded: the rows lack values that this study measures."]
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and lines of cells. Columns that no row fills are left out."""
-        study_columns = [column.heading for column in self.study.columns]
-        headings = ["Case", "SPEC", "Device", "Platform", "Driver", "Kernel ms (min … max)", "Wall ms (min … max)"]
-        headings += [
-            "Compute ms (min … max)",
-            "Runs",
-            "Build s",
-            "Copy ms",
-            "Launches",
-            "Longest ms",
-            "Mpix/s",
-            "Giter/s",
-            *study_columns,
-        ]
+        columns = self.columns()
+        headings = ["Case", "Machine", "SPEC", "Device", "Platform", "Driver", *_TIMES_SHOWN]
+        headings += ["Compute ms (min … max)", "Runs", "Build s", "Copy ms", "Launches", "Longest ms", "Mpix/s"]
+        headings += ["Giter/s", *(column.heading for column in columns)]
         headings += ["Counts", "Clock", "Error"]
-        lines = [_cells(row, self.study) for row in self.rows]
-        used = [k for k in range(len(headings)) if k < 7 or any(line[k] for line in lines)]
+        lines = [_cells(row, columns) for row in self.rows]
+        used = [k for k, heading in enumerate(headings) if heading in _ALWAYS or any(line[k] for line in lines)]
         return [headings[k] for k in used], [[line[k] for k in used] for line in lines]
 
 
@@ -106,35 +159,6 @@ def write(path: str | Path, text: str) -> None:
     """Write one of a document's texts to a file, replacing what was there in one step; raises FileError."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
-
-
-def read(path: str | Path) -> dict[str, Any]:
-    """Return what `to_json` wrote; raises FileError for anything else."""
-    with one_line(f"cannot read {path}"):
-        try:
-            document = json.loads(target(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise FileError(f"not JSON: {' '.join(str(error).split())[:100]}") from error
-        if not isinstance(document, dict) or "schema" not in document:
-            raise FileError("not a table that `mandelcl bench --json` wrote")
-        if document["schema"] != SCHEMA:
-            raise FileError(f"it has schema {document['schema']!r}; this mandelcl reads schema {SCHEMA}")
-        rows = document.get("rows")
-        if not isinstance(rows, list) or not all(_is_row(row) for row in rows):
-            raise FileError("its rows are not those of a table that `mandelcl bench --json` wrote")
-        return document
-
-
-def _is_row(row: object) -> bool:
-    if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("case", "device", "platform")):
-        return False
-    for key in ("kernel_s", "wall_s"):
-        times = row.get(key)
-        if times is not None and not (
-            isinstance(times, dict) and all(isinstance(times.get(name), int | float) for name in _TIMES)
-        ):
-            return False
-    return isinstance(row.get("error"), str) and isinstance(row.get("validation"), str)
 
 
 def _flat(row: Row) -> dict[str, Any]:
@@ -150,54 +174,21 @@ def _flat(row: Row) -> dict[str, Any]:
 def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name, value in row.items():
-        if name in ("kernel_s", "wall_s", "compute_s"):
+        if name in CLOCKS:
             stem = name.removesuffix("_s")
-            columns |= {f"{stem}_{which}_s": value[which] if value else "" for which in _TIMES}
+            columns |= {f"{stem}_{which}_s": value[which] if value else "" for which in TIMES}
         elif name != "extra":
-            columns[name] = "" if value is None else value
+            columns[name] = cells.spreadsheet(value)
     mine = {key: value for key, value in row["extra"].items() if key not in columns and not key.startswith("_")}
-    return columns | {key: "" if value is None else value for key, value in mine.items()}
+    return columns | {key: cells.spreadsheet(value) for key, value in mine.items()}
 
 
-def _cells(row: Row, study: Study) -> list[str]:
+def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
     extra = _flat(row)["extra"]
-    study_cells = [_study_cell(extra.get(column.key), column.form) for column in study.columns]
-    cells = [row.case, row.spec, row.device, row.platform, row.driver, _times(row.kernel_s), _times(row.wall_s)]
-    cells += [
-        _times(row.compute_s),
-        str(row.samples) if row.samples else "",
-        _number(row.build_s, ".2f"),
-        _number(row.copy_s, ".3g", 1e3),
-    ]
-    cells += [str(row.launches or ""), _number(row.longest_launch_ms, ".3g"), _number(row.mpix_s, ".4g")]
-    return [*cells, _number(row.giter_s, ".4g"), *study_cells, _validation_cell(row), row.clock, row.error]
-
-
-def _study_cell(value: Any, form: str) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "NO"
-    return format(value, form) if form and isinstance(value, int | float) else str(value)
-
-
-def _times(times: Times | None) -> str:
-    if times is None:
-        return ""
-    middle, low, high = (_significant(seconds * 1e3) for seconds in (times.median, times.min, times.max))
-    return f"{middle} ({low} … {high})"
-
-
-def _significant(value: float) -> str:
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
-
-
-def _number(value: float | None, form: str, factor: float = 1.0) -> str:
-    return "" if value is None else format(value * factor, form)
-
-
-def _validation_cell(row: Row) -> str:
-    if row.validation != "WRONG":
-        return row.validation
-    pixels = "some pixels" if row.differing_pixels is None else f"{row.differing_pixels} pixels"
-    return f"WRONG: {pixels} ({row.checked})"
+    line = [row.case, row.machine, row.spec, row.device, row.platform, row.driver]
+    line += [cells.milliseconds(times) for times in (row.kernel_s, row.wall_s, row.compute_s)]
+    line += [str(row.samples or ""), cells.number(row.build_s, ".2f"), cells.number(row.copy_s, ".3g", 1e3)]
+    line += [str(row.launches or ""), cells.number(row.longest_launch_ms, ".3g"), cells.number(row.mpix_s, ".4g")]
+    line.append(cells.number(row.giter_s, ".4g"))
+    line += [cells.study_value(extra.get(column.key), column.form) for column in columns]
+    return [*line, cells.counts(row), row.clock, row.error]

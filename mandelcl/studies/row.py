@@ -36,7 +36,7 @@ class Row:
     `samples` is how many runs were timed; the first run is not among them. `clock` says so where the device's clock
     is coarse or of no use. `validation` is `ok`, `WRONG` (then `differing_pixels`, None where only a checksum says
     so) or empty where nothing was computed; `checked` is how. `error` is empty unless there is nothing to show.
-    `extra` holds the study's own values.
+    `extra` holds the study's own values. `machine` tells the machines of a merged table apart; it is empty in others.
     """
 
     case: str
@@ -62,6 +62,7 @@ class Row:
     checked: str = ""
     error: str = ""
     extra: Mapping[str, Value] = field(default_factory=dict)
+    machine: str = ""
 
     @classmethod
     def of(cls, device: Device, case: str, extra: Mapping[str, Value]) -> Self:

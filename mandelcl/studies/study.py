@@ -10,11 +10,15 @@ from mandelcl.studies.row import Row
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A study's own column: its key in `Row.extra`, its heading, and the format of a number (as `format` has it)."""
+    """A study's own column: its key in `Row.extra`, its heading, and the format of a number (as `format` has it).
+
+    A `relative` value is measured against another row of the run, and means nothing beside the rows of another run.
+    """
 
     key: str
     heading: str
     form: str = ""
+    relative: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 import re
 import shlex
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
+from mandelcl.studies import find_study
 from tests.cli.conftest import Run
+from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
@@ -36,7 +39,7 @@ def small(arguments: list[str]) -> list[str]:
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
-    if command == "bench" and "--list" not in rest:
+    if command == "bench" and not {"--list", "--merge"} & set(rest):
         return [*arguments, "--scale", "1/1024", "--cap", "20", "--repeat", "1"]
     if command == "tune":
         return [*arguments, "--seconds", "0"]
@@ -54,10 +57,15 @@ def small(arguments: list[str]) -> list[str]:
 
 
 def check(run: Run, folder: Path, arguments: list[str]) -> None:
-    """Run an example, small; a field that no example before it has written is made first."""
+    """Run an example, small; a field or a table that no example before it has written is made first."""
     for word in arguments[1:] if arguments[0] in ("compare", "recolour") else []:
         if word.endswith(".npz") and not (folder / word).exists():
             run("render", "--size", "32x18", "-o", word, "--quiet")
+    if "--merge" in arguments:
+        tables = arguments[arguments.index("--merge") + 1 :]
+        for word in takewhile(lambda word: word.endswith(".json"), tables):
+            if not (folder / word).exists():
+                saved(folder / word, table(planted(), study=find_study("devices"), date=word))
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:
         return  # the example is for another machine; that its options parse is shown

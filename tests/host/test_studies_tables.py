@@ -4,90 +4,42 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.studies import changes, document
-from mandelcl.studies.document import Document
-from mandelcl.studies.row import Row, Times
-from mandelcl.studies.study import Column, Study
+from mandelcl.errors import InvalidInputError
+from mandelcl.studies import changes, document, reading
+from mandelcl.studies.document import Document, Source
+from mandelcl.studies.row import Times
+from tests.tables import STUDY, failed, planted, saved, table
 
 ROOT = Path(__file__).parents[2]
+FAILED = failed("b")
 
 # Tables
 
 
-def _row(case: str = "a", kernel: float = 1.0, **changes: Any) -> Row:
-    times = Times(kernel * 0.99, kernel, kernel * 1.02, kernel)
-    row = Row(
-        case, "0:0", "Thing", "Platform", "1.0", "OpenCL 3.0", "gpu", 10, times, times, None, 0.5, 0.1, 3, 2.0, 5.0, 6.0
-    )
-    usual: dict[str, Any] = {"validation": "ok", "differing_pixels": 0, "checked": "all"}
-    return replace(row, **usual | changes)
-
-
-def _draw(_figure: Any, _rows: Any) -> None:
-    pass
-
-
-def _nothing(_bench: Any) -> Iterator[Row]:
-    yield from ()
-
-
-STUDY = Study(
-    "test", "A test", _nothing, _draw, (Column("n", "N", "d"), Column("good", "Good")), ("old: 1",), ("note",)
-)
-FAILED = _row("b", kernel_s=None, wall_s=None, validation="", samples=0, error="no double", checked="", mpix_s=None)
-
-
-def _document(*rows: Row) -> Document:
-    return Document(STUDY, rows, "mandelcl bench test", "2026-01-02T03:04:05Z", "0.0")
-
-
 def test_json_has_the_keys_of_the_documented_schema(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "studies" / "README.md").read_text(encoding="utf-8")
-    tables = [
+    schema = [
         re.findall(r"^\| (`[^|]*) \|", part, re.MULTILINE)
-        for part in page.split("## The JSON schema")[1].split("A row:")
+        for part in re.split("A source:|A row:", page.split("## The JSON schema")[1])
     ]
-    top, row = ({name for line in table for name in re.findall(r"`(\w+)`", line)} for table in tables)
-    found = _document(_row(extra={"n": 3}), FAILED).as_dict()
+    top, source, row = ({name for line in part for name in re.findall(r"`(\w+)`", line)} for part in schema)
+    found = table(planted(extra={"n": 3}), FAILED).as_dict()
     assert set(found) == top
+    assert set(Source("a", "b", "c", "d", True).as_dict()) == source
     assert all(set(entry) == row for entry in found["rows"])
     assert found["schema"] == document.SCHEMA == 1
     assert set(found["rows"][0]["kernel_s"]) == {"min", "median", "max", "mean"}
-    path = tmp_path / "table.json"
-    path.write_text(_document(_row(extra={"n": 3}), FAILED).to_json(), encoding="utf-8")
-    assert document.read(path) == json.loads(json.dumps(found))
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "not JSON"),
-        ("[1]", "not a table"),
-        ("{}", "not a table"),
-        ('{"schema": 99}', "schema 99"),
-        ('{"schema": 1}', "its rows"),
-        ('{"schema": 1, "rows": [{"case": "a"}]}', "its rows"),
-        ("[" * 100_000, "not JSON"),
-    ],
-)
-def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
-    path = tmp_path / "table.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileError, match=why) as refused:
-        document.read(path)
-    assert "\n" not in str(refused.value)
+    path = saved(tmp_path / "table.json", table(planted(extra={"n": 3}), FAILED))
+    assert reading.read(path, STUDY).as_dict() == found == json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def test_csv_has_a_line_a_row_and_a_column_a_value() -> None:
-    rows = list(csv.DictReader(io.StringIO(_document(_row(extra={"n": 3, "_map": "01/10"}), FAILED).to_csv())))
+    rows = list(csv.DictReader(io.StringIO(table(planted(extra={"n": 3, "_map": "01/10"}), FAILED).to_csv())))
     assert [row["case"] for row in rows] == ["a", "b"]
     assert (rows[0]["kernel_median_s"], rows[0]["n"], rows[0]["validation"]) == ("1.0", "3", "ok")
     assert (rows[1]["kernel_median_s"], rows[1]["error"]) == ("", "no double")
@@ -98,8 +50,8 @@ def test_csv_has_a_line_a_row_and_a_column_a_value() -> None:
 
 
 def test_markdown_shows_failures_and_marks_what_is_wrong() -> None:
-    wrong = _row("c", validation="WRONG", differing_pixels=7, checked="by eye", extra={"good": False, "n": 5})
-    page = _document(_row(extra={"good": True}), FAILED, wrong).to_markdown("plot.png")
+    wrong = planted("c", validation="WRONG", differing_pixels=7, checked="by eye", extra={"good": False, "n": 5})
+    page = table(planted(extra={"good": True}), FAILED, wrong).to_markdown("plot.png")
     lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert len(lines) == 5
     assert len({line.count("|") for line in lines}) == 1
@@ -115,33 +67,91 @@ def test_markdown_shows_failures_and_marks_what_is_wrong() -> None:
 
 
 def _changes(old: Document, new: Document) -> list[changes.Change]:
-    return changes.between(old.as_dict(), new.as_dict())
+    return list(changes.between(old, new).changes)
 
 
 def test_a_planted_slowdown_is_found() -> None:
-    old = _document(_row("a"), _row("b", 2.0), _row("c", 3.0))
-    new = _document(_row("a"), _row("b", 2.6), _row("c", 1.5))
+    old = table(planted("a"), planted("b", 2.0), planted("c", 3.0))
+    new = table(planted("a"), planted("b", 2.6), planted("c", 1.5))
     found = _changes(old, new)
     assert [bool(change.worse) for change in found] == [False, True, False]
     assert found[1].worse == "kernel 1.30 times as long, wall 1.30 times as long"
     assert [change.kernel for change in found] == [1.0, 1.3, 0.5]
+    headings, lines = changes.table(found)
+    assert headings[-1] == "Worse"  # nobody has a remark
+    assert {len(line) for line in lines} == {len(headings)}
 
 
 def test_noise_is_not_a_slowdown() -> None:
     wide = Times(0.95, 1.3, 2.0, 1.4)
-    assert not _changes(_document(_row()), _document(_row(kernel_s=wide, wall_s=wide)))[0].worse
-    assert not _changes(_document(_row()), _document(_row(kernel=1.09)))[0].worse
+    assert not _changes(table(planted()), table(planted(kernel_s=wide, wall_s=wide)))[0].worse
+    assert not _changes(table(planted()), table(planted(kernel=1.09)))[0].worse
 
 
 def test_failures_wrong_counts_and_missing_rows_are_worse() -> None:
-    old = _document(_row("a"), _row("b"), _row("c"), replace(FAILED, case="d"))
-    new = _document(
-        _row("a", kernel_s=None, wall_s=None, error="out of memory"), _row("b", validation="WRONG"), _row("e")
+    old = table(planted("a"), planted("b"), planted("c"), failed("d"))
+    new = table(
+        planted("a", kernel_s=None, wall_s=None, error="out of memory"), planted("b", validation="WRONG"), planted("e")
     )
-    assert [change.worse for change in _changes(old, new)] == ["fails: out of memory", "wrong counts", "missing", ""]
+    found = _changes(old, new)
+    assert [change.worse for change in found] == ["fails: out of memory", "wrong counts", "missing", "", ""]
+    assert [change.remark for change in found[3:]] == ["only in the older table", "only in this table"]
+
+
+def test_what_a_stopped_run_did_not_reach_is_not_worse() -> None:
+    found = _changes(table(planted("a"), planted("b")), table(planted("a"), complete=False))
+    assert [(change.worse, change.remark) for change in found] == [("", ""), ("", "only in the older table")]
 
 
 def test_tables_of_two_studies_are_not_compared() -> None:
-    other = replace(_document(_row()), study=replace(STUDY, name="other"))
+    other = replace(table(planted()), study=replace(STUDY, name="other"))
     with pytest.raises(InvalidInputError, match="'other'"):
-        _changes(_document(_row()), other)
+        _changes(table(planted()), other)
+
+
+def test_devices_that_only_one_table_has_are_listed_and_not_worse() -> None:
+    old = table(planted(), planted(device="Gone"))
+    new = table(planted(kernel=1.01), planted(device="New", kernel=9.0))
+    found = changes.between(old, new)
+    assert [(change.device, change.remark) for change in found.changes] == [
+        ("Thing, Platform", ""),
+        ("Gone, Platform", "only in the older table"),
+        ("New, Platform", "only in this table"),
+    ]
+    assert (found.worse, found.shared, found.compared) == ([], True, 1)
+    headings, lines = changes.table(found.changes)
+    assert headings[-1] == "Remark"
+    assert {len(line) for line in lines} == {len(headings)}
+
+
+def test_without_a_common_device_the_best_of_each_case_are_compared() -> None:
+    old = table(planted("a", 2.0), planted("a", 4.0, device="Slow"), planted("b"), planted("c", validation="WRONG"))
+    new = table(planted("a", 6.0, device="X"), planted("a", 3.0, device="Y"), planted("c", device="X"))
+    found = changes.between(old, new)
+    assert (found.worse, found.shared, found.compared) == ([], False, 1)
+    assert [(change.case, change.device, change.kernel, change.remark) for change in found.changes] == [
+        ("a", "Y, Platform", 1.5, "against Thing, Platform"),
+        ("b", "Thing, Platform", None, "only in the older table"),
+        ("c", "X, Platform", None, "only in this table"),
+    ]
+
+
+def test_tables_without_a_common_case_compare_nothing() -> None:
+    found = changes.between(table(planted("a 64²")), table(planted("a 32²")))
+    assert (found.shared, found.compared, [change.worse for change in found.changes]) == (True, 0, ["missing", ""])
+    found = changes.between(table(planted("a 64²")), table(planted("a 32²", device="X")))
+    assert (found.shared, found.compared, found.worse) == (False, 0, [])
+
+
+def test_a_device_is_found_again_where_another_runtime_moved_it() -> None:
+    old, new = table(planted(spec="0:0")), table(planted("a", 1.3, spec="1:0"), planted(device="X", spec="0:0"))
+    assert [bool(change.worse) for change in _changes(old, new)] == [True, False]
+
+
+def test_twins_are_told_apart_by_their_numbers() -> None:
+    old = table(planted(spec="0:0"), planted(spec="0:1"))
+    new = table(planted(spec="0:0"), planted("a", 2.0, spec="0:1"))
+    assert [(change.device, bool(change.worse)) for change in _changes(old, new)] == [
+        ("Thing, Platform, 0:0", False),
+        ("Thing, Platform, 0:1", True),
+    ]

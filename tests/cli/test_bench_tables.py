@@ -1,0 +1,140 @@
+"""`mandelcl bench --merge` and `--compare`, on planted tables where that will do."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.studies import find_study, reading
+from mandelcl.studies.document import Document
+from tests.cli.conftest import Run, refused
+from tests.tables import planted, saved, table
+
+FLOAT, DOUBLE = ("float 8² cap 9", {"number": "float", "rounding": "fused"}), ("double 8² cap 9", {"number": "double"})
+
+
+def devices(speed: float = 1.0, **changes: Any) -> Document:
+    """Return a table of the study `devices` from a machine of some speed."""
+    rows = [planted(case, 1 / speed, extra=extra, **changes) for case, extra in (FLOAT, DOUBLE)]
+    return table(*rows, study=find_study("devices"), date=f"2026-01-0{len(str(speed))}")
+
+
+@pytest.fixture
+def two(folder: Path) -> tuple[str, str]:
+    """Two tables: of a laptop, and of a server that is four times as fast."""
+    saved(folder / "laptop.json", devices())
+    saved(folder / "server.json", devices(4.0))
+    return "laptop.json", "server.json"
+
+
+def test_merge_makes_one_table(run: Run, folder: Path, two: tuple[str, str]) -> None:
+    files = ("--json", "both.json", "--csv", "both.csv", "--markdown", "both.md")
+    result = run("bench", "--merge", *two, *files)
+    assert result.code == 0, result.err
+    found = reading.read("both.json")
+    assert [(row.case, row.machine) for row in found.rows] == [
+        (case, machine) for case, _ in (FLOAT, DOUBLE) for machine in ("laptop", "server")
+    ]
+    lines = result.out.splitlines()
+    assert [line.split("│")[1].strip() for line in lines[2:6]] == ["laptop", "server"] * 2
+    assert "Kernel × best" in lines[0]
+    assert result.err.count("mandelcl: Machine ") == 2
+    rows = list(csv.DictReader((folder / "both.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["kernel_over_best"] for row in rows] == ["4.0", "1.0"] * 2
+    assert found.command == "mandelcl bench --merge " + " ".join((*two, *files))
+    assert "Machine laptop: mandelcl 0.0" in (folder / "both.md").read_text(encoding="utf-8")
+
+
+def test_a_merged_table_grows_in_place(run: Run, folder: Path, two: tuple[str, str]) -> None:
+    saved(folder / "third.json", devices(2.0))
+    assert run("bench", "--merge", *two, "--json", "all.json").code == 0
+    assert run("bench", "--merge", "all.json", "third.json", "--json", "all.json").code == 0
+    assert [source.machine for source in reading.read("all.json").sources] == ["laptop", "server", "third"]
+    result = run("bench", "--merge", "all.json", "third.json", "--json", "all.json")
+    assert "third is left out: all its rows are there already, of machine third" in result.err
+    assert len(reading.read("all.json").sources) == 3
+
+
+def test_merge_draws_all_machines(run: Run, folder: Path, two: tuple[str, str]) -> None:
+    pytest.importorskip("matplotlib")
+    assert run("bench", "--merge", *two, "--plot", "both.svg").code == 0
+    assert "<svg" in (folder / "both.svg").read_text(encoding="utf-8")
+
+
+def test_merged_tables_are_compared(run: Run, folder: Path, two: tuple[str, str]) -> None:
+    run("bench", "--merge", *two, "--json", "then.json")
+    assert "nothing got worse" in run("bench", "--merge", *two, "--compare", "then.json").err
+    saved(folder / "server.json", devices(3.0))
+    result = run("bench", "--merge", *two, "--compare", "then.json")
+    assert result.code == 1
+    assert "mandelcl: worse: float 8² cap 9, Thing, Platform, server: kernel 1.33 times as long" in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "code", "said"),
+    [
+        (devices(), 0, "nothing got worse than on 2026-01-03"),
+        (devices(device="Other"), 0, "no device is in both tables"),
+        (devices(100.0), 1, "mandelcl: worse: "),
+        (table(planted("else"), study=find_study("devices")), 1, "no case is in both tables; another --scale"),
+        (table(planted("else", device="X"), study=find_study("devices")), 0, "neither a case nor a device is in both"),
+    ],
+)
+def test_the_exit_code_is_1_only_where_a_device_of_both_got_worse(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, old: Document, code: int, said: str
+) -> None:
+    new = devices()
+    monkeypatch.setattr("mandelcl.cli.bench_run.measured", lambda *_arguments: new)
+    saved(folder / "old.json", old)
+    result = run("bench", "devices", "--compare", "old.json")
+    assert (result.code, said in result.err) == (code, True), result.err
+    assert ("worse: " in result.err) == bool(code)
+
+
+def test_merge_takes_two_tables_and_measures_nothing(run: Run, folder: Path, two: tuple[str, str]) -> None:
+    assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", code=2)
+    assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", two[0], code=2)
+    for option in (("--device", "gpu"), ("--repeat", "10"), ("--scale", "1"), ("--patience", "9")):
+        why = refused(run, folder, "bench", "--merge", *two, *option, code=2)
+        assert f"--merge measures nothing; leave {option[0]} out" in why
+    assert "add --merge" in refused(run, folder, "bench", *two, code=2)
+
+
+def _damage(**changes: Any) -> Callable[[Path], object]:
+    def damage(path: Path) -> None:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        values["rows"][0] |= changes
+        path.write_text(json.dumps(values), encoding="utf-8")
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda path: path.unlink(), "cannot read server.json: No such file"),
+        (lambda path: path.write_text("{}"), "cannot read server.json: not a table"),
+        (lambda path: saved(path, table(planted(), study=find_study("border"))), "merge tables of one study"),
+        (lambda path: path.write_text('{"schema": 1, "study": "\\u001b[31m", "rows": []}'), "unknown study '�[31m'"),
+        (_damage(wall_s={"min": 0, "median": float("nan"), "max": 1, "mean": 1}), "NaN is not a number"),
+        (_damage(kernel_s={"min": -1, "median": 0, "max": 1, "mean": 0}), "row 1: min is not a number from 0"),
+    ],
+)
+def test_a_file_that_is_no_table_of_the_study_is_one_line(
+    run: Run, folder: Path, two: tuple[str, str], damage: Callable[[Path], object], why: str
+) -> None:
+    damage(folder / "server.json")
+    outputs = ("--json", "both.json", "--markdown", "both.md")
+    assert why in refused(run, folder, "bench", "--merge", *two, *outputs)
+
+
+def test_rows_that_cannot_be_drawn_leave_no_file(run: Run, folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for name in ("a", "b"):
+        saved(folder / f"{name}.json", table(planted(name), study=find_study("border"), date=name))
+    outputs = ("--json", "both.json", "--plot", "both.png")
+    assert "cannot draw both.png" in refused(run, folder, "bench", "--merge", "a.json", "b.json", *outputs)
+    assert run("bench", "--merge", "a.json", "b.json", *outputs[:2]).code == 0
