@@ -13,6 +13,7 @@ from mandelcl.exact import parse_number
 from mandelcl.studies import STUDIES, find_study, reading
 from mandelcl.studies.bench import PATIENCE_S, Bench
 from mandelcl.studies.study import Study
+from mandelcl.studies.versus import baseline
 
 
 @click.command(
@@ -20,7 +21,7 @@ from mandelcl.studies.study import Study
     epilog="""\b
 Examples:
   mandelcl bench --list
-  mandelcl bench devices --json laptop.json
+  mandelcl bench devices --versus --json laptop.json
   mandelcl bench --merge laptop.json server.json --markdown both.md --plot both.png
   mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv --markdown then.md
 """,
@@ -45,6 +46,7 @@ Examples:
 @trace_option
 @click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
 @click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
+@click.option("--versus", is_flag=True, help="Say where the devices stand among those measured elsewhere.")
 def command(
     names: tuple[str, ...],
     listing: bool,
@@ -60,6 +62,7 @@ def command(
     trace: str | None,
     old_path: str | None,
     merging: bool,
+    versus: bool,
 ) -> None:
     """Time the devices, and repeat published experiments.
 
@@ -91,8 +94,11 @@ def command(
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     files.check(trace)
     old = reading.read(old_path, chosen) if old_path is not None else None
+    base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
         final = bench_run.measured(chosen, Bench((), repeat, Fraction(factor), cap, patience), devices, files)
+    if base is not None:
+        bench_tables.place(final, base)
     if old is not None:
         bench_tables.compare(old, final)
     if not final.complete:
@@ -111,7 +117,7 @@ def _study(names: tuple[str, ...]) -> Study:
 def _refuse_measuring() -> None:
     """Raise click.UsageError where an option is given that says how to measure."""
     context = click.get_current_context()
-    for name in ("devices", "repeat", "scale", "cap", "patience", "trace"):
+    for name in ("devices", "repeat", "scale", "cap", "patience", "trace", "versus"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = "device" if name == "devices" else name
             raise click.UsageError(f"--merge measures nothing; leave --{option} out")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from mandelcl import __version__
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import changes, document, merging, plots, reading
+from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
 
@@ -90,6 +90,17 @@ def compare(old: Document, new: Document) -> None:
         click.echo(f"mandelcl: nothing got worse than on {date}", err=True)
     if found.worse:
         sys.exit(1)
+
+
+def place(run: Document, base: Document) -> None:
+    """Print where the devices of a run stand among those of a baseline."""
+    found = versus.standing(run, base)
+    click.echo("")
+    if found.lines:
+        show(versus.HEADINGS, found.lines)
+        click.echo("")
+    for sentence in found.sentences:
+        click.echo(sentence)
 
 
 def merge(paths: Sequence[str], files: Files, old_path: str | None) -> None:

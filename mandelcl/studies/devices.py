@@ -1,5 +1,6 @@
 """The same jobs on each device: what it is worth, and whether its results are right."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots
 from mandelcl.studies.bench import Bench, with_extra
+from mandelcl.studies.cells import listed
 from mandelcl.studies.row import Row
 from mandelcl.studies.study import Column, Study
 
@@ -50,6 +52,35 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     plots.legend(figure, axes)
 
 
+def conclude(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which device is fastest in each number, and whether the counts are right."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        if row["validation"] == "ok" and row["giter_s"]:
+            best[row["case"]] = max(best.get(row["case"], row), row, key=lambda one: float(one["giter_s"]))
+    numbers = Counter(_number(row) for row in best.values())
+    called = {case: _number(row) if numbers[_number(row)] == 1 else case for case, row in best.items()}
+    fastest = [f"{called[case]} on {plots.label(row)} ({row['giter_s']:.4g} Giter/s)" for case, row in best.items()]
+    wrong = [f"{row['case']} on {plots.label(row)}" for row in rows if row["validation"] == "WRONG"]
+    lines = [f"Fastest: {'; '.join(fastest)}."] if fastest else []
+    if wrong:
+        lines.append(f"Counts are WRONG in {listed(wrong)}: do not trust these devices.")
+    elif rows:
+        lines.append(_agreement(rows))
+    return lines
+
+
+def _number(row: Mapping[str, Any]) -> str:
+    return str(row["extra"].get("number", row["case"]))
+
+
+def _agreement(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return that all counts are right: each was validated, and compared with those of the run's other devices."""
+    together = Counter((row["machine"], row["case"]) for row in rows)
+    alone = len({row["machine"] for row in rows}) == 1
+    return "All counts agreed." if alone and max(together.values()) > 1 else "All counts were right."
+
+
 STUDY = Study(
     name="devices",
     title="The whole set on each device",
@@ -69,4 +100,5 @@ STUDY = Study(
         "that of the first device that did the case.",
         "All devices of a run use the same rounding: `separate` if any of them has fma in software.",
     ),
+    conclude=conclude,
 )

@@ -1,4 +1,4 @@
-"""`mandelcl bench --merge` and `--compare`, on planted tables where that will do."""
+"""`mandelcl bench --merge`, `--compare` and `--versus`, on planted tables where that will do."""
 
 import csv
 import json
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from mandelcl.studies import find_study, reading
+from mandelcl.studies import find_study, reading, versus
 from mandelcl.studies.document import Document
 from tests.cli.conftest import Run, refused
-from tests.tables import planted, saved, table
+from tests.tables import failed, planted, saved, table
 
+TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
 FLOAT, DOUBLE = ("float 8² cap 9", {"number": "float", "rounding": "fused"}), ("double 8² cap 9", {"number": "double"})
 
 
@@ -41,6 +42,7 @@ def test_merge_makes_one_table(run: Run, folder: Path, two: tuple[str, str]) -> 
     lines = result.out.splitlines()
     assert [line.split("│")[1].strip() for line in lines[2:6]] == ["laptop", "server"] * 2
     assert "Kernel × best" in lines[0]
+    assert lines[-2].startswith("Fastest: float on Thing, Platform, server (24 Giter/s); double on Thing")
     assert result.err.count("mandelcl: Machine ") == 2
     rows = list(csv.DictReader((folder / "both.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["kernel_over_best"] for row in rows] == ["4.0", "1.0"] * 2
@@ -97,7 +99,7 @@ def test_the_exit_code_is_1_only_where_a_device_of_both_got_worse(
 def test_merge_takes_two_tables_and_measures_nothing(run: Run, folder: Path, two: tuple[str, str]) -> None:
     assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", code=2)
     assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", two[0], code=2)
-    for option in (("--device", "gpu"), ("--repeat", "10"), ("--scale", "1"), ("--patience", "9")):
+    for option in (("--device", "gpu"), ("--repeat", "10"), ("--scale", "1"), ("--versus",), ("--patience", "9")):
         why = refused(run, folder, "bench", "--merge", *two, *option, code=2)
         assert f"--merge measures nothing; leave {option[0]} out" in why
     assert "add --merge" in refused(run, folder, "bench", *two, code=2)
@@ -138,3 +140,69 @@ def test_rows_that_cannot_be_drawn_leave_no_file(run: Run, folder: Path) -> None
     outputs = ("--json", "both.json", "--plot", "both.png")
     assert "cannot draw both.png" in refused(run, folder, "bench", "--merge", "a.json", "b.json", *outputs)
     assert run("bench", "--merge", "a.json", "b.json", *outputs[:2]).code == 0
+
+
+# --versus
+
+
+def test_the_baseline_is_shipped_and_whole() -> None:
+    study = find_study("devices")
+    base = versus.baseline(study)
+    from mandelcl.studies.devices import CASES
+
+    assert base.complete
+    assert {row.case for row in base.rows} == {f"{number} {size}² cap {cap}" for number, size, cap in CASES}
+    assert any(row.giter_s for row in base.rows)
+    assert all(row.validation == "ok" for row in base.rows if not row.error)
+    assert all(source.date and source.version for source in base.origins().values())
+
+
+def _placed(run: Run, monkeypatch: pytest.MonkeyPatch, own: Document, base: Document) -> Any:
+    monkeypatch.setattr("mandelcl.cli.bench_run.measured", lambda *_arguments: own)
+    monkeypatch.setattr("mandelcl.cli.bench.baseline", lambda _study: base)
+    result = run("bench", "devices", "--versus")
+    assert (result.code, result.err) == (0, "")
+    return [line for line in result.out.splitlines() if line]
+
+
+def test_versus_places_each_device(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, extra = FLOAT
+    others = [planted(case, speed, extra=extra, device=f"D{speed}") for speed in (0.5, 2.0, 4.0)]
+    others.append(planted(case, 0.1, extra=extra, device="Wrong", validation="WRONG"))
+    own = [planted(case, 1.0, extra={**extra, "rounding": "separate"}), failed(DOUBLE[0]), failed(case, device="Y")]
+    lines = _placed(run, monkeypatch, table(*own), table(*others, date="2025-05-05T00:00:00Z"))
+    cells = [[cell.strip() for cell in line.split("│")] for line in lines[2:6]]
+    assert [cell[1:4] for cell in cells] == [
+        ["1", "baseline", "D0.5"],
+        ["2", "here", "Thing"],
+        ["3", "baseline", "D2.0"],
+        ["4", "baseline", "D4.0"],
+    ]
+    assert [cell[5:] for cell in cells[:2]] == [
+        ["1.0", "2025-05-05", "fused", "12"],
+        ["1.0", "2026-01-02", "separate", "6"],
+    ]
+    assert lines[6:] == [
+        "float 8² cap 9: Thing, Platform takes place 2 of 4 with 6 Giter/s; 0.5 times the speed of D0.5, Platform, "
+        "baseline, next above (in fused rounding); 2 times the speed of D2.0, Platform, baseline, next below (in fused "
+        "rounding).",
+        "float 8² cap 9: Y, Platform has no place: no double.",
+        "The baseline has float 8² cap 9, but not double 8² cap 9: speeds depend on the size and the cap, so only the "
+        "same cases are compared; leave --scale and --cap out.",
+    ]
+
+
+def test_versus_is_of_studies_with_a_baseline(run: Run, folder: Path) -> None:
+    why = refused(run, folder, "bench", "border", "--versus")
+    assert "there is no baseline for the study 'border'; there is one for devices" in why
+
+
+@pytest.mark.usefixtures("usable")
+def test_other_cases_have_no_place_in_the_baseline(run: Run) -> None:
+    result = run("bench", "devices", *TINY, "--versus")
+    assert result.code == 0, result.err
+    last = result.out.splitlines()[-1]
+    assert last.startswith("The baseline has float 4096² cap 5000")
+    assert "but not float 16² cap 30" in last
+    assert "Fastest: float on " in result.out
+    assert "All counts " in result.out

@@ -139,6 +139,33 @@ def test_tables_of_two_studies_are_not_merged() -> None:
 # Conclusions
 
 
+def test_devices_end_in_the_fastest_and_whether_counts_agree() -> None:
+    study = find_study("devices")
+    rows = [
+        planted("float 8² cap 3", 2.0, extra={"number": "float"}),
+        planted("float 8² cap 3", 1.0, extra={"number": "float"}, device="Fast"),
+        planted("double 8² cap 3", 2.0, extra={"number": "double"}),
+        failed("double 8² cap 3", device="Fast"),
+    ]
+    whole = table(*rows, study=study)
+    assert whole.conclusions() == [
+        "Fastest: float on Fast, Platform (6 Giter/s); double on Thing, Platform (3 Giter/s).",
+        "All counts agreed.",
+    ]
+    assert "- All counts agreed." in whole.to_markdown()
+    slower = "Fastest: float on Thing, Platform (3 Giter/s)."
+    assert table(rows[0], study=study).conclusions() == [slower, "All counts were right."]
+    assert table(rows[0], replace(rows[1], validation="WRONG"), study=study).conclusions() == [
+        slower,
+        "Counts are WRONG in float 8² cap 3 on Fast, Platform: do not trust these devices.",
+    ]
+    assert table(rows[3], study=study).conclusions() == []
+    fastest, counts = merged(a=whole, b=table(planted("float 4² cap 3", 0.1), study=study)).conclusions()
+    assert "float on Fast, Platform, a" in fastest
+    assert "float 4² cap 3 on Thing, Platform, b (60 Giter/s)" in fastest
+    assert counts == "All counts were right."
+
+
 def test_rows_without_what_a_conclusion_needs_end_in_a_line() -> None:
     study = find_study("border")
     found = merged(a=table(planted(), study=study), b=table(planted(), study=study, date="later"))
