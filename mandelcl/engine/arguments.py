@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.opencl.device import BuiltProgram, Kernel, kernel_of
+
 # A buffer, a 32-bit word, and pairs of words.
 BUFFER, UINT, INT2, UINT2 = "buffer", "uint", "int2", "uint2"
 
@@ -18,6 +20,7 @@ Parameters = Mapping[str, str]
 
 _BLOCK: Parameters = {"view_words": BUFFER, "offset": INT2, "size": UINT2}
 _FAR: Parameters = {"strides": UINT, "cap": UINT, "cap_reached": UINT, "shortcuts": UINT, "results": BUFFER}
+_LISTED: Parameters = {"listed": BUFFER, "level": UINT}
 _SURVIVORS: Parameters = {"survivors": BUFFER, "survivor_total": BUFFER, "capacity": UINT}
 
 KERNELS: Mapping[str, Parameters] = MappingProxyType(
@@ -34,7 +37,8 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "outer": UINT,
             "slots": UINT,
             "first": UINT,
-            "total": UINT,
+            "total_slots": UINT,
+            **_LISTED,
             **_FAR,
             **_SURVIVORS,
         },
@@ -49,7 +53,8 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "parents": BUFFER,
             "ids": BUFFER,
             "parts": UINT2,
-            "total": UINT,
+            "most": UINT,
+            **_LISTED,
             "children": BUFFER,
             "proved": BUFFER,
         },
@@ -65,6 +70,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "cap": UINT,
             "counts": BUFFER,
             "width": UINT,
+            **_LISTED,
             "answers": BUFFER,
             "computed": BUFFER,
         },
@@ -76,7 +82,10 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "size": UINT2,
             "insides": BUFFER,
             "words": UINT,
+            "each": UINT,
+            **_LISTED,
         },
+        "rectangles_collect": {"answers": BUFFER, "each": UINT, "most": UINT, **_LISTED, "ids": BUFFER},
         "selftest_integers": {"in": BUFFER, "out": BUFFER, "cases": UINT},
         "selftest_number": {"in": BUFFER, "out": BUFFER, "cases": UINT},
         "selftest_shapes": {"in": BUFFER, "out": BUFFER, "cases": UINT},
@@ -88,6 +97,11 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
         "study_published_order": {**_BLOCK, "first_row": UINT, "cap": UINT, "counts": BUFFER},
     }
 )
+
+
+def declared(program: BuiltProgram, name: str) -> Kernel:
+    """Return one of a built program's kernels, which takes the arguments that are declared for it."""
+    return kernel_of(program, name, [_TYPES[kind] for kind in KERNELS[name].values()])
 
 
 def arguments(kernel: str, values: Mapping[str, Any]) -> list[Any]:
@@ -121,6 +135,7 @@ def _pair(kind: type[np.int32] | type[np.uint32], value: tuple[int, ...]) -> npt
 
 
 _CONVERT: Mapping[str, Callable[[Any], Any] | None] = {BUFFER: None, UINT: np.uint32, INT2: _int2, UINT2: _uint2}
+_TYPES: Mapping[str, Any] = {BUFFER: None, UINT: np.uint32, INT2: np.dtype("V8"), UINT2: np.dtype("V8")}
 _CONVERSIONS = {
     kernel: [(name, _CONVERT[kind]) for name, kind in parameters.items()] for kernel, parameters in KERNELS.items()
 }

@@ -39,6 +39,7 @@ class Memory:
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []
         self._scratch: dict[str, tuple[int, Buffer]] = {}
+        self._words: dict[str, Words] = {}
 
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
@@ -55,6 +56,15 @@ class Memory:
             buffer = self._device.allocate(4 * room)
             self._scratch[name] = room, buffer
         return buffer
+
+    def host_word(self, name: str) -> Words:
+        """Return a word of host memory for the device to copy to, the same one under the same name.
+
+        Where a GPU's driver copies to other memory than its own, the host may have to wait until it has.
+        """
+        if name not in self._words:
+            self._words[name] = self._device.pinned((1,)) if self._device.type == "gpu" else np.zeros(1, np.uint32)
+        return self._words[name]
 
     def guard(self) -> None:
         """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised."""

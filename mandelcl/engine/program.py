@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from mandelcl import timeline
 from mandelcl.block import Block
-from mandelcl.engine.arguments import arguments
+from mandelcl.engine.arguments import arguments, declared
 from mandelcl.engine.building import build, loop_text
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel, kernel_of
+from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel
 from mandelcl.view import View
 from mandelcl.words import Words
 
@@ -154,7 +154,7 @@ class Program:
         """Start `total` slots of rectangles and run `strides` strides; `pixels` says which ones."""
         kernel = self.rectangles_kernel("advance_rectangles")
         finishes = strides >= self.strides
-        values = self._block_values(block) | dict(pixels) | {"total": total}
+        values = self._block_values(block) | dict(pixels) | {"total_slots": total}
         values |= self._limits(strides, finishes) | self._survivor_values(memory, finishes)
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
         counted = not finishes
@@ -164,7 +164,7 @@ class Program:
     def rectangles_kernel(self, name: str) -> Kernel:
         """Return one of the kernels that work on rectangles; they are built when first used."""
         if name not in self._rectangles_kernels:
-            self._rectangles_kernels[name] = kernel_of(self._rectangles_program, name)
+            self._rectangles_kernels[name] = declared(self._rectangles_program, name)
         return self._rectangles_kernels[name]
 
     @cached_property
@@ -205,7 +205,7 @@ class Program:
         counted: bool = True,
     ) -> RunningLaunch:
         rounded = tuple(-(-size // of) * of for size, of in zip(items, local, strict=True))
-        survivors = np.zeros(1, np.uint32)
+        survivors = memory.host_word("survivors")
         kernel_arguments = arguments(name, values)
         if not counted:
             event = self.device.launch(kernel, rounded, local, *kernel_arguments)
@@ -229,11 +229,11 @@ class Program:
 
     @cached_property
     def _block_kernel(self) -> Kernel:
-        return kernel_of(self._build("block"), "advance_block")
+        return declared(self._build("block"), "advance_block")
 
     @cached_property
     def _survivors_kernel(self) -> Kernel:
-        return kernel_of(self._build("survivors"), "advance_survivors")
+        return declared(self._build("survivors"), "advance_survivors")
 
     def _build(self, orbits: str) -> BuiltProgram:
         started = time.perf_counter()

@@ -215,6 +215,11 @@ class Device:
             event: cl.Event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
         return self.commands.noted(before, event, "write", array.nbytes) if before else event
 
+    def flush(self) -> None:
+        """Have the driver begin with what is enqueued."""
+        with opencl_errors(self):
+            self.queue.flush()
+
     def wait(self, event: cl.Event) -> None:
         """Return when an event of this device has ended."""
         with timeline.span("wait for the device", "wait"), opencl_errors(self):
@@ -268,10 +273,16 @@ def _stamps(event: cl.Event) -> tuple[int, int] | None:
     return (start, end) if end - start > _TRUSTED_EVENT_NS else None
 
 
-def kernel_of(program: cl.Program, name: str) -> cl.Kernel:
-    """Return one of a built program's kernels; raises DeviceError where the driver built it without saying so."""
+def kernel_of(program: cl.Program, name: str, types: Sequence[Any] | None = None) -> cl.Kernel:
+    """Return one of a built program's kernels; raises DeviceError where the driver built it without saying so.
+
+    `types` are those of its arguments, None for a buffer: with them a launch takes a fraction of the time to prepare.
+    """
     try:
-        return cl.Kernel(program, name)
+        kernel = cl.Kernel(program, name)
+        if types is not None:
+            kernel.set_scalar_arg_dtypes(types)
+        return kernel
     except cl.Error as error:
         raise DeviceError(f"the driver says that it built {name}, but has no such kernel: {_code(error)}") from error
 

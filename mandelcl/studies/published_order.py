@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 
 from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments
+from mandelcl.engine.arguments import arguments, declared
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Device, event_seconds, kernel_of
+from mandelcl.opencl.device import Device, event_seconds
 from mandelcl.studies.timing import TimingSample
 from mandelcl.words import Words
 
@@ -36,7 +36,7 @@ class PublishedOrder:
         parts = (*number.parts(double_digits=True), "study_published_order.cl")
         started = time.perf_counter()
         program = device.build(source.assemble(parts, defines | {"SMOOTH_RADIUS_SQUARED": 4}))
-        self._kernel = kernel_of(program, "study_published_order")
+        self._kernel = declared(program, "study_published_order")
         self.build_s = time.perf_counter() - started
         view = job.view
         values = (view.lattice.re, view.lattice.im, view.pitch)
