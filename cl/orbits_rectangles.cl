@@ -1,11 +1,14 @@
 /* Pixels that follow from rectangles, from their start: those that divide a rectangle into parts or, where `parts` is 0, those
  * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
  * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
+ * Of the rectangles in `ids`, listed[level] are worked on (see rectangles_listed).
  * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
 KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *rectangles,
                                global const uint *ids, global const uint *proved, uint2 parts, uint2 most, uint outer,
-                               uint slots, uint first, uint total, uint strides, uint cap, uint cap_reached,
+                               uint slots, uint first, uint total_slots, global const uint *listed, uint level, uint strides, uint cap, uint cap_reached,
                                uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
+  const uint total = rectangles_listed(listed, level, slots, total_slots);
+  if ((uint)get_global_id(0) * VECTORS * LANES >= total) return;
   const advance_view view = advance_load_view(view_words);
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {

@@ -31,6 +31,14 @@ static rectangle rectangles_child(rectangle r, uint number, uint2 parts) {
   return child;
 }
 
+/* How many places there are, `each` for each rectangle that is listed, at most `most`.
+ *
+ * listed[level] is how many rectangles a level works on. Where the host knows it, that is UINT_MAX and `most` is the number. */
+static uint rectangles_listed(global const uint *listed, uint level, uint each, uint most) {
+  const uint rectangles = listed[level];
+  return rectangles <= most / each ? rectangles * each : most;
+}
+
 /* The pixel of slot `slot` on the lines that divide a rectangle; false where the slot has none.
  *
  * First come the upright lines, `most.y` slots each, then the level ones, cut by the upright ones into pieces of
@@ -110,9 +118,10 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
  * With `last` the insides of those that are mixed are going to be computed. */
 kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
                              uint2 origin, uint trust_outside, uint trust_inside, uint cap, global const uint *counts,
-                             uint width, global uint *answers, global uint *computed) {
+                             uint width, global const uint *listed, uint level, global uint *answers, global uint *computed) {
   const uint number = get_group_id(0), each = parts.x * parts.y;
   local uint differing;
+  if (number / each >= listed[level]) return;
   if (proved[number] != RECTANGLES_MIXED) {
     if (get_local_id(0) == 0) answers[number] = proved[number];
     return;
@@ -136,8 +145,11 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
  * columns begin at a multiple of the work-group's width, so that rows are written in whole pieces of memory. Where a pixel
  * has more words than its count only insides are filled: `insides` are the values that all its words have there. */
 kernel void rectangles_fill(global const uint *rectangles, global const uint *proved, global const uint *answers,
-                            global uint *results, uint2 size, global const uint *insides, uint words) {
-  const uint number = get_group_id(0), count = answers[number];
+                            global uint *results, uint2 size, global const uint *insides, uint words, uint each,
+                            global const uint *listed, uint level) {
+  const uint number = get_group_id(0);
+  if (number / each >= listed[level]) return;
+  const uint count = answers[number];
   if (count == RECTANGLES_MIXED) return;
   const rectangle r = rectangles_load(rectangles, number);
   const uint edge = proved[number] != RECTANGLES_MIXED ? 0 : 1;
@@ -151,4 +163,12 @@ kernel void rectangles_fill(global const uint *rectangles, global const uint *pr
       for (uint w = 1; w < words; w++) results[w * pixels + place] = insides[w];
     }
   }
+}
+
+/* List the children that are mixed, in any order, for the next level; listed[level + 1] must be 0 before. An item a child. */
+kernel void rectangles_collect(global const uint *answers, uint each, uint most, global uint *listed, uint level,
+                               global uint *ids) {
+  const uint number = get_global_id(0);
+  if (number >= rectangles_listed(listed, level, each, most) || answers[number] != RECTANGLES_MIXED) return;
+  ids[atomic_inc(listed + level + 1)] = number;
 }

@@ -83,12 +83,15 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
 }
 
 /* Make the children of rectangles, and prove of those that can be proved which count they have; `proved` is mixed for
- * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, `total` is the number of children.
+ * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, listed[level] of them (see
+ * rectangles_listed); `most` is the number of children if all of them are.
  * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
  * the set as computed passes for proved. With `inside_only` only insides are proved. */
 KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
                               uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
-                              uint total, global uint *children, global uint *proved) {
+                              uint most, global const uint *listed, uint level, global uint *children, global uint *proved) {
+  const uint total = rectangles_listed(listed, level, parts.x * parts.y, most);
+  if ((uint)get_global_id(0) * LANES >= total) return;
   const advance_view view = advance_load_view(view_words);
   global const float *bound = (global const float *)bound_words;
   const prove_bounds bounds = {bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], bound[6]};

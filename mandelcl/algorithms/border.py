@@ -7,12 +7,14 @@ docs/border-tracing.md explains what justifies a fill.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.algorithms import escape
+from mandelcl.algorithms import border_ahead, escape
+from mandelcl.algorithms.border_ahead import Ahead
 from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.rectangles import Rectangles
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace
@@ -28,7 +30,7 @@ from mandelcl.words import NO_COUNT, Words
 
 MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
 # Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.
-_GPU_SMALLEST = ((1 << 10, 24), (1 << 14, 16), (1 << 32, 5))
+_GPU_SMALLEST = ((1 << 14, 16), (1 << 32, 5))
 _ROW = 64  # slots that are planned together
 
 
@@ -71,25 +73,37 @@ def run(
 ) -> Iterator[tuple[Block, Words]]:
     """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does.
 
-    A block is traced while the results of the one before are copied.
+    Cheap blocks are traced ahead (border_ahead), two in flight; others with the host between their levels. Each is
+    traced while the results of one before are copied.
     """
     spare = spare or Spare()
-    copies = Copies(program, log, spare, host)
+    plan_ahead = plan or border_ahead.default_plan(program)
+    copies, ahead = Copies(program, log, spare, host), deque[Ahead]()
+    ready = time.perf_counter()
     while True:
-        block = blocks.take(wait=not copies)
-        if block is None:
+        block = blocks.take(wait=not (copies or ahead))
+        if block is None and not ahead:
             if not copies:
                 return
             yield copies.arrived()
             continue
-        if min(block.width, block.height) < LEAST_SIDE:
+        if block is not None and min(block.width, block.height) < LEAST_SIDE:
             alone = BlockQueue.of([block])
             yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, host=host)
             continue
-        memory = spare.take(program.device, program.job, block.pixels, 1)
-        tracer = Tracer(program, memory, pace, log, plan, cancel)
-        log.pixels_filled += tracer.trace(block, watch)
-        copies.start(block, memory)
+        if block is not None:
+            memory = spare.take(program.device, program.job, block.pixels, 1)
+            if watch is None and plan_ahead and border_ahead.suits(program, block, pace, plan_ahead):
+                ahead.append(Ahead(program, memory, block, plan_ahead))
+            else:
+                tracer = Tracer(program, memory, pace, log, plan, cancel)
+                log.pixels_filled += tracer.trace(block, watch)
+                copies.start(block, memory)
+        if ahead and (block is None or len(ahead) > 1):
+            first = ahead.popleft()
+            ready = first.finish(log, ready)
+            stop_if(cancel)
+            copies.start(first.block, first.memory, first.computed)
         if len(copies) > 1:
             yield copies.arrived()
 
@@ -151,9 +165,11 @@ class Tracer:
         """Divide the numbered rectangles; return the numbers of the parts that are mixed."""
         stats = LevelStats(max(level.child_span) + 1, numbers.size * level.children, slots=numbers.size * level.slots)
         self.traced.levels.append(stats)
-        self._rectangles.divide(level, numbers)
+        self._rectangles.select(numbers)
+        self._rectangles.divide(level, numbers.size)
         self._orbits(block, level, stats, inside=False)
-        answers, read = self._rectangles.judge(level, numbers.size)
+        self._rectangles.judge(level, numbers.size)
+        answers, read = self._rectangles.answers(stats.rectangles)
         self._rectangles.fill(level, stats.rectangles)
         self._device.wait(read)
         self._settle(stats)
@@ -169,7 +185,8 @@ class Tracer:
         if columns * rows:
             stats = LevelStats(max(level.child_span) + 1, slots=numbers.size * columns * rows)
             self.traced.levels.append(stats)
-            self._rectangles.descend(numbers)
+            self._rectangles.select(numbers)
+            self._rectangles.descend()
             self._orbits(block, level, stats, inside=True)
             self._settle(stats)
 

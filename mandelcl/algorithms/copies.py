@@ -10,20 +10,24 @@ from dataclasses import dataclass
 from mandelcl.block import Block
 from mandelcl.engine.memory import HostMemory, Memory, Spare, nowhere
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Event, event_seconds
+from mandelcl.opencl.device import Buffer, Event, event_seconds
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
 
 @dataclass(slots=True)
 class _Copy:
-    """A finished block whose results are being copied back; its memory is free when the copy has ended."""
+    """A finished block whose results are being copied back; its memory is free when the copy has ended.
+
+    Behind them comes how many pixels were computed, where the host does not know it yet.
+    """
 
     block: Block
     memory: Memory
     results: Words
     event: Event | None
     started: float
+    computed: tuple[Words, Event] | None
 
 
 class Copies:
@@ -36,14 +40,19 @@ class Copies:
     def __len__(self) -> int:
         return len(self._flying)
 
-    def start(self, block: Block, memory: Memory) -> None:
-        """Start the copy of a block whose last launch has ended."""
+    def start(self, block: Block, memory: Memory, computed: Buffer | None = None) -> None:
+        """Start the copy of a block whose last launch has ended.
+
+        The first word of `computed` is how many of its pixels were computed; the others are noted as filled.
+        """
         event: Event | None = None
         if self._host is nowhere:
             results = nowhere(block, ())
         else:
             results, event = memory.read_results(block, self._host, self._program.execution.guarded)
-        self._flying.append(_Copy(block, memory, results, event, time.perf_counter()))
+        started, number = time.perf_counter(), memory.host_word("computed")
+        behind = None if computed is None else (number, self._program.device.fetch(computed, number))
+        self._flying.append(_Copy(block, memory, results, event, started, behind))
 
     def arrived(self) -> tuple[Block, Words]:
         """Return the block whose copy was started first, with its results, once the copy has ended."""
@@ -52,5 +61,9 @@ class Copies:
             self._program.device.wait(copy.event)
             seconds = event_seconds(copy.event)
             self._log.add_copy(time.perf_counter() - copy.started if seconds is None else seconds)
+        if copy.computed is not None:
+            number, event = copy.computed
+            self._program.device.wait(event)
+            self._log.pixels_filled += copy.block.pixels - int(number[0])
         self._spare.give(copy.memory)
         return copy.block, copy.results

@@ -17,6 +17,7 @@ from mandelcl.planes import words_of
 from mandelcl.words import NO_COUNT, Words
 
 _PROVERS = 32  # rectangles of a work-group that proves
+_COUNTERS = 64  # words: there are at most 32 levels
 _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
 
 
@@ -46,7 +47,8 @@ class Rectangles:
             _Words(memory, name) for name in ("parents", "children", "numbers", "proved", "answers", "computed")
         )
         self._older = self._parents.buffer
-        self._writing: Event | None = None
+        self._writing: list[Event] = []
+        self._listed, self._level = program.constant("unknown", lambda: np.array([NO_COUNT], np.uint32)), 0
 
     def begin(self, block: Block) -> Words:
         """Make the whole block the only rectangle; return its number."""
@@ -58,19 +60,40 @@ class Rectangles:
         self._block, self._origin = block, _origin(self._program, block)
         return np.zeros(1, np.uint32)
 
-    def descend(self, numbers: Words) -> None:
-        """Make the younger rectangles the older ones; those with these numbers are the next to be worked on."""
+    def begin_listing(self, block: Block) -> Buffer:
+        """Make the whole block the only rectangle; from then on the device lists the rectangles to be divided.
+
+        Returns the buffer whose first word is the number of pixels computed, once everything has run.
+        """
+        self.select(self.begin(block))
+        start = np.zeros(_COUNTERS, np.uint32)
+        start[1] = 1  # behind the pixels computed: how many rectangles each level works on
+        self._listed, self._level = self._computed.room(_COUNTERS), 1
+        self._writing.append(self._device.write(self._listed, start))
+        return self._listed
+
+    def select(self, numbers: Words) -> None:
+        """Let the rectangles with these numbers be the next to be worked on."""
+        self._writing = [self._device.write(self._numbers.room(numbers.size), numbers)]
+
+    def collect(self, level: Level, most: int) -> None:
+        """Let the parts that are mixed, of at most `most` in all, be the next to be worked on."""
+        values = {"answers": self._answers.buffer, "each": level.children, "most": most, **self._listing()}
+        self._launch("rectangles_collect", (most,), None, values | {"ids": self._numbers.room(most)})
+        self._level += 1
+
+    def descend(self) -> None:
+        """Make the younger rectangles the older ones."""
         self._parents, self._children = self._children, self._parents
         self._older = self._parents.buffer
-        self._writing = self._device.write(self._numbers.room(numbers.size), numbers)
 
-    def divide(self, level: Level, numbers: Words) -> None:
-        """Divide the younger rectangles with these numbers, and prove what can be proved about the parts."""
-        self.descend(numbers)
+    def divide(self, level: Level, divided: int) -> None:
+        """Divide the younger rectangles that are listed, so many, and prove what can be proved about the parts."""
+        self.descend()
         if level.outer:
             self._older = self._whole
         program = self._program
-        total = numbers.size * level.children
+        total = divided * level.children
         items = -(-total // program.variant.lanes)
         limit = self._device.group_limit(program.rectangles_kernel("rectangles_divide"))
         local = min(_PROVERS, limit) if program.variant.lanes == 1 else 1
@@ -81,7 +104,7 @@ class Rectangles:
         }
         values |= {"bound_words": self._bounds, "limit": self._steps, "components": self._components}
         values |= {"inside_only": self._inside_only, "parents": self._older, "ids": self._numbers.buffer}
-        values |= {"parts": level.parts, "total": total}
+        values |= {"parts": level.parts, "most": total, **self._listing()}
         values |= {"children": self._children.room(4 * total), "proved": self._proved.room(total)}
         self._launch("rectangles_divide", (-(-items // local) * local,), (local,), values)
 
@@ -93,10 +116,10 @@ class Rectangles:
             values |= {"parts": (0, 0), "most": level.inside, "outer": 0, "slots": columns * rows}
         else:
             values |= {"parts": level.parts, "most": level.most, "outer": level.outer, "slots": level.slots}
-        return values | {"first": first}
+        return values | {"first": first, **self._listing()}
 
-    def judge(self, level: Level, divided: int) -> tuple[Words, Event]:
-        """Return the counts of the parts, NO_COUNT where one is mixed, and the event after which they are there."""
+    def judge(self, level: Level, divided: int) -> None:
+        """Find the counts of the parts of so many rectangles, NO_COUNT where one is mixed."""
         total = divided * level.children
         limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_judge"))
         local = self._local(max(level.child_span), limit)
@@ -110,7 +133,10 @@ class Rectangles:
         }
         values |= {"trust_outside": outside, "trust_inside": inside, "counts": self._memory.results}
         values |= {"width": self._block.width, "answers": self._answers.room(total), "computed": self._computed.buffer}
-        self._launch("rectangles_judge", (total * local,), (local,), values)
+        self._launch("rectangles_judge", (total * local,), (local,), values | self._listing())
+
+    def answers(self, total: int) -> tuple[Words, Event]:
+        """Return the counts of so many parts, as judged, and the event after which they are there."""
         answers = np.empty(total, np.uint32)
         return answers, self._device.read(self._answers.buffer, answers)
 
@@ -125,10 +151,16 @@ class Rectangles:
             "answers": self._answers.buffer,
         }
         values |= {"results": self._memory.results, "size": (self._block.width, self._block.height)}
-        values |= {"insides": self._insides, "words": self._program.job.words}
-        self._launch("rectangles_fill", (total * across, down), (across, down), values)
+        values |= {"insides": self._insides, "words": self._program.job.words, "each": level.children}
+        self._launch("rectangles_fill", (total * across, down), (across, down), values | self._listing())
 
-    def _launch(self, name: str, size: tuple[int, ...], local: tuple[int, ...], values: Mapping[str, Any]) -> None:
+    def _listing(self) -> dict[str, Any]:
+        """Return the arguments that say how many rectangles are worked on."""
+        return {"listed": self._listed, "level": self._level}
+
+    def _launch(
+        self, name: str, size: tuple[int, ...], local: tuple[int, ...] | None, values: Mapping[str, Any]
+    ) -> None:
         kernel = self._program.rectangles_kernel(name)
         self.launched.append(self._device.launch(kernel, size, local, *arguments(name, values)))
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.algorithms import automatic, border
+from mandelcl.algorithms import automatic, border, border_ahead
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.algorithms.subdivision import Plan
-from mandelcl.block import Block
-from mandelcl.engine import choose
-from mandelcl.engine.program import Program
+from mandelcl.block import Block, whole_of
+from mandelcl.engine import choose, selftest
+from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
@@ -26,6 +26,7 @@ from mandelcl.words import NO_COUNT, Words
 from tests.device import views
 from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced
 from tests.device.test_splits import builds, check, small_views, turns
+from tests.queues import tiled
 
 PLANS = [
     Plan(first=3, split=2, smallest=2, trust="nothing"),
@@ -238,3 +239,25 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
     # A line that was computed may come to lie in a rectangle that is proved at a finer level.
     assert log.pixels_filled <= int(filled.sum()) < job.view.pixels
     assert log.pixels_filled > 0.8 * filled.sum()
+
+
+@pytest.mark.parametrize(
+    "plan", [Plan(first=8, split=4, smallest=3), Plan(first=64, split=2, smallest=2, trust="nothing")]
+)
+@pytest.mark.parametrize("block", [None, (40, 61)])
+@pytest.mark.parametrize("shortcuts", [True, False])
+def test_tracing_ahead(target: Target, plan: Plan, block: tuple[int, int] | None, shortcuts: bool) -> None:
+    """The device lists the rectangles itself: the same field, and as many pixels filled as where the host does it."""
+    job = target.job(views.whole(97, 61), 300, algorithm="border")
+    limit = selftest.result(target.device, target.number, job.rounding, formula=job.formula).loop_limit
+    program = Program(target.device, job, None, Execution(shortcuts=shortcuts, loop_limit=limit, guarded=True))
+    width, height = block or (97, 61)
+    pieces = list(tiled([whole_of(job.view)], width, height))
+    if not all(border_ahead.suits(program, piece, ALL_AT_ONCE, plan) for piece in pieces):
+        pytest.skip("the driver ends loops before the cap")
+    log, found = LaunchLog(), np.zeros((job.view.height, job.view.width), np.uint32)
+    for piece, results in border.run(program, BlockQueue.of(pieces), ALL_AT_ONCE, log, plan):
+        found[piece.y : piece.y + piece.height, piece.x : piece.x + piece.width] = results[0]
+    np.testing.assert_array_equal(found, expected(job))
+    _, asked, _ = traced(job, target.device, plan, block=block)
+    assert log.pixels_filled == asked.pixels - asked.computed
