@@ -72,11 +72,12 @@ class Bench:
         settings: Settings | None = None,
         extra: Mapping[str, Value] | None = None,
         shortcuts: bool = False,
-        compute: bool = False,
+        compute: Settings | None = None,
     ) -> Row:
         """Return the row of a job on a device, validated, then timed; if it fails, the row says why.
 
-        With `shortcuts` orbits may end early that are known never to escape. With `compute` the row has `compute_s`.
+        With `shortcuts` orbits may end early that are known never to escape. With `compute`, settings for runs whose
+        counts stay on the device, the row has `compute_s`.
         """
 
         def measure(row: Row) -> Row:
@@ -85,12 +86,19 @@ class Bench:
             if timed.warnings:
                 row = with_extra(row, warning="; ".join(timed.warnings))
             row = self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
-            if not compute:
+            if compute is None:
                 return row
-            samples = repeated(timed.run_on_device, self.repeat, self.patience)
-            return replace(row, compute_s=Times.of([sample.wall_s for sample in samples]))
+            return self._with_compute(row, Timed(job, device, compute, self.cancel, shortcuts), timed.counts)
 
         return self.attempt(device, case, measure, extra)
+
+    def _with_compute(self, row: Row, timed: Timed, expected: Words) -> Row:
+        """Return the row with the times of runs whose counts stay on the device; one run shows that they are right."""
+        timed.run()
+        if fingerprint(timed.counts) != fingerprint(expected):
+            return replace(row, validation="WRONG", differing_pixels=None, checked="runs on the device differ")
+        samples = repeated(timed.run_on_device, self.repeat, self.patience)
+        return replace(row, compute_s=Times.of([sample.wall_s for sample in samples]))
 
     def attempt(
         self, device: Device, case: str, measure: Callable[[Row], Row], extra: Mapping[str, Value] | None = None

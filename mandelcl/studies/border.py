@@ -42,12 +42,12 @@ def _cases(bench: Bench, sweep: str, size: int, cap: int) -> Iterator[Row]:
         }
         job = jobs.report_job(size, cap, BORDER if algorithm == BORDER else ESCAPE)
         for device in bench.devices:
-            settings = _settings(device, job)
-            yield bench.row(device, case, job, settings, extra, shortcuts=algorithm == SHORT, compute=True)
+            compute = _whole(device, job)
+            yield bench.row(device, case, job, None, extra, shortcuts=algorithm == SHORT, compute=compute)
 
 
-def _settings(device: Device, job: Job) -> Settings:
-    """Return settings with the largest blocks for which the device has memory, where borders are traced on a GPU."""
+def _whole(device: Device, job: Job) -> Settings:
+    """Return settings with the largest blocks for which a GPU has memory, where borders are traced."""
     if device.type != "gpu" or job.algorithm != BORDER:
         return Settings()
     room = min(device.max_alloc_bytes // 4, device.memory_bytes // 16)
@@ -127,8 +127,9 @@ STUDY = Study(
         "counts stay on the device. Wall is from the call to the counts in the host's memory.",
         "Escape time without shortcuts makes every iteration, as the report's program does. With shortcuts, orbits "
         "end early that are known never to escape, as in `mandelcl render`.",
-        "On a GPU border tracing works on blocks of up to 2³⁰ pixels here, since larger blocks have larger rectangles "
-        "to fill.",
+        "By the report's clock border tracing works on the whole picture at once on a GPU, as the report's program "
+        "does, as far as there is memory for it. By wall time it works on blocks, so that one is copied while others "
+        "are traced.",
         "At sizes that the report's program does not divide evenly, it leaves strips uncomputed; here no pixel is "
         "left out.",
     ),
