@@ -14,7 +14,8 @@ Rows = Sequence[Mapping[str, Any]]
 SUFFIXES = (".png", ".svg", ".pdf")
 _DPI = 100
 _LEGEND_LINE = 0.16  # inches
-_BAR = 0.1
+_BAR = 0.12
+_FEW = 10  # devices whose colours are easily told apart
 
 
 def require(path: str | Path) -> None:
@@ -67,7 +68,7 @@ def _palette(number: int) -> list[Any]:
     """Return colours for so many devices, each its own while there are enough."""
     from matplotlib import color_sequences
 
-    sequences = ("tab10",) if number <= 10 else ("tab20", "tab20b", "tab20c")
+    sequences = ("tab10",) if number <= _FEW else ("tab20", "tab20b", "tab20c")
     return [colour for name in sequences for colour in color_sequences[name]]
 
 
@@ -99,7 +100,9 @@ def key(figure: Any, rows: Rows, styles: Mapping[str, str]) -> None:
 
 
 def _below(figure: Any, handles: Sequence[Any], shown: Sequence[str]) -> None:
-    """Put a legend below the figure, which becomes as much higher as a long one needs."""
+    """Put a legend below the figure, if there is anything to tell; the figure grows with a long one."""
+    if not handles:
+        return
     figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * max(0, len(handles) // 2 - 3))
     figure.legend(handles, shown, fontsize="x-small", markerscale=0.6, ncols=2, loc="outside lower center")
 
@@ -115,19 +118,31 @@ def cases(rows: Rows) -> list[str]:
 
 
 def bars(axes: Any, rows: Rows, key: str, heading: str) -> None:
-    """Draw a group of bars a case, one a device, on a logarithmic axis; rows measured wrong are hatched."""
+    """Draw a group of bars a case, one a device, on a logarithmic axis; rows measured wrong are hatched.
+
+    Where there are more devices than colours that are easily told apart, the names stand beside the bars.
+    """
     names, devices = cases(rows), labels(rows)
-    height = 0.8 / len(devices)
+    height, crowded = 0.8 / len(devices), len(devices) > _FEW
     figure = axes.get_figure()
-    figure.set_figheight(max(figure.get_figheight(), 1 + _BAR * len(names) * (len(devices) + 1)))
+    figure.set_figheight(max(figure.get_figheight(), 1 + _BAR * len(names) * (len(devices) + 2)))
     for k, device in enumerate(devices):
         selected = [row for row in rows if label(row) == device and row[key]]
         places = [names.index(row["case"]) + k * height for row in selected]
         colours = [row["colour"] for row in selected]
-        drawn = axes.barh(places, [row[key] for row in selected], height, label=device, color=colours)
+        shown = "" if crowded else device
+        drawn = axes.barh(places, [row[key] for row in selected], height, label=shown, color=colours)
         for bar, row in zip(drawn, selected, strict=True):
             bar.set_hatch("" if row["validation"] == "ok" else "xx")
-    axes.set_yticks([k + 0.4 - height / 2 for k in range(len(names))], names)
+    if crowded:
+        every = range(len(names) * len(devices))
+        places = [k // len(devices) + k % len(devices) * height for k in every]
+        axes.set_yticks(places, devices * len(names), fontsize="xx-small")
+        for k, name in enumerate(names):
+            axes.text(0.01, k - height, name, transform=axes.get_yaxis_transform(), fontsize="small")
+        axes.set_ylim(-0.25, len(names) - 0.1)
+    else:
+        axes.set_yticks([k + 0.4 - height / 2 for k in range(len(names))], names)
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel(heading)
