@@ -47,6 +47,7 @@ Examples:
 @click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
 @click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
 @click.option("--versus", is_flag=True, help="Say where the devices stand among those measured elsewhere.")
+@click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
 def command(
     names: tuple[str, ...],
     listing: bool,
@@ -63,6 +64,7 @@ def command(
     old_path: str | None,
     merging: bool,
     versus: bool,
+    wide: bool,
 ) -> None:
     """Time the devices, and repeat published experiments.
 
@@ -86,7 +88,7 @@ def command(
         if len(names) < 2:
             raise click.UsageError("--merge takes two tables or more, as in `mandelcl bench --merge A.json B.json`")
         files.check(None)
-        bench_tables.merge(names, files, old_path)
+        bench_tables.merge(names, files, old_path, wide)
         return
     chosen = _study(names)
     factor = parse_number(scale, "scale")
@@ -96,11 +98,11 @@ def command(
     old = reading.read(old_path, chosen) if old_path is not None else None
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
-        final = bench_run.measured(chosen, Bench((), repeat, Fraction(factor), cap, patience), devices, files)
+        final = bench_run.measured(chosen, Bench((), repeat, Fraction(factor), cap, patience), devices, files, wide)
     if base is not None:
-        bench_tables.place(final, base)
+        bench_tables.place(final, base, wide)
     if old is not None:
-        bench_tables.compare(old, final)
+        bench_tables.compare(old, final, wide)
     if not final.complete:
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
 

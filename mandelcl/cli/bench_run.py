@@ -17,7 +17,7 @@ from mandelcl.studies.row import Row
 from mandelcl.studies.study import Study
 
 
-def measured(study: Study, options: Bench, specs: Sequence[str], files: Files) -> Document:
+def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, wide: bool) -> Document:
     """Run a study on the devices that `specs` names, write its files, print its table, and return it.
 
     `options` is a Bench without devices. Ctrl-C ends the run early: what was measured is written and returned, not
@@ -42,7 +42,7 @@ def measured(study: Study, options: Bench, specs: Sequence[str], files: Files) -
     line, began = origin()
     final = table(complete=interruptible(work))
     files.write(final)
-    present(final)
+    present(final, wide)
     files.draw(final)
     return final
 

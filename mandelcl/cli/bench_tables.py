@@ -5,13 +5,11 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from mandelcl import __version__
+from mandelcl.cli.terminal_table import show
 from mandelcl.files.paths import require_writable
 from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
@@ -46,34 +44,20 @@ class Files:
             plots.save(result.study, result.rows_as_dicts(), self._plot)
 
 
-def present(result: Document) -> None:
+def present(result: Document, wide: bool) -> None:
     """Print a table, what it shows in words, and on standard error what a merged one says of its parts."""
-    show(*result.table())
+    show(*result.table(), wide)
     if conclusions := result.conclusions():
         click.echo("\n" + "\n".join(conclusions))
     for remark in result.remarks:
         click.echo(f"mandelcl: {remark}", err=True)
 
 
-def show(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table; lines with wrong counts are red."""
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 100_000  # never truncate what a program may read
-    table = Table(show_edge=False, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    for cells in lines:
-        wrong: dict[str, Any] = {"style": "red"} if any(cell.startswith("WRONG") for cell in cells) else {}
-        table.add_row(*cells, **wrong)
-    console.print(table)
-
-
-def compare(old: Document, new: Document) -> None:
+def compare(old: Document, new: Document, wide: bool) -> None:
     """Print the ratios; exit with code 1 if anything got worse."""
     found = changes.between(old, new)
     click.echo("")
-    show(*changes.table(found.changes))
+    show(*changes.table(found.changes), wide)
     for change in found.worse:
         click.echo(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}", err=True)
     date = old.date or "an unknown day"
@@ -92,29 +76,29 @@ def compare(old: Document, new: Document) -> None:
         sys.exit(1)
 
 
-def place(run: Document, base: Document) -> None:
+def place(run: Document, base: Document, wide: bool) -> None:
     """Print where the devices of a run stand among those of a baseline."""
     found = versus.standing(run, base)
     click.echo("")
     if found.lines:
-        show(versus.HEADINGS, found.lines)
+        show(versus.HEADINGS, found.lines, wide)
         click.echo("")
     for sentence in found.sentences:
         click.echo(sentence)
 
 
-def merge(paths: Sequence[str], files: Files, old_path: str | None) -> None:
+def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) -> None:
     """Merge tables into one, write it to the files, print it, and compare it with an older one."""
     tables = list(zip(merging.machine_names(paths), map(reading.read, paths), strict=True))
     result, left_out = merging.merged(tables, *origin(), __version__)
     old = reading.read(old_path, result.study) if old_path is not None else None
     files.draw(result)
     files.write(result)
-    present(result)
+    present(result, wide)
     for line in left_out:
         click.echo(f"mandelcl: {line}", err=True)
     if old is not None:
-        compare(old, result)
+        compare(old, result, wide)
 
 
 def origin() -> tuple[str, str]:

@@ -299,7 +299,7 @@ def test_brackets_in_a_files_name_are_no_markup(draw: Run, folder: Path, name: s
 def test_brackets_in_a_devices_name_are_no_markup(
     run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from mandelcl.cli.bench_tables import show
+    from mandelcl.cli.terminal_table import show
     from mandelcl.errors import DeviceError
     from mandelcl.opencl.device import Device, discover
 

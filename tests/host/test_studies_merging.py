@@ -196,13 +196,29 @@ def test_many_machines_are_drawn(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     study = find_study(name)
     case = "16x16 tiles" if name == "hybridizer" else "a, b"
-    tables = {f"m{k}": table(planted(case, 1.0 + k, extra=EXTRA[name]), study=study, date=f"day {k}") for k in range(7)}
+    tables = {
+        f"m{k}": table(planted(case, 1.0 + k, extra=EXTRA[name]), study=study, date=f"day {k}") for k in range(12)
+    }
     document = merged(**tables)
-    rows = plots.coloured(document.rows_as_dicts())
-    assert len({row["label"] for row in rows}) == len({row["colour"] for row in rows}) == 7
+    drawn = plots.coloured(document.rows_as_dicts())
+    assert len({row["label"] for row in drawn}) == len({row["colour"] for row in drawn}) == 12
     path = tmp_path / "plot.svg"
     plots.save(study, document.rows_as_dicts(), path)
     assert "<svg" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", [3, 30])
+def test_bars_name_each_device_in_a_legend_or_beside_them(number: int) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    figure = figures.Figure()
+    rows = plots.coloured(table(*(planted(device=f"D{k}") for k in range(number))).rows_as_dicts())
+    find_study("devices").draw(figure, rows)
+    (axes,) = figure.axes
+    beside = [tick.get_text() for tick in axes.get_yticklabels()]
+    legend = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert (legend if number == 3 else beside) == [f"D{k}, Platform" for k in range(number)]
+    assert (beside if number == 3 else [text.get_text() for text in axes.texts]) == ["a"]
+    assert not (number == 30 and legend)
 
 
 def test_labels_are_distinct_even_where_long_names_are_cut() -> None:
