@@ -50,7 +50,7 @@ class Copies:
             results = nowhere(block, ())
         else:
             results, event = memory.read_results(block, self._host, self._program.execution.guarded)
-        started, number = time.perf_counter(), memory.host_word("computed")
+        started, number = time.perf_counter(), memory.host_words("computed")
         behind = None if computed is None else (number, self._program.device.fetch(computed, number))
         self._flying.append(_Copy(block, memory, results, event, started, behind))
 

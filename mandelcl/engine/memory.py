@@ -57,14 +57,17 @@ class Memory:
             self._scratch[name] = room, buffer
         return buffer
 
-    def host_word(self, name: str) -> Words:
-        """Return a word of host memory for the device to copy to, the same one under the same name.
+    def host_words(self, name: str, words: int = 1) -> Words:
+        """Return so many words of host memory for the device to copy to, the same under the same name.
 
         Where a GPU's driver copies to other memory than its own, the host may have to wait until it has.
         """
-        if name not in self._words:
-            self._words[name] = self._device.pinned((1,)) if self._device.type == "gpu" else np.zeros(1, np.uint32)
-        return self._words[name]
+        kept = self._words.get(name)
+        if kept is None or kept.size < words:
+            room = 1 << (words - 1).bit_length()
+            kept = self._device.pinned((room,)) if self._device.type == "gpu" else np.empty(room, np.uint32)
+            self._words[name] = kept
+        return kept[:words]
 
     def guard(self) -> None:
         """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised."""

@@ -205,7 +205,7 @@ class Program:
         counted: bool = True,
     ) -> RunningLaunch:
         rounded = tuple(-(-size // of) * of for size, of in zip(items, local, strict=True))
-        survivors = memory.host_word("survivors")
+        survivors = memory.host_words("survivors")
         kernel_arguments = arguments(name, values)
         if not counted:
             event = self.device.launch(kernel, rounded, local, *kernel_arguments)
