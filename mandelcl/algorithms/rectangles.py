@@ -136,7 +136,7 @@ class Rectangles:
         self._launch("rectangles_judge", (total * local,), (local,), values | self._listing())
 
     def answers(self, total: int) -> tuple[Words, Event]:
-        """Return the counts of so many parts, until the next are asked for, and the event after which they are there."""
+        """Return the counts of so many parts, until others are asked for, and the event after which they are there."""
         answers = self._memory.host_words("answers", total)
         return answers, self._device.read(self._answers.buffer, answers)
 
