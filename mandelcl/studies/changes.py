@@ -13,6 +13,7 @@ TOLERANCE = 0.10
 Key = tuple[str, str, str, str]  # device, platform, and machine and SPEC where they are needed
 HEADINGS = ["Case", "Device", "Kernel ×", "Wall ×", "Worse", "Remark"]
 _ONLY_OLD, _ONLY_NEW = "only in the older table", "only in this table"
+_RIGHT_OLD, _RIGHT_NEW = "right in the older table only", "right in this table only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,7 @@ class Change:
 
     def cells(self) -> list[str]:
         """Return the cells of a table's line."""
-        ratios = ["" if ratio is None else f"{ratio:.2f}" for ratio in (self.kernel, self.wall)]
-        return [self.case, self.device, *ratios, self.worse, self.remark]
+        return [self.case, self.device, _shown(self.kernel), _shown(self.wall), self.worse, self.remark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ def _matching(old: Document, new: Document) -> Callable[[Row], Key]:
 def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> Comparison:
     """Return the best row of each case beside the older table's best; nothing is called worse."""
     then, now = _best(old), _best(new)
+    cases = {row.case for row in old.rows} & {row.case for row in new.rows}
     changes = []
     for case in dict.fromkeys(row.case for row in (*old.rows, *new.rows)):
         if case in then and case in now:
@@ -119,9 +120,9 @@ def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> Comparis
             remark = f"against {_label(key(then[case]))}"
             changes.append(Change(case, _label(key(now[case])), kernel, wall, remark=remark))
         elif case in then:
-            changes.append(Change(case, _label(key(then[case])), remark=_ONLY_OLD))
+            changes.append(Change(case, _label(key(then[case])), remark=_RIGHT_OLD if case in cases else _ONLY_OLD))
         elif case in now:
-            changes.append(Change(case, _label(key(now[case])), remark=_ONLY_NEW))
+            changes.append(Change(case, _label(key(now[case])), remark=_RIGHT_NEW if case in cases else _ONLY_NEW))
     return Comparison(changes, False, len(then.keys() & now.keys()))
 
 
@@ -144,6 +145,10 @@ def _seconds(row: Row) -> float | None:
 
 def _label(key: Key) -> str:
     return ", ".join(part for part in key if part)
+
+
+def _shown(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def _change(old: Row, new: Row, label: str, tolerance: float) -> Change:

@@ -132,8 +132,9 @@ def test_without_a_common_device_the_best_of_each_case_are_compared() -> None:
     assert [(change.case, change.device, change.kernel, change.remark) for change in found.changes] == [
         ("a", "Y, Platform", 1.5, "against Thing, Platform"),
         ("b", "Thing, Platform", None, "only in the older table"),
-        ("c", "X, Platform", None, "only in this table"),
+        ("c", "X, Platform", None, "right in this table only"),
     ]
+    assert changes.Change("a", "", kernel=0.0123, wall=12.345).cells()[2:4] == ["0.012", "12.35"]
 
 
 def test_tables_without_a_common_case_compare_nothing() -> None:
