@@ -94,6 +94,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
         "selftest_sum_chains": {"in": BUFFER, "out": BUFFER, "steps": UINT},
         "selftest_loop": {"in": BUFFER, "out": BUFFER},
         "study_peak": {"out": BUFFER, "steps": UINT},
+        "study_plain": {**_BLOCK, "first_row": UINT, "rows": UINT, "cap": UINT, "counts": BUFFER},
         "study_published_order": {**_BLOCK, "first_row": UINT, "cap": UINT, "counts": BUFFER},
     }
 )

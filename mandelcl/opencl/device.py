@@ -78,6 +78,11 @@ class Device:
         return "cl_khr_fp64" in self.extensions
 
     @property
+    def rounds_roots(self) -> bool:
+        """Whether it can round divisions and square roots in float correctly; in double every device does."""
+        return bool(self.handle.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT)
+
+    @property
     def watchdog(self) -> bool | None:
         """Whether the driver stops long kernels; None where it does not say."""
         if "cl_nv_device_attribute_query" not in self.extensions:
@@ -231,13 +236,17 @@ class Device:
         limit: int = kernel.get_work_group_info(cl.kernel_work_group_info.WORK_GROUP_SIZE, self.handle)
         return min(limit, self.max_group_size)
 
+    @property
+    def can_partition(self) -> bool:
+        """Whether its driver offers to cut it by compute units."""
+        offered: Any = self.handle.partition_properties
+        return cl.device_partition_property.BY_COUNTS in offered
+
     def partition(self, units: Sequence[int]) -> list[Self]:
         """Return parts of the device with these numbers of compute units; raises DeviceError if it cannot be cut so."""
-        by_counts: Any = cl.device_partition_property.BY_COUNTS
-        properties: list[Any] = [by_counts, *units]
-        offered: Any = self.handle.partition_properties
+        properties: list[Any] = [cl.device_partition_property.BY_COUNTS, *units]
         # Asking where the driver has not offered it is not safe: rusticl (Mesa 22.3.6) ends the process.
-        if by_counts not in offered:
+        if not self.can_partition:
             why = f"{self.label} cannot be partitioned by compute units: its driver does not offer it"
             raise DeviceError(why, self.label)
         most = min(self.handle.partition_max_sub_devices, self.compute_units)

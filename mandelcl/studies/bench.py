@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Bench:
     """The devices and the options of a run of a study.
 
     `scale` multiplies the sides of all pictures, `cap` bounds all caps. A run that would take longer than `patience`
-    seconds is skipped, and no case is repeated for longer. `cancel` ends the study with CancelledError.
+    seconds is skipped, and no case is repeated for longer. `cancel` ends the study with CancelledError. A study that
+    has pictures draws them to the folder `pictures`, if there is one.
     """
 
     devices: Sequence[Device]
@@ -39,6 +41,7 @@ class Bench:
     patience: float = PATIENCE_S
     cancel: threading.Event = field(default_factory=threading.Event)
     validator: Validator = field(default_factory=Validator)
+    pictures: Path | None = None
 
     def side(self, size: int) -> int:
         """Return a side of a picture as scaled."""
@@ -131,7 +134,7 @@ class Bench:
         order: str = "",
     ) -> Row:
         """Return the row with the times of `run`; the first run is validated and discarded, the last compared to it."""
-        self._require_patience(job, rate, order)
+        self.require_patience(job, rate, order)
         run()
         validation = self.validator.check(job, counts(), row.spec, order)
         before = fingerprint(counts())
@@ -140,7 +143,7 @@ class Bench:
             validation = Validation(False, None, "the last run differs from the first")
         return filled(row, job, samples, validation, int(counts().sum(dtype=np.uint64)), build_s)
 
-    def _require_patience(self, job: Job, rate: float, order: str = "") -> None:
+    def require_patience(self, job: Job, rate: float, order: str = "") -> None:
         """Raise DeviceError where a run is likely to outlast the patience, by the counts of the sample."""
         _, expected = self.validator.sample(job, order)
         seconds = float(expected.mean()) * job.view.pixels / rate

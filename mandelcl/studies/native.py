@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 
 from mandelcl.errors import CancelledError, DeviceError
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import TimingSample
@@ -34,11 +35,13 @@ _COMPILERS = ("cc", "gcc", "clang")
 _OPTIONS = (("-O3", "-march=native"), ("-O2",))
 _STRICT = ("-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fopenmp", "-fPIC", "-shared")
 _COMPILE_S = 120.0
+_RATE_S = 0.05  # what a part must take for its speed to say something of the whole: threads are slow to start
 _LOOK_S = 0.1  # how often a running call looks whether it is to stop
 
 Stop = ctypes.c_int
 # Called with the first row, the number of rows, their counts (rows × width) and the stop flag.
 Compute = Callable[[int, int, Words, Stop], None]
+Load = Callable[[], tuple["Library", Compute]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +119,36 @@ def processor() -> str:
     return next(names, "") or platform.processor() or platform.machine() or "processor"
 
 
+def upright(name: str, function: str, job: Job, how: Sequence[int]) -> Load:
+    """Return how to load a function of `c/NAME.c` that computes rows of a resolved job.
+
+    The job's lattice must be upright, with its anchor in column 0. The function takes an array of double: the anchor's
+    real and imaginary part and the distance between pixels, as the job's number has them. Then the width, the anchor's
+    row, the cap, the values `how`; the first row, the number of rows, their counts and the stop flag.
+    """
+    view = job.view
+    encode = by_name(job.number).arithmetic("separate").encode
+    corner = [float(encode(value)) for value in (view.lattice.re, view.lattice.im, view.pitch)]
+
+    def load() -> tuple[Library, Compute]:
+        built = library(name)
+        reals = (ctypes.c_double * len(corner))(*corner)
+
+        def compute(first: int, rows: int, counts: Words, stop: Stop) -> None:
+            place = ctypes.c_void_p(counts.ctypes.data)
+            values = (view.width, view.lattice.row, job.iterations, *how, first, rows, place, ctypes.byref(stop))
+            built.functions[function](reals, *values)
+
+        return built, compute
+
+    return load
+
+
 def native_row(
     bench: Bench,
     case: str,
     job: Job,
-    load: Callable[[], tuple[Library, Compute]],
+    load: Load,
     threads: int,
     extra: Mapping[str, Value] | None = None,
     order: str = "",
@@ -137,8 +165,35 @@ def native_row(
         timed = _Native(bench, job, compute, threads)
         return bench.timed_row(row, job, timed.run, lambda: timed.counts, timed.rate(), 0.0, order)
 
-    row = Row(case, SPEC, processor(), "C", "", "", "cpu", extra={"threads": threads, **(extra or {})})
-    return bench.attempted(row, measure)
+    return bench.attempted(row_of(case, {"threads": threads, **(extra or {})}), measure)
+
+
+def row_of(case: str, extra: Mapping[str, Value]) -> Row:
+    """Return the row of a program in C before anything is measured."""
+    return Row(case, SPEC, processor(), "C", "", "", "cpu", extra=dict(extra))
+
+
+def timed_call(bench: Bench, call: Callable[[Stop], None]) -> float:
+    """Call into a program with its stop flag; return the seconds. Raises CancelledError where the study is to stop."""
+    stop = Stop(0)
+    seconds: list[float] = []
+
+    def run() -> None:
+        started = time.perf_counter()
+        call(stop)
+        seconds.append(time.perf_counter() - started)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_LOOK_S)
+            bench.check()
+    except CancelledError:
+        stop.value = 1
+        thread.join()
+        raise
+    return max(seconds[0], 1e-9)
 
 
 class _Native:
@@ -150,11 +205,14 @@ class _Native:
 
     def rate(self) -> float:
         """Return iterations a second, roughly and not too high: of the middle rows, which the set often fills most."""
-        height = self._job.view.height
-        rows = min(height, self._threads)
-        first = (height - rows) // 2
-        seconds = self._timed(first, rows)
-        return float(max(1, self.counts[first : first + rows].sum(dtype=np.uint64))) / seconds
+        height, rows = self._job.view.height, self._threads
+        while True:
+            rows = min(height, rows)
+            first = (height - rows) // 2
+            seconds = self._timed(first, rows)
+            if rows == height or seconds > _RATE_S:
+                return float(max(1, self.counts[first : first + rows].sum(dtype=np.uint64))) / seconds
+            rows *= 4
 
     def run(self) -> TimingSample:
         """Compute all counts once."""
@@ -162,23 +220,5 @@ class _Native:
         return TimingSample(seconds, 0.0, seconds, 1, seconds)
 
     def _timed(self, first: int, rows: int) -> float:
-        """Compute some rows and return the seconds; raises CancelledError where the study is to stop."""
-        stop = Stop(0)
-        seconds: list[float] = []
-
-        def call() -> None:
-            started = time.perf_counter()
-            self._compute(first, rows, self.counts[first : first + rows], stop)
-            seconds.append(time.perf_counter() - started)
-
-        thread = threading.Thread(target=call)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(_LOOK_S)
-                self._bench.check()
-        except CancelledError:
-            stop.value = 1
-            thread.join()
-            raise
-        return max(seconds[0], 1e-9)
+        counts = self.counts[first : first + rows]
+        return timed_call(self._bench, lambda stop: self._compute(first, rows, counts, stop))

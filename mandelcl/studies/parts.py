@@ -27,7 +27,7 @@ from mandelcl.words import Words, sha256
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
-SCHEDULES = ("pinned", "driver", "static", "dynamic")
+PINNED, PINNED_STATIC, PINNED_DYNAMIC = "pinned", "pinned static", "pinned dynamic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def answers(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[A
 
 
 def _cores(task: PartsTask) -> int:
-    return task.units if task.schedule == "pinned" else 0
+    return task.units if task.schedule == PINNED else 0
 
 
 def _process(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[Answer]:
@@ -146,7 +146,7 @@ def filled_from(row: Row, answer: Answer, job: Job, counts: Words, validation: V
 def work(task: PartsTask) -> Answer:
     """Return the answer to a task, from this process."""
     device = choose.matching([task.device])[0]
-    if task.schedule == "pinned" or (task.schedule == "driver" and task.units == device.compute_units):
+    if task.schedule == PINNED or (task.schedule == "driver" and task.units == device.compute_units):
         parts = [device]
     elif task.schedule == "driver":
         parts = device.partition([task.units])
@@ -163,7 +163,7 @@ def serve(channel: Channel) -> None:
     while True:
         task = PartsTask(**channel.question())
         try:
-            if task.schedule == "pinned":
+            if task.schedule == PINNED:
                 pinned.keep_to(task.units)  # before the driver starts its threads
             answer = work(task)
         except MandelclError as error:

@@ -43,9 +43,9 @@ def static_blocks(width: int, height: int, units: int) -> list[list[Block]]:
     return [bands[k : k + 1] for k in range(units)]
 
 
-def dynamic_blocks(width: int, height: int, units: int) -> list[Block]:
-    """Return the blocks of a queue that all units share."""
-    return list(grid(Block(0, 0, width, height), width, max(1, height // max(CHUNKS, 4 * units))))
+def dynamic_blocks(width: int, height: int, units: int, rows: int = 0) -> list[Block]:
+    """Return the blocks of a queue that all units share: of so many rows each, 0 for as many as suit the units."""
+    return list(grid(Block(0, 0, width, height), width, rows or max(1, height // max(CHUNKS, 4 * units))))
 
 
 class Workers:
@@ -58,10 +58,15 @@ class Workers:
             answers = list(pool.map(Dialogue.ask, processes, questions))
         self.build_s = max(float(answer["build_s"]) for answer in answers)
 
-    def run(self, width: int, height: int, units: int, static: bool, expected: Words | None = None) -> TimingSample:
-        """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ."""
+    def run(
+        self, width: int, height: int, units: int, static: bool, rows: int = 0, expected: Words | None = None
+    ) -> TimingSample:
+        """Compute all blocks once on `units` processes; with `expected` raise DeviceError where counts differ.
+
+        `rows` is as in `dynamic_blocks`.
+        """
         shared: queue.SimpleQueue[Block] = queue.SimpleQueue()
-        for block in [] if static else dynamic_blocks(width, height, units):
+        for block in [] if static else dynamic_blocks(width, height, units, rows):
             shared.put(block)
         queues = static_blocks(width, height, units) if static else [[] for _ in range(units)]
 

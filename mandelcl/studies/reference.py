@@ -59,10 +59,11 @@ class _Arrays:
 
     def __init__(self, number: NumberFormat, order: str) -> None:
         self._round = number.arithmetic("separate")
-        self._order = order
+        self._order = "separate" if order == "hypot" else order
+        self._by_hypot = order == "hypot"
         self._dtype = np.float64 if number.needs_fp64 else np.float32
         fused = fused_double if number.needs_fp64 else fused_float
-        self.multiply_add: Operation = separate if order == "separate" else fused
+        self.multiply_add: Operation = separate if self._order == "separate" else fused
 
     def encode(self, value: Fraction) -> Reals:
         """Return a value as an array of one."""
@@ -106,8 +107,10 @@ class _Arrays:
         return self.multiply_add(x, x, self.multiply_add(-y, y, cx)), self.multiply_add(x + x, y, cy)
 
     def outside(self, z: Complex, radius_squared: Reals) -> npt.NDArray[np.bool_]:
-        """Return where not |z|² ≤ R²."""
+        """Return where not |z|² ≤ R²; by hypot, where |z| ≥ 2."""
         x, y = z
+        if self._by_hypot:
+            return np.asarray(np.hypot(x, y) >= 2)
         return ~(self.multiply_add(x, x, y * y) <= radius_squared)
 
 

@@ -27,7 +27,8 @@ class Study:
 
     `run` yields rows as they are measured. `draw` fills a matplotlib figure from rows as JSON has them. `published`
     is lines of published figures for the page, `notes` what a reader must know. `conclude` returns what rows without
-    errors show, in words, a line each.
+    errors show, in words, a line each. With `pictures` the study draws some to the bench's folder for them, where there
+    is one.
     """
 
     name: str
@@ -38,3 +39,4 @@ class Study:
     published: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     conclude: Callable[[Sequence[Mapping[str, Any]]], list[str]] = field(default=lambda _rows: [])
+    pictures: bool = False
