@@ -43,6 +43,7 @@ Examples:
 @click.option("--csv", "csv_path", metavar="FILE", help="Write the table as CSV.")
 @click.option("--markdown", "markdown_path", metavar="FILE", help="Write a page in Markdown.")
 @click.option("--plot", "plot_path", metavar="FILE", help="Draw the study: .png, .svg or .pdf. [needs the extra plot]")
+@click.option("--pictures", "folder", metavar="FOLDER", help="Draw the study's pictures there. [precision]")
 @trace_option
 @click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
 @click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
@@ -60,6 +61,7 @@ def command(
     csv_path: str | None,
     markdown_path: str | None,
     plot_path: str | None,
+    folder: str | None,
     trace: str | None,
     old_path: str | None,
     merging: bool,
@@ -95,10 +97,12 @@ def command(
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     files.check(trace)
+    pictures = bench_tables.checked_folder(chosen, folder)
     old = reading.read(old_path, chosen) if old_path is not None else None
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
-        final = bench_run.measured(chosen, Bench((), repeat, Fraction(factor), cap, patience), devices, files, wide)
+        bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
+        final = bench_run.measured(chosen, bench, devices, files, wide)
     if base is not None:
         bench_tables.place(final, base, wide)
     if old is not None:
@@ -119,7 +123,7 @@ def _study(names: tuple[str, ...]) -> Study:
 def _refuse_measuring() -> None:
     """Raise click.UsageError where an option is given that says how to measure."""
     context = click.get_current_context()
-    for name in ("devices", "repeat", "scale", "cap", "patience", "trace", "versus"):
+    for name in ("devices", "repeat", "scale", "cap", "patience", "folder", "trace", "versus"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = "device" if name == "devices" else name
+            option = {"devices": "device", "folder": "pictures"}.get(name, name)
             raise click.UsageError(f"--merge measures nothing; leave --{option} out")

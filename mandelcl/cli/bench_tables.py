@@ -10,10 +10,12 @@ import click
 
 from mandelcl import __version__
 from mandelcl.cli.terminal_table import show
+from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import require_writable
 from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
+from mandelcl.studies.study import Study
 
 
 class Files:
@@ -42,6 +44,19 @@ class Files:
         """Draw the plot."""
         if self._plot is not None:
             plots.save(result.study, result.rows_as_dicts(), self._plot)
+
+
+def checked_folder(study: Study, folder: str | None) -> Path | None:
+    """Return the folder for a study's pictures, if one is asked for.
+
+    Raises InvalidInputError where the study has none, FileError where nothing can be written there.
+    """
+    if folder is None:
+        return None
+    if not study.pictures:
+        raise InvalidInputError(f"the study {study.name} draws no pictures of its own; --plot draws its table")
+    require_writable(Path(folder) / "picture.png")
+    return Path(folder)
 
 
 def present(result: Document, wide: bool) -> None:

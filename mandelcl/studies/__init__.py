@@ -21,6 +21,7 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
         "rewriting": "multiprecision article: its first fp128, word by word, in C and OpenCL; what rewriting it brings",
         "sizes": "CUDA coursework: 512² to 16384², whole process and kernel",
+        "norm": "HPC report: testing |z|² ≥ 4 against |z| ≥ 2",
         "precision": "HPC report: float against double, fused against separate",
         "workgroup": "HPC report: work-group sizes",
         "scaling": "HPC report: compute units, vectors, static and dynamic scheduling",

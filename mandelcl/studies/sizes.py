@@ -1,130 +1,100 @@
-"""The CUDA coursework: its picture from 512² to 16384², as a whole process and as a kernel."""
+"""The CUDA coursework: its picture from 512² to 16384², function by function, as a whole process and as a kernel."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.settings import Settings
-from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import DOUBLE
 from mandelcl.opencl.device import Device
 from mandelcl.published import coursework_job
-from mandelcl.studies import child, plots
+from mandelcl.studies import child, sizes_kernels, sizes_native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.processes import whole_process
-from mandelcl.studies.row import Row
+from mandelcl.studies.row import Row, Times, Value
+from mandelcl.studies.sizes_plot import FUNCTIONS, SEQUENTIAL, WHOLE, C, draw
 from mandelcl.studies.study import Column, Study
-from mandelcl.studies.timing import Timed
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
-SEQUENTIAL = "sequential"
-_STYLES = {
-    SEQUENTIAL: "o-",
-    "whole process": "s--",
-    "kernel": "o-",
-    "kernel, contraction on": "s--",
-    "kernel, best launch size": "^:",
-}
 _ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
-_LOCAL_GPU = ((8, 4), (8, 8), (16, 8), (16, 16), (32, 1), (32, 4), (32, 8), (64, 1), (128, 1), (256, 1))
-_LOCAL_CPU = ((1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4), (1, 8), (4, 4))
-_TRIES = 3
 
 
 def run(bench: Bench) -> Iterator[Row]:
-    """Yield, for each size and device: sequential, whole process, kernel with and without contraction, best launch."""
+    """Yield, for each size: the program in C; each device function by function, as whole processes, as kernels."""
+    for device in bench.devices:
+        if not device.fp64:
+            yield bench.attempt(device, "all sizes", _no_double)
+    bench = replace(bench, devices=[device for device in bench.devices if device.fp64])
     for size in bench.sides(SIZES):
         job = coursework_job(size, size)
-        alone: dict[str, float] = {}
-        first: list[str] = []
-        for case in (SEQUENTIAL, "whole process"):
+        compared = _Compared()
+        case, extra = f"{size}², {C}", _extra(size, C)
+        yield compared.filled(child.in_folder(partial(sizes_native.row, bench, job, case, extra)))
+        for kind in (SEQUENTIAL, WHOLE, FUNCTIONS):
             for device in bench.devices:
-                row = child.in_folder(partial(_process, bench, device, job, case))
-                yield _compared(row, alone, first)
-        for rounding, case in (("separate", "kernel"), ("fused", "kernel, contraction on")):
-            settled = replace(job, rounding=rounding)
-            yield from bench.rows(f"{size}², {case}", settled, extra={"size": size, "kind": case})
-        for device in bench.devices:
-            yield _best(bench, device, job)
+                yield compared.filled(child.in_folder(partial(_process, bench, device, job, kind)))
+        yield from sizes_kernels.rows(bench, job)
 
 
-def _process(bench: Bench, device: Device, job: Job, case: str, folder: Path) -> Row:
+def _extra(size: int, kind: str) -> dict[str, Value]:
+    return {"size": size, "kind": kind}
+
+
+def _no_double(_row: Row) -> Row:
+    raise DeviceError("no double precision")
+
+
+def _process(bench: Bench, device: Device, job: Job, kind: str, folder: Path) -> Row:
     size, path = job.view.width, folder / "picture.ppm"
+    task = child.RenderTask(job.to_json(), device.spec, str(path), "coursework", staged=kind == FUNCTIONS)
 
     def measure(row: Row) -> Row:
-        task = child.RenderTask(job.to_json(), device.spec, str(path), "coursework")
-        if case == SEQUENTIAL:
+        own = task
+        if kind == SEQUENTIAL:
             if device.type != "cpu":
                 raise DeviceError("only a CPU device can be kept to one core")
-            task = replace(task, cores=1, variant=asdict(_ONE_LANE))
-        return whole_process(bench, row, device, job, task, path)[0]
+            own = replace(task, cores=1, variant=asdict(_ONE_LANE))
+        row, answers = whole_process(bench, row, device, job, own, path)
+        return with_extra(row, **_functions(answers)) if own.staged else row
 
-    return bench.attempt(device, f"{size}², {case}", measure, {"size": size, "kind": case})
-
-
-def _compared(row: Row, alone: dict[str, float], first: list[str]) -> Row:
-    """Add whether the file is the same as the first one of its size, and the speed-up over the sequential run."""
-    written = row.extra.get("output_sha256")
-    if row.wall_s is None or written is None:
-        return row
-    first.append(str(written))
-    seconds = row.wall_s.median
-    if row.extra["kind"] == SEQUENTIAL:
-        alone[row.spec] = seconds
-    row = with_extra(row, same_file=written == first[0])
-    base = min(alone.values(), default=None)
-    return row if base is None else with_extra(row, speed_up=base / seconds)
+    return bench.attempt(device, f"{size}², {kind}", measure, _extra(size, kind))
 
 
-def _best(bench: Bench, device: Device, job: Job) -> Row:
-    """Return the row of the fastest launch size found, and how much slower the automatic one is."""
-    size = job.view.width
-
-    def measure(row: Row) -> Row:
-        usual = default_variant(device, DOUBLE)
-        times: dict[tuple[int, int], float] = {}
-        for columns, rows in {
-            (usual.local_columns, usual.local_rows),
-            *(_LOCAL_CPU if usual.lanes > 1 else _LOCAL_GPU),
-        }:
-            if columns * rows <= device.max_group_size:
-                variant = replace(usual, local_columns=columns, local_rows=rows)
-                timed = Timed(job, device, Settings(variant=variant), bench.cancel)
-                if timed.job.view.pixels / timed.rate > bench.patience:
-                    return bench.row(device, row.case, job, None, row.extra)  # which says so
-                timed.run()
-                times[columns, rows] = min(timed.run().kernel_s for _ in range(_TRIES))
-        columns, rows = min(times, key=lambda local: times[local])
-        settings = Settings(variant=replace(usual, local_columns=columns, local_rows=rows))
-        result = bench.row(device, row.case, job, settings, row.extra)
-        ratio = times[usual.local_columns, usual.local_rows] / times[columns, rows]
-        return with_extra(result, best_local=f"{columns}x{rows}", automatic_over_best=ratio)
-
-    kind = "kernel, best launch size"
-    return bench.attempt(device, f"{size}², {kind}", measure, {"size": size, "kind": kind})
+def _functions(answers: list[dict[str, Any]]) -> dict[str, Value]:
+    """Return the medians of the coursework's three functions: computing is the kernel and the copy back."""
+    stages = {"compute_s": ("kernel", "copy"), "colour_s": ("colour",), "write_s": ("encode",)}
+    return {
+        name: Times.of([sum(answer["stages"][stage] for stage in parts) for answer in answers]).median
+        for name, parts in stages.items()
+    }
 
 
-def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Draw whole processes on the left, kernels on the right, over the size."""
-    figure.set_size_inches(11, 5)
-    whole, kernel = figure.subplots(1, 2)
-    sizes = sorted({row["extra"]["size"] for row in rows})
-    for device in plots.labels(rows):
-        selected = [row for row in rows if plots.label(row) == device]
-        for kind in dict.fromkeys(row["extra"]["kind"] for row in selected):
-            part = [row for row in selected if row["extra"]["kind"] == kind]
-            process = kind in (SEQUENTIAL, "whole process")
-            times = [row["wall_s" if process else "kernel_s"]["median"] for row in part]
-            axes = whole if process else kernel
-            style, colour = _STYLES[kind], part[0]["colour"]
-            axes.plot([row["extra"]["size"] for row in part], times, style, markersize=3, color=colour)
-    plots.key(figure, rows, _STYLES)
-    plots.logarithmic(whole, "pixels a side", "seconds, whole process", sizes)
-    plots.logarithmic(kernel, "pixels a side", "seconds, kernel", sizes)
+class _Compared:
+    """The files and the times of a size so far."""
+
+    def __init__(self) -> None:
+        self._file = ""
+        self._alone: float | None = None
+        self._in_c: float | None = None
+
+    def filled(self, row: Row) -> Row:
+        """Add whether the file is the same as the first one, and the speed-up over the sequential programs."""
+        written = str(row.extra.get("output_sha256", ""))
+        if row.wall_s is None or not written:
+            return row
+        seconds, kind = row.wall_s.median, row.extra["kind"]
+        if kind == C:
+            self._in_c = seconds
+        elif kind == SEQUENTIAL:
+            self._alone = min(seconds, self._alone or seconds)
+        self._file = self._file or written
+        row = with_extra(row, same_file=written == self._file)
+        if self._alone is not None:
+            row = with_extra(row, speed_up=self._alone / seconds)
+        return row if self._in_c is None else with_extra(row, speed_up_c=self._in_c / seconds)
 
 
 STUDY = Study(
@@ -133,7 +103,11 @@ STUDY = Study(
     run=run,
     draw=draw,
     columns=(
+        Column("compute_s", "Computing s", ".3g"),
+        Column("colour_s", "Colouring s", ".3g"),
+        Column("write_s", "Writing s", ".3g"),
         Column("speed_up", "Speed-up", ".3g"),
+        Column("speed_up_c", "Over C", ".3g"),
         Column("same_file", "Same file"),
         Column("best_local", "Best local"),
         Column("automatic_over_best", "Auto/best", ".2f"),
@@ -146,8 +120,15 @@ STUDY = Study(
     notes=(
         "Double, separate rounding, cap 255, written as binary PPM. A whole process starts Python, finds the devices, "
         "loads kernels from the cache, computes the picture and writes its file; its kernel time is shown beside it.",
-        "Sequential is the same program kept to one core of a CPU, with one orbit at a time. Speed-up is over it.",
+        "`C, one thread` is the sequential program's method in C: iterate (its kernel time), colour, write row by row; "
+        "wall time is all three. `functions` are whole processes of mandelcl in which each stage waits for the one "
+        "before; computing is the kernel and the copy back.",
+        "Sequential is the same program kept to one core of a CPU, with one orbit at a time. Speed-up is over it, "
+        "`over C` over the program in C.",
         "Contraction on means fused rounding. It gives other counts, so it is validated separately, and its file is "
         "not the coursework's.",
+        "`Kernel as written` is one pixel a work-item and a test after each step: `original` in one dimension, "
+        "`optimised` in groups of 16 × 16, and without the two largest components of the set; both with contraction, "
+        "as CUDA has it unless told otherwise. They write counts, not colours.",
     ),
 )

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from mandelcl.studies import STUDIES
+from mandelcl.studies import STUDIES, native
 from tests.cli.conftest import Run, start, wait_for
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
@@ -34,8 +36,8 @@ def test_table_and_files(run: Run, folder: Path) -> None:
     found = json.loads((folder / "t.json").read_text(encoding="utf-8"))
     assert (found["schema"], found["study"], found["complete"]) == (1, "hybridizer", True)
     assert found["command"] == "mandelcl bench hybridizer " + " ".join((*TINY, *files))
-    devices = {(row["device"], row["spec"]) for row in found["rows"]}
-    assert len(found["rows"]) == 4 * len(devices)
+    devices = {(row["device"], row["spec"]) for row in found["rows"]} - {(native.processor(), native.SPEC)}
+    assert len(found["rows"]) == 2 + 8 * len(devices)
     lines = result.out.splitlines()
     assert len(lines) == 2 + len(found["rows"])
     for row, line in zip(found["rows"], lines[2:], strict=True):  # nothing is cut off in a pipe
@@ -53,6 +55,26 @@ def test_plot(run: Run, folder: Path) -> None:
     bench(run, "hybridizer", *TINY, "--plot", "t.svg", "--markdown", "t.md")
     assert "<svg" in (folder / "t.svg").read_text(encoding="utf-8")
     assert "](t.svg)" in (folder / "t.md").read_text(encoding="utf-8")
+
+
+def test_pictures_of_what_differs(run: Run, folder: Path) -> None:
+    (folder / "p").mkdir()
+    bench(run, "precision", "--scale", "1/256", "--repeat", "1", "--json", "t.json", "--pictures", "p")
+    rows = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]
+    smallest = min(row["extra"]["resolution"] for row in rows)
+    expected = {
+        f"precision-R{smallest}-{row['extra']['order']}-{row['spec'].replace(':', '.')}.png": row["extra"]
+        for row in rows
+        if row["extra"]["resolution"] == smallest and "float_differs" in row["extra"]
+    }
+    assert sorted(path.name for path in (folder / "p").iterdir()) == sorted(expected)
+    for name, extra in expected.items():
+        with Image.open(folder / "p" / name) as picture:
+            pixels = np.asarray(picture.convert("RGB"))
+        assert pixels.shape == (2 * smallest, 3 * smallest, 3)
+        assert np.count_nonzero(pixels.min(axis=2) == 255) == extra["float_differs"]
+        assert np.count_nonzero(pixels.max(axis=2)) == extra["float_differs"]
+    assert any(extra["float_differs"] for extra in expected.values())
 
 
 def _changed(path: Path, factor: float) -> None:
@@ -88,6 +110,8 @@ def test_compare_finds_a_planted_slowdown(run: Run, folder: Path) -> None:
         (("hybridizer", "--markdown", "."), "folder"),
         (("hybridizer", "--plot", "a.gif"), "suffix"),
         (("hybridizer", "--compare", "none.json"), "cannot read none.json"),
+        (("precision", "--pictures", "none"), "no folder"),
+        (("hybridizer", "--pictures", "."), "the study hybridizer draws no pictures of its own"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.published import coursework_job
-from mandelcl.studies import border, devices, hybridizer, jobs, precision, sizes, workgroup
+from mandelcl.studies import border, devices, hpc_published, hybridizer, jobs, sizes
 from mandelcl.studies.published_order import ORDER
 from mandelcl.studies.validation import KNOWN, key_of
 from tests.oracle import compiled
@@ -21,11 +22,13 @@ _BOTH = ("fused", "separate")
 def every() -> Iterator[tuple[Job, str]]:
     """Yield each job, and its order of operations where that is not its rounding."""
     yield jobs.hybridizer_job(hybridizer.SIZE), ""
-    for resolution in sorted({*precision.RESOLUTIONS, *workgroup.RESOLUTIONS}):
+    for resolution in hpc_published.RESOLUTIONS:
         for number in ("float", "double"):
             for rounding in _BOTH:
                 yield jobs.hpc_job(resolution, number, rounding), ""
             yield jobs.hpc_job(resolution, number), ORDER
+            separate = jobs.hpc_job(resolution, number, "separate")
+            yield replace(separate, radius_squared=by_name(number).least_radius_squared()), ""
     for cap in border.CAPS:
         yield jobs.report_job(border.SIZES[0], cap), ""
     for place in jobs.ARTICLE_PLACES:

@@ -6,7 +6,7 @@ import pytest
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.studies import STUDIES, find_study, plots
-from mandelcl.studies.scaling import unit_counts
+from mandelcl.studies.scaling_devices import unit_counts
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 8, 16, 128, 1000])
