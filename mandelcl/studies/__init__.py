@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 STUDIES: Mapping[str, str] = MappingProxyType(
     {
         "devices": "the same jobs on each device: speed, share of its peak, identical or not",
-        "hybridizer": "Hybridizer post: one unit, all units, one group a row, 2-D tiles",
+        "hybridizer": "Hybridizer post: serial, parallel, one group a row, 2-D tiles; with and without copies",
         "border": "dynamic-parallelism report: escape time and border tracing by cap and by size",
         "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
         "rewriting": "multiprecision article: its first fp128, word by word, in C and OpenCL; what rewriting it brings",
-        "sizes": "CUDA coursework: 512² to 16384², whole process and kernel",
+        "sizes": "CUDA coursework: 512² to 16384², its functions, whole processes, its kernels",
         "norm": "HPC report: testing |z|² ≥ 4 against |z| ≥ 2",
         "precision": "HPC report: float against double, fused against separate",
-        "workgroup": "HPC report: work-group sizes",
-        "scaling": "HPC report: compute units, vectors, static and dynamic scheduling",
+        "workgroup": "HPC report: work-group sizes; float and double",
+        "scaling": "HPC report: threads and units, vectors, static and dynamic scheduling, chunks",
         "breakdown": "HPC report: where a program's time goes",
     }
 )

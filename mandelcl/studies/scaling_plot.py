@@ -45,9 +45,9 @@ def _more(row: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _short(label: str) -> str:
-    """Return a device's label without its name: names are long, and panels small."""
-    return label.partition(", ")[2]
+def _short(row: Mapping[str, Any]) -> str:
+    """Return a row's platform, and its machine in a merged table: names of devices are long, and panels small."""
+    return ", ".join(filter(None, (row["platform"], row.get("machine", ""))))
 
 
 def _shared(rows: Rows, schedules: tuple[str, ...] = _DYNAMIC) -> Rows:
@@ -100,7 +100,7 @@ def _static(axes: Any, rows: Rows, devices: Sequence[str]) -> None:
             common = sorted(set(both[0]) & set(both[1]))
             points = [(units, both[0][r, units] / both[1][r, units]) for r, units in common if r == common[-1][0]]
             if points:
-                name = f"{_short(label)}: R={common[-1][0]}, {'one lane' if is_plain else 'vectors'}"
+                name = f"{_short(_of(rows, label)[0])}: R={common[-1][0]}, {'one lane' if is_plain else 'vectors'}"
                 colour = _of(rows, label)[0]["colour"]
                 axes.plot(*zip(*points, strict=True), style, color=colour, markersize=4, label=name)
     _finish(axes, "static over dynamic, time", "threads or units")
@@ -115,7 +115,7 @@ def _chunks(axes: Any, rows: Rows) -> None:
             like = [row for row in sizes if row["extra"]["lanes"] == lanes]
             points = [(row["extra"]["chunk"], row["wall_s"]["median"]) for row in like]
             style = "o--" if lanes in (PLAIN, ONE_LANE) else "s-"
-            look = {"markersize": 4, "color": like[0]["colour"], "label": f"{_short(label)}: {lanes}"}
+            look = {"markersize": 4, "color": like[0]["colour"], "label": f"{_short(like[0])}: {lanes}"}
             axes.plot(*zip(*points, strict=True), style, **look)
     axes.set_xscale("log")
     _finish(axes, "seconds (wall)", "chunk: pixels or vectors in C, else rows")
@@ -150,7 +150,7 @@ def _driver(axes: Any, rows: Rows) -> None:
             most = max(sizes, key=sizes.count, default=0)  # the one with all schedules
             points = [(r["extra"]["units"], r["extra"]["speed_up"]) for r in like if r["extra"]["resolution"] == most]
             if points:
-                look = {"markersize": 4, "color": like[0]["colour"], "label": f"{_short(label)}: {schedule}"}
+                look = {"markersize": 4, "color": like[0]["colour"], "label": f"{_short(like[0])}: {schedule}"}
                 axes.plot(*zip(*sorted(points), strict=True), style, **look)
     _finish(axes, "speed-up, vectors", "compute units, by device partition or pinned")
 

@@ -12,7 +12,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, Shape, event_seconds
-from mandelcl.studies.timing import TimingSample
+from mandelcl.studies.timing import TimingSample, picture_memory
 from mandelcl.words import Words
 
 _LAUNCH_S = 0.1  # a launch that takes a display no longer than this wakes no watchdog
@@ -62,7 +62,7 @@ class StudyKernel:
         self._results = device.allocate(4 * view.pixels)
         self._most_rows = min(view.height, most_rows or view.height)
         self._rows = 0  # of a launch; not known before the first
-        self.counts: Words = np.zeros((view.height, view.width), np.uint32)
+        self.counts: Words = picture_memory(device, job)
 
     def rate(self) -> float:
         """Return iterations a second, roughly and not too high: of the middle rows, which the set fills most.

@@ -64,7 +64,7 @@ class Timed:
         self._work = kind(choose.fastest(job, [device], settings.self_test), settings)
         self._cancel = cancel
         self.job = self._work.job
-        self.counts = _picture(device, self.job)
+        self.counts = picture_memory(device, self.job)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class Timed:
         return rows if rows.shape == shape else fresh(block, shape)
 
 
-def _picture(device: Device, job: Job) -> Words:
+def picture_memory(device: Device, job: Job) -> Words:
     """Return memory for a picture's counts: such as a GPU copies to fast, if there is enough of it."""
     shape = job.view.height, job.view.width
     if device.type == "gpu":
