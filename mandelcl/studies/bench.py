@@ -30,7 +30,7 @@ class Bench:
     """The devices and the options of a run of a study.
 
     `scale` multiplies the sides of all pictures, `cap` bounds all caps. A run that would take longer than `patience`
-    seconds is skipped, and no case is repeated for longer. `cancel` ends the study with CancelledError. A study that
+    seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study with CancelledError. A study that
     has pictures draws them to the folder `pictures`, if there is one.
     """
 
@@ -135,10 +135,10 @@ class Bench:
     ) -> Row:
         """Return the row with the times of `run`; the first run is validated and discarded, the last compared to it."""
         self.require_patience(job, rate, order)
-        run()
+        first = run()
         validation = self.validator.check(job, counts(), row.spec, order)
         before = fingerprint(counts())
-        samples = repeated(run, self.repeat, self.patience)
+        samples = repeated(run, self.repeat, self.patience - first.wall_s)
         if validation.ok and fingerprint(counts()) != before:
             validation = Validation(False, None, "the last run differs from the first")
         return filled(row, job, samples, validation, int(counts().sum(dtype=np.uint64)), build_s)

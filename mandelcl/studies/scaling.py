@@ -9,17 +9,18 @@ from mandelcl.studies.scaling_devices import ONE_LANE, unit_counts
 from mandelcl.studies.scaling_plot import draw
 from mandelcl.studies.study import Column, Study
 
-_EVERY = 1000  # the resolution with all schedules and chunk sizes
+_PARTITIONED = 1000  # the resolution at which devices are cut into parts
 
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield the rows of each resolution: of the programs in C, then of each device."""
-    for scaled in bench.sides(hpc_published.RESOLUTIONS):
-        compared, every = _Compared(), scaled == bench.side(_EVERY)
-        for row in scaling_native.rows(bench, scaled, unit_counts(native.cores()), every):
+    sizes = bench.sides(hpc_published.RESOLUTIONS)
+    for scaled in sizes:
+        compared, chunks = _Compared(), scaled == sizes[0]
+        for row in scaling_native.rows(bench, scaled, unit_counts(native.cores()), chunks):
             yield compared.filled(row)
         for device in bench.devices:
-            for row in scaling_devices.rows(bench, device, scaled, every):
+            for row in scaling_devices.rows(bench, device, scaled, scaled == bench.side(_PARTITIONED), chunks):
                 yield compared.filled(row)
 
 
@@ -82,7 +83,7 @@ STUDY = Study(
         "with blocks from one queue. All three are for CPU devices on Linux.",
         "`driver` uses OpenCL's device partition: one sub-device of that many units. `static` and `dynamic` use that "
         "many sub-devices of one unit each, with bands or a queue as above. Kernel time is that of the busiest part. "
-        "These, and the chunks, are measured at R = 1000 alone.",
+        "These are measured with vectors at R = 1000, and other chunks at R = 500.",
         "A driver that does not keep a sub-device to its units shows no speed-up in `driver`, and in `static` and "
         "`dynamic` its parts wait for each other (seen with PoCL 5.0). The pinned schedules show what the cores can "
         "do.",

@@ -45,10 +45,10 @@ class _Case:
         return ", ".join(words + [number] * (number != ""))
 
 
-def rows(bench: Bench, device: Device, resolution: int, every: bool) -> Iterator[Row]:
+def rows(bench: Bench, device: Device, resolution: int, partitions: bool, chunks: bool) -> Iterator[Row]:
     """Yield a row for each schedule, number of compute units, and vectors or none.
 
-    `every` adds what the report has not: schedules by device partition, and chunk sizes.
+    With `partitions` there are the schedules by device partition, too, and with `chunks` sizes of chunks.
     """
     ready: list[_Scaling] = []
 
@@ -65,7 +65,7 @@ def rows(bench: Bench, device: Device, resolution: int, every: bool) -> Iterator
         yield failed
         return
     lanes = list(ready[0].variants)
-    yield from ready[0].rows(_in_parts(device, lanes, cores, every), _between(lanes, cores, every))
+    yield from ready[0].rows(_in_parts(device, lanes[-1], cores, partitions), _between(lanes, cores, chunks))
     if device.fp64 and cores:
         failed = prepare("float")
         if failed.error:
@@ -81,29 +81,27 @@ def _cores(device: Device) -> int:
     return min(device.compute_units, len(pinned.cores()))
 
 
-def _in_parts(device: Device, lanes: Sequence[str], cores: int, every: bool) -> list[_Case]:
+def _in_parts(device: Device, lanes: str, cores: int, partitions: bool) -> list[_Case]:
     """Return the cases of whole devices and of parts of them; a device that is never cut has one that says so."""
     units = device.compute_units
     cut = unit_counts(units) if device.can_partition else [units]
     schedules: dict[str, list[int]] = {}
     if cores:
-        schedules[parts.PINNED] = unit_counts(cores) if every else [1]
-    if every:
+        schedules[parts.PINNED] = unit_counts(cores) if partitions else [1]
+    if partitions:
         schedules |= {"driver": cut, "static": cut, "dynamic": cut}
     elif not cores:
         schedules["driver"] = [units]
-    return [_Case(name, schedule, n) for schedule, numbers in schedules.items() for n in numbers for name in lanes]
+    return [_Case(lanes, schedule, n) for schedule, numbers in schedules.items() for n in numbers]
 
 
-def _between(lanes: Sequence[str], cores: int, every: bool) -> list[_Case]:
+def _between(lanes: Sequence[str], cores: int, chunks: bool) -> list[_Case]:
     """Return the cases of processes on a core each."""
     if not cores:
         return []
     schedules = (parts.PINNED_DYNAMIC, parts.PINNED_STATIC)
     cases = [_Case(name, schedule, n) for name in lanes for schedule in schedules for n in unit_counts(cores)]
-    if every:
-        cases += [_Case(name, parts.PINNED_DYNAMIC, cores, size) for name in lanes for size in _CHUNKS]
-    return cases
+    return cases + [_Case(lanes[-1], parts.PINNED_DYNAMIC, cores, size) for size in _CHUNKS if chunks]
 
 
 class _Scaling:
@@ -193,8 +191,8 @@ class _Scaling:
         bench, view = self._bench, self._job.view
         bench.check()
         arguments = (view.width, view.height, case.units, case.schedule == parts.PINNED_STATIC, case.chunk)
-        workers.run(*arguments, expected=self._counts)
-        samples = repeated(partial(workers.run, *arguments), bench.repeat, bench.patience)
+        first = workers.run(*arguments, expected=self._counts)
+        samples = repeated(partial(workers.run, *arguments), bench.repeat, bench.patience - first.wall_s)
         return parts.Answer(tuple(samples), sha256(self._counts), workers.build_s)
 
 

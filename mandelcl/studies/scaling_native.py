@@ -37,23 +37,22 @@ class _Case:
 
 
 def rows(bench: Bench, resolution: int, unit_numbers: list[int], chunks: bool) -> Iterator[Row]:
-    """Yield a row for each program, schedule and number of threads; one thread in other ways; chunk sizes if asked.
+    """Yield a row for each program, schedule and number of threads; then one thread in other ways.
 
-    Where nothing can be compiled there is one row, which says why.
+    With `chunks` there are sizes of chunks, and vectors that end once all their orbits have left. Where nothing can be
+    compiled there is one row, which says why.
     """
     every = [
         _Case(code, Threads(units, schedule == "dynamic", _ONE if schedule == "dynamic" else 0))
         for code in (PLAIN, VECTORS)
         for schedule in SCHEDULES
         for units in unit_numbers
+        if units > 1 or code == PLAIN or schedule == "dynamic"
     ]
     alone = Threads(1, chunk=_ONE)
-    every += [
-        _Case(VECTORS, alone, fused=False),
-        _Case(VECTORS, alone, number="float"),
-        _Case(VECTORS, alone, ends_early=True),
-    ]
+    every += [_Case(VECTORS, alone, fused=False), _Case(VECTORS, alone, number="float")]
     if chunks:
+        every.append(_Case(VECTORS, alone, ends_early=True))
         every += [_Case(code, Threads(unit_numbers[-1], chunk=size)) for code in (PLAIN, VECTORS) for size in _CHUNKS]
     for case in every if _compiles() else every[:1]:
         yield _row(bench, resolution, case)
