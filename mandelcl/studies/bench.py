@@ -30,8 +30,8 @@ class Bench:
     """The devices and the options of a run of a study.
 
     `scale` multiplies the sides of all pictures, `cap` bounds all caps. A run that would take longer than `patience`
-    seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study with CancelledError. A study that
-    has pictures draws them to the folder `pictures`, if there is one.
+    seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study with
+    CancelledError. A study that has pictures draws them to the folder `pictures`, if there is one.
     """
 
     devices: Sequence[Device]
