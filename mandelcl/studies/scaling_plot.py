@@ -11,6 +11,7 @@ Rows = Sequence[Mapping[str, Any]]
 _DYNAMIC, _STATIC = ("dynamic", parts.PINNED_DYNAMIC), ("static", parts.PINNED_STATIC)
 _STYLES = {"driver": "o-", "static": "s--", "dynamic": "^-.", parts.PINNED: "x:"}
 _MOST_EFFICIENCY = 1.3  # more is of a driver that does not keep a sub-device to its units
+_BAR = 0.2
 _PANELS = ("seconds (wall)", "speed-up over one unit", "efficiency", "one lane / vectors, %")
 
 
@@ -122,22 +123,22 @@ def _chunks(axes: Any, rows: Rows) -> None:
 
 
 def _alone(axes: Any, rows: Rows) -> None:
-    """Draw bars of one thread in C, largest resolution: plain, vectors, without FMA, float, blocks that end early."""
+    """Draw bars of one thread in C by size: plain, vectors, without FMA, float, blocks that end early."""
     native = [row for row in rows if row["spec"] == "native" and row["extra"]["units"] == 1]
     wanted = [row for row in native if row["extra"]["schedule"] == "dynamic"]
-    for k, resolution in enumerate(sorted({row["extra"]["resolution"] for row in wanted})):
+    names = list(dict.fromkeys(_program(row) for row in wanted))
+    resolutions = sorted({row["extra"]["resolution"] for row in wanted})
+    for k, resolution in enumerate(resolutions):
         like = [row for row in wanted if row["extra"]["resolution"] == resolution]
-        names = [", ".join([row["extra"]["lanes"], *_more(row)]) for row in like]
-        axes.barh(
-            [n + 0.2 * k for n in range(len(names))],
-            [row["wall_s"]["median"] for row in like],
-            0.2,
-            label=f"R={resolution}",
-        )
-        axes.set_yticks([n + 0.3 for n in range(len(names))], names, fontsize="x-small")
+        places = [names.index(_program(row)) + _BAR * (k - (len(resolutions) - 1) / 2) for row in like]
+        axes.barh(places, [row["wall_s"]["median"] for row in like], _BAR, label=f"R={resolution}")
+    axes.set_yticks(range(len(names)), names, fontsize="x-small")
     axes.invert_yaxis()
-    axes.set_xscale("log")
     _finish(axes, "", "seconds, one thread in C")
+
+
+def _program(row: Mapping[str, Any]) -> str:
+    return ", ".join(filter(None, (row["extra"]["lanes"], *_more(row), row.get("machine", ""))))
 
 
 def _driver(axes: Any, rows: Rows) -> None:
