@@ -126,7 +126,7 @@ def _with_copies(row: Row, pixels: int) -> Row:
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw Mpix/s by case and device, without copies and with them, and the published figures."""
     figure.set_size_inches(13, 8)
-    panels = figure.subplots(1, 2, sharey=True)
+    panels = figure.subplots(1, 2)
     flat = [{**row, **row["extra"]} for row in rows]
     names = plots.cases(rows)
     ways = (
@@ -137,6 +137,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         plots.bars(axes, flat, key, f"Mpix/s, {what} (logarithmic)")
         known = {row["case"]: row[published] for row in flat if row.get(published)}
         axes.plot(list(known.values()), [names.index(name) for name in known], "k|", markersize=18, label="published")
+    panels[1].set_yticklabels([])
     plots.legend(figure, panels[0])
 
 

@@ -52,7 +52,7 @@ def _job(bench: Bench, resolution: int, number: str) -> Job:
 
 def _extra(bench: Bench, resolution: int, test: str, job: Job) -> dict[str, Value]:
     extra: dict[str, Value] = {"resolution": resolution, "test": test, "number": job.number}
-    if test == "norm" and resolution in hpc_published.SAVED and not bench.cap:
+    if test == "norm" and job.number == "double" and resolution in hpc_published.SAVED and not bench.cap:
         extra["published_saved"] = hpc_published.SAVED[resolution]
     return extra
 
@@ -95,12 +95,13 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     published = {
         row["extra"]["resolution"]: row["extra"]["published_saved"] for row in rows if "published_saved" in row["extra"]
     }
-    saved.plot(list(published), list(published.values()), "kx", label="published")
+    if published:
+        saved.plot(list(published), list(published.values()), "kx", label="published")
+        saved.legend(fontsize="x-small")
     plots.key(figure, rows, {NAMES[test]: style for test, style in _STYLES.items()})
     times.set_yscale("log")
     times.set_ylabel("seconds")
     saved.set_ylabel("% saved over the square root")
-    saved.legend(fontsize="x-small")
     for axes in (times, saved):
         axes.set_xlabel("R")
         axes.set_xticks(np.unique([row["extra"]["resolution"] for row in rows]))
