@@ -3,19 +3,17 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mandelcl.numbers import NUMBERS
+from mandelcl.opencl import oclgrind
 from tests.device.targets import oracle_follows
 
-_LIBRARY = "liboclgrind-rt-icd.so"
 _ROOT = Path(__file__).parents[2]
 # pyopencl asks for every property of a device, also those that Oclgrind does not know; that is no fault of ours.
 _HARMLESS = re.compile(
@@ -23,37 +21,18 @@ _HARMLESS = re.compile(
 )
 
 
-@cache
-def library() -> Path | None:
-    """Return Oclgrind's ICD library: where Debian's package lists it, beside its program, or in a library folder."""
-    folders = [Path(folder) for folder in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/oclgrind/lib")]
-    if shutil.which("oclgrind"):
-        folders.append(Path(str(shutil.which("oclgrind"))).resolve().parents[1] / "lib")
-    for folder in folders:
-        for found in (folder / _LIBRARY, *folder.glob(f"*/{_LIBRARY}")):
-            if found.is_file():
-                return found
-    if shutil.which("dpkg"):
-        listed = subprocess.run(["dpkg", "-L", "oclgrind"], capture_output=True, text=True, check=False).stdout
-        return next((Path(line) for line in listed.splitlines() if line.endswith(_LIBRARY)), None)
-    return None
-
-
 def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     """Return what `oclgrind_jobs` printed and what Oclgrind complained of."""
-    found = library()
+    found = oclgrind.library()
     if found is None:
         pytest.skip("Oclgrind is not installed")
     (folder / "vendors").mkdir()
-    (folder / "vendors/oclgrind.icd").write_text(f"{found}\n")
     log = folder / "log"
     settings = {
-        "OCL_ICD_VENDORS": str(folder / "vendors"),
+        **oclgrind.alone(found, folder / "vendors"),
+        **oclgrind.checking(log),
         "MANDELCL_CACHE": str(folder / "cache"),
-        "OCLGRIND_LOG": str(log),
         "OCLGRIND_CHECK_API": "1",
-        "OCLGRIND_DATA_RACES": "1",
-        "OCLGRIND_UNINITIALIZED": "1",
         # Oclgrind's check for uninitialised memory does not know all instructions that its optimiser makes.
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH")))),
