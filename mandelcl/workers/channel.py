@@ -74,9 +74,9 @@ class Channel:
         question: dict[str, Any] = self.receive()[0]["question"]
         return question
 
-    def answer(self, values: Mapping[str, Any]) -> None:
-        """Send the answer to a question."""
-        self.send({"say": "answer", "answer": values})
+    def answer(self, values: Mapping[str, Any], payload: Any = b"") -> None:
+        """Send the answer to a question, with any bytes behind it."""
+        self.send({"say": "answer", "answer": values}, payload)
 
     def announce(self, doing: str) -> None:
         """Report what this process is about to do, in case it falls silent while doing it."""

@@ -15,14 +15,14 @@ _TICK_S = 0.02
 class Dialogue:
     """Questions to a worker process in a role, and its answers; it ends with the `with` block.
 
-    While it waits it calls `check` from time to time, which may raise. Raises DeviceError if the process cannot be
-    started.
+    While it waits it calls `check` from time to time, which may raise. At most `answer_bytes` bytes follow an answer.
+    Raises DeviceError if the process cannot be started.
     """
 
-    def __init__(self, role: str, check: Callable[[], None]) -> None:
+    def __init__(self, role: str, check: Callable[[], None], answer_bytes: int = 0) -> None:
         self._check = check
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
-        self._worker = WorkerProcess(role, self._messages)
+        self._worker = WorkerProcess(role, self._messages, answer_bytes)
 
     def __enter__(self) -> Self:
         return self
@@ -32,14 +32,19 @@ class Dialogue:
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a question; raises DeviceError with the reason if there is none."""
+        return self.ask_for_bytes(question)[0]
+
+    def ask_for_bytes(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytearray | memoryview]:
+        """Return the answer to a question and the bytes behind it; raises DeviceError as `ask` does."""
         self._worker.send({"do": "answer", "question": question})
         with timeline.span("wait for a process", "wait"):
-            head = self._next()
-        if head is None:
+            message = self._next()
+        if message is None:
             raise DeviceError(f"the driver ended the process ({self._worker.last_words()})")
+        head, payload = message
         answer, why = head.get("answer"), head.get("why")
         if head.get("say") == "answer" and isinstance(answer, dict):
-            return answer
+            return answer, payload
         raise DeviceError(printable(why) if isinstance(why, str) else "the process sent nonsense")
 
     def leave(self) -> None:
@@ -49,11 +54,12 @@ class Dialogue:
         if not self._worker.ended_well:
             raise DeviceError(f"the process failed ({self._worker.last_words()})")
 
-    def _next(self) -> Mapping[str, Any] | None:
-        """Return the next message, or None at the end."""
+    def _next(self) -> tuple[Mapping[str, Any], bytearray | memoryview] | None:
+        """Return the next message and the bytes behind it, or None at the end."""
         while True:
             self._check()
             try:
-                return self._messages.get(timeout=_TICK_S).head
+                message = self._messages.get(timeout=_TICK_S)
             except queue.Empty:
                 continue
+            return None if message.head is None else (message.head, message.payload)
