@@ -54,7 +54,7 @@ def counts(job: Job, pixels: npt.NDArray[np.int64], order: str = "") -> Words:
         return _native_counts(job, number, pixels, order or job.rounding)
 
 
-class _Arrays:
+class Arrays:
     """Float or double on arrays, in the order of a rounding or of the HPC report."""
 
     def __init__(self, number: NumberFormat, order: str) -> None:
@@ -115,22 +115,40 @@ class _Arrays:
 
 
 def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64], order: str) -> Words:
-    """Return counts in float or double: test, then step, orbits dropped as they escape."""
-    arrays = _Arrays(number, order)
+    """Return counts in float or double."""
+    arrays = Arrays(number, order)
     rows, columns = np.divmod(pixels, job.view.width)
-    z, c = (list(np.broadcast_arrays(*pair, pixels)[:2]) for pair in start(job, arrays, columns, rows))
+    z, c = ([np.broadcast_to(part, pixels.shape) for part in pair] for pair in start(job, arrays, columns, rows))
     limit = arrays.encode(job.radius_squared)
-    counts = np.full(pixels.shape, job.iterations, np.uint32)
-    place: npt.NDArray[np.int64] = np.arange(len(pixels))
-    for n in range(job.iterations):
-        outside = arrays.outside((z[0], z[1]), limit)
-        if outside.any():
-            counts[place[outside]] = n
-            place = place[~outside]
-            z, c = [part[~outside] for part in z], [part[~outside] for part in c]
+
+    def step(z: Complex, c: Complex) -> Complex:
+        return job.formula.step(arrays, z, c)
+
+    return escape_counts((z[0], z[1]), (c[0], c[1]), step, lambda z: arrays.outside(z, limit), job.iterations)
+
+
+def escape_counts(
+    z: Complex,
+    c: Complex,
+    step: Callable[[Complex, Complex], Complex],
+    outside: Callable[[Complex], npt.NDArray[np.bool_]],
+    cap: int,
+) -> Words:
+    """Return the least n below the cap at which each orbit is outside, else the cap: test, then step.
+
+    z₀ and c are pairs of arrays of one length. Orbits are dropped as they escape.
+    """
+    counts = np.full(np.shape(c[0]), cap, np.uint32)
+    place: npt.NDArray[np.int64] = np.arange(counts.size)
+    for n in range(cap if counts.size else 0):
+        gone = outside(z)
+        if gone.any():
+            counts[place[gone]] = n
+            place = place[~gone]
+            z, c = (z[0][~gone], z[1][~gone]), (c[0][~gone], c[1][~gone])
             if not place.size:
                 break
-        z = list(job.formula.step(arrays, (z[0], z[1]), (c[0], c[1])))
+        z = step(z, c)
     return counts
 
 
