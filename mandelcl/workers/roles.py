@@ -21,6 +21,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "render": "mandelcl.studies.child:serve",
         "parts": "mandelcl.studies.parts:serve",
         "pinned": "mandelcl.studies.pinned:serve",
+        "kernel": "mandelcl.studies.own_kernel.worker:serve",
     }
 )
 

@@ -1,0 +1,272 @@
+"""The contract of a kernel of the user's own, and what is told about its faults, without a device."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.job import Job
+from mandelcl.numbers import DOUBLE, FLOAT
+from mandelcl.opencl.kernels import Parameter
+from mandelcl.studies.own_kernel import complaints, contract, faults
+from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
+from mandelcl.studies.own_kernel.faults import Overrun
+from mandelcl.view import View
+
+NAIVE = KernelFile("naive.cl", contract.example("naive"))
+MINE = KernelFile("mine.cl", "kernel void mandelbrot(global uint *counts) {\n  counts[0] = missing;\n}\n")
+
+
+def test_examples_and_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_kernel("naive") == NAIVE
+    (tmp_path / "naive").write_text("mine", encoding="utf-8")  # a file comes before an example
+    assert read_kernel("naive") == KernelFile("naive", "mine")
+    (tmp_path / 'a "b" é.cl').write_text("\ufeff// é\n", encoding="utf-8")
+    assert read_kernel('a "b" é.cl') == KernelFile("a _b_ _.cl", "// é\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\0\1", "not a text"),
+        (b"\xff\xfe", r"not a text in UTF-8 \(byte 0\)"),
+        (b" " * (1 << 20), "more than 256 KiB"),
+    ],
+)
+def test_files_that_are_no_kernel(tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "mine.cl"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=why):
+        read_kernel(str(path))
+
+
+def test_missing_files_and_folders(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.cl", Path("/dev/null")):
+        with pytest.raises(FileError, match="cannot read the kernel"):
+            read_kernel(str(path))
+
+
+def test_the_text_that_is_built() -> None:
+    text = contract.source(KernelFile("mine.cl", "first\nsecond"), DOUBLE)
+    before, _, own = text.partition('#line 1 "mine.cl"\n')
+    assert own == "first\nsecond\n"
+    assert before.splitlines()[0] == "#pragma OPENCL FP_CONTRACT OFF"
+    assert "typedef double real;" in before
+    assert "typedef double8 real8;" in before
+    assert "fp64" not in contract.prelude(FLOAT)
+
+
+def test_every_example_has_the_signature() -> None:
+    for name in contract.EXAMPLES:
+        assert contract.SIGNATURE in contract.example(name)
+    words = contract.SIGNATURE.partition("(")[2].rstrip(")").replace("uint *", "uint* ").split(", ")
+    assert [" ".join(word.split()) for word in words] == [str(parameter) for parameter in contract.PARAMETERS]
+
+
+def changed(place: int, space: str, type_: str, name: str) -> list[Parameter]:
+    parameters = list(contract.PARAMETERS)
+    parameters[place] = Parameter(space, type_, name)
+    return parameters
+
+
+def test_parameters_that_do() -> None:
+    assert contract.wrong_parameter(contract.PARAMETERS, FLOAT) == ""
+    assert contract.wrong_parameter(changed(1, "", "unsigned int", "w"), FLOAT) == ""
+    assert contract.wrong_parameter(changed(1, "", "const int", "w"), FLOAT) == ""
+    assert contract.wrong_parameter(changed(0, "global", "int *", "out"), FLOAT) == ""
+    assert contract.wrong_parameter(changed(3, "", "float", "left"), FLOAT) == ""
+
+
+def test_parameters_that_do_not() -> None:
+    wrong = contract.wrong_parameter
+    told = "parameter 4 is `float left`, the contract has `real left`, which is double here: write `real`, or give"
+    assert wrong(changed(3, "", "float", "left"), DOUBLE).startswith(told)
+    assert wrong(changed(6, "", "ulong", "cap"), FLOAT) == "parameter 7 is `ulong cap`, the contract has `uint cap`"
+    assert "`local uint* counts`" in wrong(changed(0, "local", "uint*", "counts"), FLOAT)
+    assert "6 parameters, the contract has 7: `uint cap` is missing" in wrong(contract.PARAMETERS[:6], FLOAT)
+    assert "5 parameters, the contract has 7: `real pitch`, `uint cap` are" in wrong(contract.PARAMETERS[:5], FLOAT)
+    assert "8 parameters" in wrong([*contract.PARAMETERS, Parameter("", "uint", "more")], FLOAT)
+
+
+def test_names_in_another_order() -> None:
+    assert contract.swapped_names(contract.PARAMETERS) == ""
+    assert contract.swapped_names(changed(1, "", "uint", "columns")) == ""
+    swapped = list(contract.PARAMETERS)
+    swapped[3], swapped[4] = Parameter("", "real", "_cl_top"), Parameter("", "real", "left")
+    assert contract.swapped_names(swapped) == "parameter 4 is called `top`, but there the contract gives `left`"
+
+
+def test_jobs_that_are_not_for_it() -> None:
+    deep = Job(View.centred(0, 0, Fraction(10) ** 30, 64, 64), rounding="separate")
+    with pytest.raises(InvalidInputError, match="float or double; neither resolves this view"):
+        contract.settled_job(deep, double=True)
+    assert contract.settled_job(replace(deep, number="double"), double=True).number == "double"
+    large = Job(View.centred(0, 0, 1, 10_000, 10_000), rounding="separate")
+    with pytest.raises(InvalidInputError, match="8192x4096"):
+        contract.settled_job(large, double=True)
+    with pytest.raises(InvalidInputError, match="the cap may be at most 1000000, not 1000001"):
+        contract.settled_job(Job(View.centred(0, 0, 1, 64, 64), 1_000_001), double=True)
+
+
+def test_the_number_that_resolves_the_view() -> None:
+    deep = Job(View.centred("-0.7436", "0.1318", 10**9, 64, 64), rounding="separate")
+    assert contract.settled_job(deep, double=True).number == "double"
+    with pytest.raises(InvalidInputError, match="float does not resolve this view"):
+        contract.settled_job(deep, double=False)
+    assert contract.settled_job(Job(View.centred(0, 0, 1, 64, 64)), double=True).number == "float"
+
+
+_HEAD = """clBuildProgram failed: BUILD_PROGRAM_FAILURE - clBuildProgram failed: BUILD_PROGRAM_FAILURE
+
+Build on <pyopencl.Device 'a device' on 'a platform' at 0x56522c8fa410>:
+
+"""
+LOGS = {
+    "PoCL": f"""{_HEAD}error: mine.cl:2:15: use of undeclared identifier 'missing'
+Device pthread-skylake-avx512 failed to build the program
+
+(options: -cl-std=CL1.2 -w)
+""",
+    "rusticl": f"""{_HEAD}mine.cl:2:15: error: use of undeclared identifier 'missing'
+Error executing LLVM compilation action.
+
+(options: -cl-std=CL1.2)
+(source saved as /tmp/tmpp_iajmpd.cl)""",
+    "Intel": f"""{_HEAD}Compilation started
+mine.cl:2:15: error: use of undeclared identifier 'missing'
+    2 |   counts[0] = missing;
+      |               ^~~~~~~
+Compilation failed
+
+(options: -cl-std=CL1.2)""",
+    "Oclgrind": f"""{_HEAD}input.cl:10:15: error: use of undeclared identifier 'missing'
+  counts[0] = missing;
+              ^
+1 error generated.
+(options: -cl-std=CL1.2 -cl-opt-disable)""",
+}
+
+
+@pytest.mark.parametrize("log", LOGS.values(), ids=LOGS)
+def test_logs_of_compilers_are_trimmed(log: str) -> None:
+    lines = faults.own_lines(MINE, log, FLOAT)
+    assert "mine.cl:2:15" in lines[0]
+    assert "undeclared identifier 'missing'" in lines[0]
+    assert len(lines) == (1 if log in (LOGS["PoCL"], LOGS["rusticl"]) else 3)
+    fault = faults.not_built(MINE, log, FLOAT)
+    assert str(fault) == f"does not build: {lines[0]}"
+    assert list(fault.explanation) == lines
+
+
+def test_logs_are_never_endless_nor_empty() -> None:
+    many = "\n".join(f"mine.cl:{k}:1: error: no {k}" for k in range(1000))
+    assert faults.not_built(MINE, many, FLOAT).explanation[-1] == "… and 984 more lines"
+    assert str(faults.not_built(MINE, "", FLOAT)) == "does not build: the compiler gives no reason"
+    link = "\n<unknown>:0:0: 99 instructions in functionDevice x failed to build the program\nCannot find symbol foo in"
+    assert faults.own_lines(MINE, link, FLOAT) == ["Cannot find symbol foo in"]
+
+
+def test_hints_about_a_build() -> None:
+    constant = "mine.cl:1:1: warning: double precision constant requires cl_khr_fp64\nmine.cl:1:1: error: no"
+    assert "2.0f" in faults.not_built(MINE, constant, FLOAT).explanation[-1]
+    included = KernelFile("mine.cl", '#include "more.h"\n')
+    assert "one file" in faults.not_built(included, "'more.h' file not found", FLOAT).explanation[-1]
+
+
+def test_a_file_without_the_kernel() -> None:
+    assert "it has no kernel at all" in str(faults.no_kernel(KernelFile("a.cl", ""), []))
+    plain = faults.no_kernel(KernelFile("a.cl", "void mandelbrot(global uint *counts) {}"), [])
+    assert "by the word `kernel`" in plain.explanation[0]
+    assert "it has `one`, `two`" in str(faults.no_kernel(MINE, ["one", "two"]))
+
+
+def test_crashes_are_told() -> None:
+    fault = faults.crashed("killed by signal 11: PLEASE submit a bug report")
+    assert str(fault) == "its process ended: killed by signal 11, an access to memory far out of bounds"
+    assert "PLEASE submit" in "\n".join(fault.explanation)
+    assert "--check" in fault.explanation[-1]
+    assert str(faults.crashed("it ended with code 3")) == "its process ended: it ended with code 3"
+
+
+def test_writes_out_of_bounds_are_told() -> None:
+    one = faults.out_of_bounds(Overrun([], [(20, 1)]), (5, 4), (8, 8))
+    assert str(one) == "writes out of bounds: 1 word beside the counts, first counts[20]"
+    assert "index 20 would be column 0 of row 4" in one.explanation[0]
+    below = faults.out_of_bounds(Overrun([(-4, 2)], [(22, 2)]), (5, 4), (8, 8))
+    assert "4 words beside the counts, first counts[-4] to [-3]" in str(below)
+    assert len(below.explanation) == 2
+
+
+@pytest.mark.parametrize(
+    ("size", "launched"), [((5, 4), (8, 8)), ((5, 8), (8, 8)), ((8, 5), (8, 8)), ((61, 43), (64, 48))]
+)
+def test_a_missing_check_of_bounds_is_recognised(size: tuple[int, int], launched: tuple[int, int]) -> None:
+    width, height = size
+    written = {row * width + column for row in range(launched[1]) for column in range(launched[0])}
+    beyond = sorted(index for index in written if index >= width * height)
+    assert (beyond[0], len(beyond)) == faults.surplus(size, launched)
+    assert beyond == list(range(beyond[0], beyond[0] + len(beyond)))
+    fault = faults.out_of_bounds(Overrun([], [(beyond[0], len(beyond))]), size, launched)
+    assert fault.explanation[-1].endswith("if (column >= width || row >= height) return;")
+
+
+def test_sizes_that_work_groups_divide_have_no_surplus() -> None:
+    assert faults.surplus((16, 8), (16, 8))[1] == 0
+
+
+_COMPLAINTS = """
+Invalid write of size 4 at global memory address 0x1000000000050
+\tKernel: mandelbrot
+\tEntity: Global(0,4,0) Local(0,4,0) Group(0,0,0)
+\t  store i32 %add10, i32 addrspace(1)* %arrayidx14, align 4, !dbg !60
+\tAt line 2 (column 21) of mine.cl:
+\t  uint u;
+\t
+
+Invalid read of size 4 at global memory address 0xfffffffffff8
+\tKernel: mandelbrot
+\tEntity: Global(3,2,0) Local(3,2,0) Group(0,0,0)
+\tAt line 2 (column 37) of mine.cl:
+\t  uint c
+
+Write-write data race at global memory address 0x100000000003c
+\tKernel: mandelbrot
+
+\tFirst entity:  Global(15,0,0) Local(7,0,0) Group(1,0,0)
+\tAt line 2 (column 21) of mine.cl:
+
+\tSecond entity: Global(2,1,0) Local(2,1,0) Group(0,0,0)
+\tAt line 2 (column 21) of mine.cl:
+
+Uninitialized value written to global memory address 0x1000000000014
+\tKernel: mandelbrot
+\tEntity: Global(5,0,0) Local(5,0,0) Group(0,0,0)
+
+Oclgrind - OpenCL runtime error detected
+\tFunction: clGetDeviceInfo
+"""
+
+
+def test_what_oclgrind_says_is_explained() -> None:
+    found = complaints.complaints(_COMPLAINTS, 20)
+    assert [(one.kind, one.place, one.items, one.line) for one in found] == [
+        ("writes out of bounds", "at counts[20], 1 beyond the last", "(0, 4)", 2),
+        ("reads out of bounds", "at counts[-2], below 0", "(3, 2)", 2),
+        ("races", "at counts[15]", "(15, 0) and (2, 1)", 2),
+        ("uses a variable that has no value yet", "", "(5, 0)", 0),
+    ]
+    lines = complaints.explained(found, MINE, 20)
+    assert lines[0] == "mine.cl:2: `counts[0] = missing;` writes out of bounds; `counts` has the indices 0 to 19:"
+    assert lines[1] == "  work-item (0, 4) at counts[20], 1 beyond the last"
+    assert lines[-2:] == ["mine.cl uses a variable that has no value yet:", "  work-item (5, 0)"]
+
+
+def test_what_oclgrind_says_often_is_said_once() -> None:
+    found = complaints.complaints(_COMPLAINTS * 9, 20)
+    assert "  … and 5 times more" in complaints.explained(found, MINE, 20)
+    assert complaints.complaints("", 20) == []
+    other = "Invalid write of size 4 at local memory address 0x10\n\tEntity: Global(1,1,0) Local(1,1,0)\n"
+    assert complaints.complaints(other, 20)[0].place == "at an address of local memory that belongs to nothing"
