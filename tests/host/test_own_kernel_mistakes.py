@@ -1,0 +1,206 @@
+"""Mistakes are named where they explain every pixel, in part where they explain most, and otherwise not."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.studies import reference
+from mandelcl.studies.own_kernel import evidence as evidence_module
+from mandelcl.studies.own_kernel import oracle as oracle_module
+from mandelcl.studies.own_kernel.diagnosis import diagnosis
+from mandelcl.studies.own_kernel.difference import first_difference
+from mandelcl.studies.own_kernel.evidence import Evidence
+from mandelcl.studies.own_kernel.oracle import Oracle
+from mandelcl.studies.own_kernel.replay import Variation, least, path
+from mandelcl.view import View
+from mandelcl.words import NO_COUNT, Words
+
+WIDTH, HEIGHT, CAP = 30, 22, 60
+VIEW = View.centred(Fraction("-0.7"), Fraction("0.2"), Fraction(4, 3), WIDTH, HEIGHT)
+JOB = Job(VIEW, CAP, number="float", rounding="separate")
+LAUNCHED = (32, 24)
+
+
+def counts_of(job: Job) -> Words:
+    return reference.counts(job, np.arange(job.view.pixels)).reshape(job.view.height, job.view.width)
+
+
+RIGHT = counts_of(JOB)
+
+
+def told(yours: Words, job: Job = JOB, loop_limit: int = 0) -> list[str]:
+    return diagnosis(Evidence(job, yours.astype(np.uint32), counts_of(job), LAUNCHED), loop_limit)
+
+
+def test_noise_is_not_explained() -> None:
+    noise = np.random.default_rng(1).integers(0, CAP, RIGHT.shape).astype(np.uint32)
+    assert told(noise) == [
+        "None of the mistakes that mandelcl knows explains it: follow the first difference step by step."
+    ]
+
+
+def test_one_pixel_beside_a_mistake_makes_it_an_explanation_in_part() -> None:
+    yours = RIGHT[::-1].copy()
+    yours[4, 7] += 1
+    sentences = told(yours)
+    differing = int((yours != RIGHT).sum())
+    assert sentences[0].startswith("In part: The picture is upside down")
+    assert f"This explains {differing - 1} of the {differing} wrong pixels" in sentences[1]
+    assert "something else is wrong, too" in sentences[1]
+
+
+def test_a_mistake_in_half_of_the_picture_is_told_with_what_it_contradicts() -> None:
+    yours = RIGHT + 1
+    yours[: HEIGHT // 4] = RIGHT[: HEIGHT // 4]
+    sentences = told(yours)
+    assert sentences[0].startswith("In part: Every count is one too high")
+    assert f"would have {HEIGHT // 4 * WIDTH} other pixels wrong that are right" in sentences[1]
+
+
+def test_what_explains_less_than_half_is_not_told() -> None:
+    yours = np.random.default_rng(2).integers(0, CAP, RIGHT.shape).astype(np.uint32)
+    yours[: HEIGHT // 3] = RIGHT[: HEIGHT // 3] + 1
+    assert "None of the mistakes" in told(yours)[0]
+
+
+def test_unwritten_pixels_are_told_beside_another_mistake() -> None:
+    yours = np.where(RIGHT == CAP, 0, RIGHT)
+    yours[-2:] = NO_COUNT
+    sentences = told(yours)
+    assert sentences[0].startswith("60 of 660 pixels were never written (rows 20 to 21)")
+    assert sentences[1].startswith("Of the pixels that were written: Pixels whose orbit has not escaped have 0")
+
+
+def test_a_picture_that_cannot_tell_says_so() -> None:
+    inside = replace(JOB, view=View.centred(0, 0, 64, WIDTH, HEIGHT))  # every count is the cap
+    sentences = told(np.full(RIGHT.shape, CAP + 1), inside)
+    assert "others would give the same: " in sentences[-1]
+
+
+@pytest.mark.parametrize("stride", [HEIGHT, 32, 24, WIDTH - 1, WIDTH + 1])
+def test_strides(stride: int) -> None:
+    flat = np.full(RIGHT.size, NO_COUNT, np.uint32)
+    for row in range(HEIGHT):
+        part = flat[row * stride : row * stride + WIDTH]
+        part[:] = RIGHT[row, : part.size]
+    sentences = told(flat.reshape(RIGHT.shape))
+    assert sentences[0].startswith(f"A row begins {stride} words after the one before")
+
+
+def test_the_driver_is_suspected_where_only_long_orbits_are_wrong() -> None:
+    ended = np.where(RIGHT > 40, 40, RIGHT)
+    assert told(ended, loop_limit=40) == [
+        "This driver ends every loop after 40 turns, and all the wrong pixels need more: it is not your kernel's fault."
+        " Try a --cap below 40, or another device."
+    ]
+    yours = np.where(RIGHT >= 40, np.random.default_rng(3).integers(40, 59, RIGHT.shape), RIGHT)
+    assert "it may not be your kernel's fault" in told(yours, loop_limit=40)[0]
+    assert "driver" not in told(yours)[0]
+    assert "driver" not in " ".join(told(np.where(RIGHT >= 30, yours, RIGHT) + (RIGHT == 5), loop_limit=40))
+
+
+def test_a_sample_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence_module, "_SAMPLE_WORK", 500)
+    monkeypatch.setattr(evidence_module, "_WORK", 1000)
+    sentences = told(_moved())
+    assert "1 column to the right and 1 row down" in sentences[0]
+    assert sentences[1].startswith("This gives all of the ")
+    assert "pixels tested just as your kernel has it" in sentences[1]
+
+
+def test_a_sample_that_fits_is_tested_on_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence_module, "_SAMPLE_WORK", 500)
+    sentences = told(_moved())
+    assert sentences[1] == "This gives every pixel just as your kernel has it."
+    yours = _moved()
+    yours[HEIGHT // 2, WIDTH // 2] = 3  # inside, and perhaps in no sample
+    assert not any("every pixel" in sentence for sentence in told(yours))
+
+
+def _moved() -> Words:
+    """Return the counts of a kernel that counts columns and rows from 1."""
+    return least(JOB, np.arange(RIGHT.size), CAP, Variation(columns=1, rows=1)).reshape(RIGHT.shape)
+
+
+def test_the_first_difference() -> None:
+    yours = RIGHT.copy()
+    yours[3, 8] += 2
+    yours[9, 1] = 0
+    lines = first_difference(JOB, yours, RIGHT)
+    count = int(RIGHT[3, 8])
+    assert lines[0].startswith("2 of 660 pixels are wrong; the first is column 8 of row 3, c = ")
+    assert lines[1] == f"Its count is {count}; your kernel has {count + 2}."
+    steps = path(JOB, 3 * WIDTH + 8, 0, count)
+    assert steps[0][1:] == (0, 0, 0)
+    assert steps[count - 1][3] <= 4 < steps[count][3]
+    assert f"  z_{count} = " in lines[3]
+    assert lines[3].endswith("> 4: the count")
+    assert f"|z_{count}|² = {steps[count][3]!s} " in lines[3]
+
+
+def test_the_first_difference_of_other_kinds() -> None:
+    column, row = (int(place[0]) for place in np.nonzero(RIGHT.T == CAP))
+    for value, said in ((NO_COUNT, "wrote none"), (CAP + 5, "more than the cap"), (3, "has 3")):
+        yours = RIGHT.copy()
+        yours[row, column] = value
+        lines = first_difference(JOB, yours, RIGHT)
+        assert "the cap: the orbit does not escape before" in lines[1]
+        assert said in lines[1]
+    with pytest.raises(ValueError, match="no pixel differs"):
+        first_difference(JOB, RIGHT, RIGHT)
+
+
+def test_an_orbit_that_is_too_long_is_not_followed() -> None:
+    job = replace(JOB, iterations=100_000)
+    right = np.where(RIGHT == CAP, 100_000, RIGHT)
+    yours = np.where(RIGHT == CAP, 99_999, RIGHT)
+    assert "too many to follow here" in first_difference(job, yours, right)[-1]
+
+
+@pytest.mark.parametrize("rounding", ["separate", "fused"])
+@pytest.mark.parametrize("number", ["float", "double"])
+def test_replays_without_a_mistake_are_right(number: str, rounding: str) -> None:
+    job = replace(JOB, number=number, rounding=rounding)
+    assert np.array_equal(least(job, np.arange(RIGHT.size), CAP).reshape(RIGHT.shape), counts_of(job))
+
+
+def test_the_oracle_has_every_pixel() -> None:
+    oracle = Oracle(lambda: None)
+    counts, checked = oracle.counts(JOB)
+    assert np.array_equal(counts, RIGHT)
+    assert checked == "every pixel recomputed"
+    assert oracle.check(JOB, RIGHT, "0:0").ok
+    wrong = RIGHT.copy()
+    wrong[3, 3] += 1
+    assert (oracle.check(JOB, wrong, "0:0").ok, oracle.check(JOB, wrong, "0:0").differing) == (False, 1)
+
+
+def test_the_oracle_takes_our_counts_where_recomputing_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracle_module, "_MOST_S", 0)
+    oracle = Oracle(lambda: None)
+    with pytest.raises(DeviceError, match="nothing to compare it with"):
+        oracle.counts(JOB)
+    wrong = RIGHT.copy()
+    wrong[3, 3] += 1
+    assert not oracle.check(JOB, wrong, "0:0").ok
+    with pytest.raises(DeviceError, match="nothing to compare it with"):
+        oracle.counts(JOB)
+    assert oracle.check(JOB, RIGHT, "1:0").ok
+    counts, checked = oracle.counts(JOB)
+    assert np.array_equal(counts, RIGHT)
+    assert checked.startswith("every pixel, with ours on 1:0 (")
+
+
+def test_the_oracle_stops_when_it_is_told() -> None:
+    class Stop(Exception):  # noqa: N818 - it stands for being cancelled
+        pass
+
+    def stop() -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        Oracle(stop).counts(JOB)
