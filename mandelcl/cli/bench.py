@@ -1,11 +1,13 @@
 """`mandelcl bench`."""
 
+import sys
 from fractions import Fraction
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from mandelcl.cli import bench_run, bench_tables
+from mandelcl.cli import bench_kernel, bench_run, bench_tables
 from mandelcl.cli.options import device_option, trace_option
 from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
@@ -24,6 +26,9 @@ Examples:
   mandelcl bench devices --versus --json laptop.json
   mandelcl bench --merge laptop.json server.json --markdown both.md --plot both.png
   mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv --markdown then.md
+  mandelcl bench --example naive > mine.cl
+  mandelcl bench --kernel mine.cl
+  mandelcl bench --kernel naive --kernel strides --kernel vectors --number double --at seahorse-valley
 """,
 )
 @click.argument("names", nargs=-1, metavar="[STUDY | TABLE.json ...]")
@@ -31,7 +36,9 @@ Examples:
 @device_option
 @click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
 @click.option("--scale", default="1", metavar="S", help="Scale the sides of all pictures, as 1/8. [default: 1]")
-@click.option("--cap", type=click.IntRange(min=2), metavar="N", help="Limit all iteration caps to N.")
+@click.option(
+    "--cap", type=click.IntRange(min=2), metavar="N", help="Limit all iteration caps to N. [with --kernel: the cap]"
+)
 @click.option(
     "--patience",
     type=click.FloatRange(min=0, min_open=True),
@@ -49,6 +56,7 @@ Examples:
 @click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
 @click.option("--versus", is_flag=True, help="Say where the devices stand among those measured elsewhere.")
 @click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
+@bench_kernel.kernel_options
 def command(
     names: tuple[str, ...],
     listing: bool,
@@ -67,6 +75,7 @@ def command(
     merging: bool,
     versus: bool,
     wide: bool,
+    **own: Any,
 ) -> None:
     """Time the devices, and repeat published experiments.
 
@@ -79,7 +88,16 @@ def command(
 
     With --compare the exit code is 1 if anything is worse than in the older table. What only one of the tables has is
     listed, but is not worse. --trace records what the devices and the host did when, which takes a little time itself.
+
+    With --kernel a kernel of your own is run, in a process of its own, beside mandelcl's: compared in every pixel, its
+    first difference and its faults explained, and timed. docs/studies/your-kernel.md says what it is given and must do.
+    The exit code is 1 if its counts are wrong or it fails.
     """
+    kernels = bench_kernel.KernelOptions.of(**own)
+    if kernels.example is not None:
+        kernels.print_example()
+        return
+    kernels.require_sense(names)
     if listing:
         for name, summary in STUDIES.items():
             click.echo(f"{name:11} {summary}")
@@ -92,10 +110,10 @@ def command(
         files.check(None)
         bench_tables.merge(names, files, old_path, wide)
         return
-    chosen = _study(names)
     factor = parse_number(scale, "scale")
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
+    chosen = kernels.study(factor, cap) if kernels.kernel else _study(names)
     files.check(trace)
     pictures = bench_tables.checked_folder(chosen, folder)
     old = reading.read(old_path, chosen) if old_path is not None else None
@@ -103,18 +121,21 @@ def command(
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
         final = bench_run.measured(chosen, bench, devices, files, wide)
+    wrong = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
         bench_tables.place(final, base, wide)
     if old is not None:
         bench_tables.compare(old, final, wide)
     if not final.complete:
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
+    if wrong:
+        sys.exit(1)
 
 
 def _study(names: tuple[str, ...]) -> Study:
     """Return the study that is to be run."""
     if not names:
-        raise click.UsageError("name a STUDY; `mandelcl bench --list` lists them")
+        raise click.UsageError("name a STUDY, or a kernel with --kernel; `mandelcl bench --list` lists the studies")
     if len(names) > 1:
         raise click.UsageError("one STUDY at a time; to make one table of several files, add --merge")
     return find_study(names[0])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from mandelcl.files.paths import replacing
@@ -127,6 +128,7 @@ class Document:
         parts.append("\n".join("| " + " | ".join(line) + " |" for line in table))
         conclusions = [f"- {cells.markdown(line)}" for line in self.conclusions()]
         parts += ["\n".join(conclusions)] if conclusions else []
+        parts += self._explained()
         if self.study.published:
             parts += ["## Published", "\n".join(f"- {line}" for line in self.study.published)]
         notes = [*self.study.notes, *(cells.markdown(remark) for remark in self.remarks)]
@@ -142,6 +144,16 @@ class Document:
             if not self.sources:
                 raise
             return ["Nothing is concluded: the rows lack values that this study measures."]
+
+    def _explained(self) -> list[str]:
+        """Return a section about the rows that have an explanation; nothing where none has."""
+        parts = []
+        for row in self.rows:
+            if row.extra.get("explanation"):
+                error = f": {cells.markdown(row.error)}" if row.error else ""
+                parts.append(f"**{cells.markdown(row.case)}, {cells.markdown(row.device)}**{error}")
+                parts.append(indent(str(row.extra["explanation"]), "    "))  # code, whatever is in it
+        return ["## Explained", *parts] if parts else []
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return headings and lines of cells. Columns that no row fills are left out."""

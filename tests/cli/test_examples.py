@@ -34,13 +34,21 @@ def shell(page: str) -> str:
     return "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
+def one_device() -> str:
+    """Return the SPEC of a device, with double where there is one."""
+    from mandelcl.opencl.device import discover
+
+    return max(discover(), key=lambda device: (device.fp64, device.spec)).spec
+
+
 def small(arguments: list[str]) -> list[str]:
     """Return the arguments with a size of some ten pixels, or hardly any time; of two options the last counts."""
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
     if command == "bench" and not {"--list", "--merge"} & set(rest):
-        return [*arguments, "--scale", "1/1024", "--cap", "20", "--repeat", "1"]
+        device = ["--device", one_device()] if "--kernel" in rest else []  # a process for each kernel and device
+        return [*arguments, *device, "--scale", "1/1024", "--cap", "20", "--repeat", "1"]
     if command == "tune":
         return [*arguments, "--seconds", "0"]
     if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:
@@ -57,7 +65,7 @@ def small(arguments: list[str]) -> list[str]:
 
 
 def check(run: Run, folder: Path, arguments: list[str]) -> None:
-    """Run an example, small; a field or a table that no example before it has written is made first."""
+    """Run an example, small; a field, table or kernel that no example before it has written is made first."""
     for word in arguments[1:] if arguments[0] in ("compare", "recolour") else []:
         if word.endswith(".npz") and not (folder / word).exists():
             run("render", "--size", "32x18", "-o", word, "--quiet")
@@ -66,6 +74,9 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
         for word in takewhile(lambda word: word.endswith(".json"), tables):
             if not (folder / word).exists():
                 saved(folder / word, table(planted(), study=find_study("devices"), date=word))
+    for word in arguments[1:]:
+        if word.endswith(".cl"):
+            (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:
         return  # the example is for another machine; that its options parse is shown

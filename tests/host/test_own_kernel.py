@@ -1,5 +1,6 @@
 """The contract of a kernel of the user's own, and what is told about its faults, without a device."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -255,13 +256,21 @@ def test_what_oclgrind_says_is_explained() -> None:
     assert [(one.kind, one.place, one.items, one.line) for one in found] == [
         ("writes out of bounds", "at counts[20], 1 beyond the last", "(0, 4)", 2),
         ("reads out of bounds", "at counts[-2], below 0", "(3, 2)", 2),
-        ("races", "at counts[15]", "(15, 0) and (2, 1)", 2),
         ("uses a variable that has no value yet", "", "(5, 0)", 0),
+        ("races", "at counts[15]", "(15, 0) and (2, 1)", 2),
     ]
     lines = complaints.explained(found, MINE, 20)
     assert lines[0] == "mine.cl:2: `counts[0] = missing;` writes out of bounds; `counts` has the indices 0 to 19:"
     assert lines[1] == "  work-item (0, 4) at counts[20], 1 beyond the last"
-    assert lines[-2:] == ["mine.cl uses a variable that has no value yet:", "  work-item (5, 0)"]
+    assert lines[4:6] == ["mine.cl uses a variable that has no value yet:", "  work-item (5, 0)"]
+    assert lines[7] == "  work-item (15, 0) and (2, 1) at counts[15]"
+
+
+def test_the_order_of_what_oclgrind_says_does_not_matter() -> None:
+    blocks = re.split(r"\n(?=[A-Z])", _COMPLAINTS)
+    assert len(blocks) == 6
+    backward = "\n" + "\n".join(reversed(blocks))
+    assert complaints.complaints(backward, 20) == complaints.complaints(_COMPLAINTS, 20)
 
 
 def test_what_oclgrind_says_often_is_said_once() -> None:

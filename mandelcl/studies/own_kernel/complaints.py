@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 from mandelcl.studies.own_kernel.contract import KernelFile
 
+_KINDS = _WRITES, _READS, _NO_VALUE, _RACES = (
+    "writes out of bounds",
+    "reads out of bounds",
+    "uses a variable that has no value yet",
+    "races",
+)
 _MOST_PLACES = 4
 _BUFFER = 1 << 48  # Oclgrind numbers buffers in the upper 16 bits of an address, the first one with 1
 _BLOCK = re.compile(r"^(?=\S)", re.MULTILINE)
@@ -18,17 +24,24 @@ _LINE = re.compile(r"At line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One thing that Oclgrind saw: `kind`, where (`place`), by which work-items, in which line; 0 for no line."""
+    """One thing that Oclgrind saw: `kind`, where (`place`), by which work-items, in which line; 0 for no line.
+
+    `address` is that of the place, 0 where there is none.
+    """
 
     kind: str
     place: str
     items: str
     line: int
+    address: int = 0
 
 
 def complaints(log: str, counts: int) -> list[Complaint]:
-    """Return what Oclgrind wrote of a kernel's run, in its order; there are so many `counts`."""
-    return list(_read(log, counts))
+    """Return what Oclgrind wrote of a kernel's run; there are so many `counts`.
+
+    They are in an order of their own, the worst first: Oclgrind runs work-groups in several threads.
+    """
+    return sorted(_read(log, counts), key=lambda one: (_KINDS.index(one.kind), one.line, one.address, one.items))
 
 
 def _read(log: str, counts: int) -> Iterator[Complaint]:
@@ -38,12 +51,13 @@ def _read(log: str, counts: int) -> Iterator[Complaint]:
         where = items, int(line.group(1)) if line else 0
         if access:
             kind, _, space, address = access.groups()
-            yield Complaint(f"{kind}s out of bounds", _place(space, int(address, 16), counts), *where)
+            place = _place(space, int(address, 16), counts)
+            yield Complaint(_WRITES if kind == "write" else _READS, place, *where, int(address, 16))
         elif race:
             space, address = race.groups()
-            yield Complaint("races", _place(space, int(address, 16), counts), *where)
+            yield Complaint(_RACES, _place(space, int(address, 16), counts), *where, int(address, 16))
         elif _UNINITIALISED.search(block):
-            yield Complaint("uses a variable that has no value yet", "", *where)
+            yield Complaint(_NO_VALUE, "", *where)
 
 
 def explained(found: list[Complaint], kernel: KernelFile, counts: int) -> list[str]:
@@ -63,9 +77,9 @@ def explained(found: list[Complaint], kernel: KernelFile, counts: int) -> list[s
 
 
 def _of_kind(kind: str, counts: int) -> str:
-    if kind == "races":
+    if kind == _RACES:
         return "has several work-items write to the same place, so that it is chance which one is last"
-    if kind.endswith("out of bounds"):
+    if kind in (_WRITES, _READS):
         return f"{kind}; `counts` has the indices 0 to {counts - 1}"
     return kind
 

@@ -26,8 +26,8 @@ from mandelcl.words import Words
 from mandelcl.workers.dialogue import Dialogue
 
 _START_S = 120.0  # for a process to start, and a driver to load and to compile
-_SMALL_SIDE, _SMALL_CAP, _SMALL_S = 16, 16, 10.0
-_GRACE_S = 3.0  # copies, a driver that compiles at the first launch
+_SMALL_SIDE, _SMALL_CAP, _SMALL_S = 16, 16, 15.0
+_GRACE_S = 5.0  # copies, and a driver that compiles at the first launch
 
 
 @dataclass(frozen=True, slots=True)

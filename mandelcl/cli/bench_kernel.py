@@ -1,0 +1,171 @@
+"""`mandelcl bench --kernel`: the options of a kernel of the user's own, and what is printed about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from mandelcl.cli.options import JobOptions
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_size
+from mandelcl.job import Job
+from mandelcl.opencl import oclgrind
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.own_kernel import contract
+from mandelcl.studies.own_kernel.study import OwnKernels, failed, passed
+from mandelcl.studies.own_kernel.trial import Shape
+from mandelcl.studies.row import Row
+from mandelcl.studies.study import Study
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+# All of the set and not symmetrical, so that a picture upside down shows; no usual work-group divides the size.
+_CENTER, _ZOOM, _SIZE = ("-0.7", "0.2"), "4/3", "1001x751"
+
+_OPTIONS = (
+    click.option(
+        "--kernel",
+        multiple=True,
+        metavar="FILE.cl",
+        help=f"Run a kernel of your own, or an example: {', '.join(contract.EXAMPLES)}. May be repeated.",
+    ),
+    click.option("--example", type=click.Choice(contract.EXAMPLES), help="Print an example of a kernel, and end."),
+    click.option("--at", metavar="NAME", help="A named place. [with --kernel]"),
+    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
+    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
+    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [with --kernel]"),
+    click.option("--size", metavar="WxH", help=f"Width and height in pixels. [with --kernel; default: {_SIZE}]"),
+    click.option(
+        "--number",
+        type=click.Choice(["auto", "float", "double"]),
+        help="What `real` is. [with --kernel; default: float where that resolves the view]",
+    ),
+    click.option(
+        "--rounding",
+        type=click.Choice(["separate", "fused"]),
+        help="Whether the kernel uses fma. [with --kernel; default: separate]",
+    ),
+    click.option(
+        "--local",
+        metavar="CxR",
+        help=f"Work-items of a work-group. [with --kernel; default: {contract.LOCAL[0]}x{contract.LOCAL[1]}]",
+    ),
+    click.option("--items", metavar="CxR", help="Work-items in all. [with --kernel; default: one a pixel]"),
+    click.option("--check", is_flag=True, help="Run a small picture in Oclgrind as well. [with --kernel]"),
+)
+
+
+def kernel_options(function: _F) -> _F:
+    """Add the options of kernels of the user's own."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """The options as given; None, or nothing, for those left out."""
+
+    kernel: tuple[str, ...]
+    example: str | None
+    at: str | None
+    center: tuple[str, str] | None
+    zoom: str | None
+    region: tuple[str, str, str, str] | None
+    size: str | None
+    number: str | None
+    rounding: str | None
+    local: str | None
+    items: str | None
+    check_: bool
+
+    @classmethod
+    def of(cls, **values: Any) -> "KernelOptions":
+        """Return the options as click gives them."""
+        return cls(**{f"{name}_" if name == "check" else name: value for name, value in values.items()})
+
+    def print_example(self) -> None:
+        """Print the example that was asked for."""
+        assert self.example is not None
+        click.echo(contract.example(self.example), nl=False)
+
+    def require_sense(self, names: tuple[str, ...]) -> None:
+        """Raise click.UsageError for studies or tables beside a kernel, and for options that nothing here uses."""
+        if self.kernel and names:
+            raise click.UsageError(f"--kernel runs kernels of your own; leave {names[0]!r} out")
+        given = [
+            field.name.rstrip("_") for field in fields(self) if field.name != "kernel" and getattr(self, field.name)
+        ]
+        if given and not self.kernel:
+            raise click.UsageError(f"--{given[0]} goes with --kernel FILE.cl")
+
+    def study(self, scale: Fraction, cap: int | None) -> Study:
+        """Return the study of the kernels; raises FileError or InvalidInputError where the options make none."""
+        kernels = [contract.read_kernel(path) for path in self.kernel]
+        names = [kernel.name for kernel in kernels]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InvalidInputError(f"two kernels are called {twice}; give each file a name of its own")
+        return OwnKernels(kernels, self._job(scale, cap), self._shape(), self._simulator()).study()
+
+    def _job(self, scale: Fraction, cap: int | None) -> Job:
+        bench = Bench((), scale=scale)
+        size = "x".join(str(bench.side(side)) for side in parse_size(self.size or _SIZE))
+        center, zoom = self.center, self.zoom
+        if not (self.at or self.center or self.region or self.zoom):
+            center, zoom = _CENTER, _ZOOM
+        return JobOptions(
+            at=self.at,
+            center=center,
+            zoom=zoom,
+            region=self.region,
+            rotate=None,
+            like=None,
+            size=size,
+            iterations=cap,
+            escape_radius=None,
+            number=self.number or "auto",
+            rounding=self.rounding or "separate",
+            algorithm=None,
+            strict=False,
+            formula=None,
+            parameters={},
+        ).job(smooth=False)
+
+    def _shape(self) -> Shape:
+        form = "COLUMNSxROWS, like 16x16"
+        local, items = (
+            parse_size(text, what, form) if text is not None else None
+            for text, what in ((self.local, "work-group"), (self.items, "number of work-items"))
+        )
+        for size, option in ((local, "--local"), (items, "--items")):
+            if size is not None and not 0 < size[0] * size[1] < 1 << 31:
+                raise InvalidInputError(f"{option} {size[0]}x{size[1]} is no number of work-items to launch")
+        return Shape(local, items)
+
+    def _simulator(self) -> Path | None:
+        if not self.check_:
+            return None
+        found = oclgrind.library()
+        if found is None:
+            raise InvalidInputError(f"--check needs Oclgrind, which is not installed: {oclgrind.HOW_TO_INSTALL}")
+        return found
+
+
+def explain(rows: Sequence[Row]) -> bool:
+    """Print what is wrong with kernels, once for all devices with the same to say.
+
+    Returns whether anything is wrong, or no kernel could be run.
+    """
+    told: dict[tuple[str, str, str], list[Row]] = {}
+    for row in filter(failed, rows):
+        told.setdefault((row.case, row.error, str(row.extra["explanation"])), []).append(row)
+    for (case, error, explanation), same in told.items():
+        devices = ", ".join(f"{row.device} ({row.platform})" for row in same)
+        click.echo(f"\n{case} on {devices}{': ' + error if error else ' has wrong counts'}")
+        for line in explanation.splitlines():
+            click.echo(f"  {line}")
+    return bool(told) or not any(map(passed, rows))

@@ -1,0 +1,177 @@
+"""`mandelcl bench --kernel`: right and wrong kernels, faults, files, bad input."""
+
+import json
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.opencl import oclgrind
+from mandelcl.studies.own_kernel import contract
+from tests.cli.conftest import Run, refused, start, wait_for
+
+NAIVE = contract.example("naive")
+WRITE = "counts[row * width + column] = n;"
+TINY = ("--size", "45x31", "--cap", "30", "--repeat", "1")
+pytestmark = pytest.mark.usefixtures("usable")
+
+
+@pytest.fixture
+def spec() -> str:
+    """The SPEC of the last device with double, or of the last: one that compiles quickly here."""
+    from mandelcl.opencl.device import discover
+
+    return max(discover(), key=lambda found: (found.fp64, found.spec)).spec
+
+
+def bench(run: Run, spec: str, *arguments: str, code: int = 0) -> Any:
+    result = run("bench", *arguments, "--device", spec, *TINY)
+    assert result.code == code, result
+    return result
+
+
+def test_examples_are_printed(run: Run) -> None:
+    for name in contract.EXAMPLES:
+        result = run("bench", "--example", name)
+        assert (result.code, result.out, result.err) == (0, contract.example(name), "")
+
+
+def test_a_right_kernel(run: Run, spec: str, folder: Path) -> None:
+    (folder / "mine.cl").write_text(NAIVE, encoding="utf-8")
+    files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
+    result = bench(run, spec, "--kernel", "mine.cl", *files)
+    table = json.loads((folder / "t.json").read_text(encoding="utf-8"))
+    assert (table["study"], table["title"]) == ("kernel", "mine.cl beside ours: 45x31, cap 30")
+    ours, mine = table["rows"]
+    assert (ours["case"], mine["case"]) == ("ours", "mine.cl")
+    assert ours["validation"] == mine["validation"] == "ok"
+    assert mine["extra"]["speed"] > 0
+    assert (mine["extra"]["number"], mine["extra"]["rounding"], mine["extra"]["local"]) == ("float", "separate", "8x8")
+    assert len(result.out.splitlines()) == 2 + 2
+    assert "## Explained" not in (folder / "t.md").read_text(encoding="utf-8")
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.cl", "t.csv", "t.json", "t.md"]
+
+
+def test_a_wrong_kernel(run: Run, spec: str, folder: Path) -> None:
+    wrong = NAIVE.replace(WRITE, "counts[row * width + width - 1 - column] = n;")
+    (folder / "wrong.cl").write_text(wrong, encoding="utf-8")
+    result = bench(run, spec, "--kernel", "naive", "--kernel", "wrong.cl", "--markdown", "t.md", code=1)
+    assert "WRONG: " in result.out
+    told = result.out.partition("\nwrong.cl on ")[2]
+    assert " has wrong counts\n" in told
+    assert "pixels are wrong; the first is column " in told
+    assert re.search(r"z_\d+ = .*\|z_\d+\|² = ", told)
+    assert "The picture is mirrored" in told
+    assert "This gives every pixel just as your kernel has it." in told
+    assert "naive.cl on" not in result.out
+    assert "The picture is mirrored" in (folder / "t.md").read_text(encoding="utf-8")
+
+
+def test_a_kernel_that_does_not_build(run: Run, spec: str, folder: Path) -> None:
+    (folder / "mine.cl").write_text("kernel void mandelbrot(global uint *counts) { counts[0] = nothing; }\n")
+    result = bench(run, spec, "--kernel", "mine.cl", "--json", "t.json", code=1)
+    assert "mine.cl on " in result.out
+    assert "does not build: " in result.out
+    assert "nothing" in result.out.partition("does not build: ")[2]
+    ours, mine = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]
+    assert ours["validation"] == "ok"
+    assert (mine["extra"]["fault"], mine["validation"], mine["kernel_s"]) == ("build", "", None)
+
+
+def test_views_numbers_and_groups(run: Run, spec: str, folder: Path) -> None:
+    for arguments, number, local in (
+        (("--at", "seahorse-valley", "--rounding", "separate"), "float", "8x8"),
+        (("--center", "-0.75", "0.1", "--zoom", "1e9"), "double", "8x8"),
+        (("--region", "-2", "1", "-1", "1", "--size", "48x32", "--local", "4x2", "--items", "48x32"), "float", "4x2"),
+        (("--number", "double", "--scale", "1/3"), "double", "8x8"),
+    ):
+        result = run("bench", "--kernel", "naive", "--device", spec, *TINY, *arguments, "--json", "t.json")
+        if number == "double" and "no double" in result.err:
+            continue
+        assert result.code == 0, result
+        mine = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"][1]
+        assert (mine["extra"]["number"], mine["extra"]["local"]) == (number, local)
+
+
+def test_bad_input(run: Run, folder: Path) -> None:
+    (folder / "folder").mkdir()
+    (folder / "binary.cl").write_bytes(b"\x7fELF\0\0")
+    (folder / "latin.cl").write_bytes(b"// \xe9\n")
+    (folder / "huge.cl").write_text("// long\n" * 100_000, encoding="utf-8")
+    (folder / "a.cl").write_text(NAIVE, encoding="utf-8")
+    (folder / "folder" / "a.cl").write_text(NAIVE, encoding="utf-8")
+    naive = ("--kernel", "naive")
+    for arguments, why in {
+        ("--kernel", "none.cl"): "cannot read the kernel none.cl: No such file",
+        ("--kernel", "folder"): "cannot read the kernel folder: Is a directory",
+        ("--kernel", ""): "cannot read the kernel",
+        ("--kernel", "binary.cl"): "it is not a text",
+        ("--kernel", "latin.cl"): "not a text in UTF-8",
+        ("--kernel", "huge.cl"): "more than 256 KiB",
+        ("--kernel", "a.cl", "--kernel", "folder/a.cl"): "two kernels are called a.cl",
+        (*naive, "--size", "wide"): "size 'wide' is not WIDTHxHEIGHT",
+        (*naive, "--local", "8"): "work-group '8' is not COLUMNSxROWS",
+        (*naive, "--local", "0x8"): "--local 0x8 is no number of work-items",
+        (*naive, "--items", "99999x99999"): "--items 99999x99999 is no number of work-items",
+        (*naive, "--at", "nowhere"): "unknown place 'nowhere'",
+        (*naive, "--center", "x", "0", "--zoom", "1"): "center 'x' is not a number",
+        (*naive, "--region", "-2", "1", "-1", "1"): "does not fill 1001x751",
+        (*naive, "--size", "9000x9000"): "8192x4096",
+        (*naive, "--cap", "1000001"): "the cap may be at most 1000000",
+        (*naive, "--center", "0", "0", "--zoom", "1e30"): "neither resolves this view",
+        (*naive, "--device", "nothing-like-it"): "no device matches",
+        (*naive, "--json", "no/such.json"): "no folder",
+    }.items():
+        assert why in refused(run, folder, "bench", *arguments)
+
+
+def test_wrong_usage(run: Run, folder: Path) -> None:
+    for arguments, why in {
+        ("devices", "--kernel", "naive"): "leave 'devices' out",
+        ("devices", "--size", "8x8"): "--size goes with --kernel",
+        ("devices", "--check"): "--check goes with --kernel",
+        ("--local", "8x8"): "--local goes with --kernel",
+        ("--kernel", "naive", "--number", "fp128"): "'fp128' is not one of",
+        ("--kernel", "naive", "--cap", "0"): "--cap",
+        ("--kernel", "naive", "--center", "0", "0"): "--center needs --zoom",
+        ("--kernel", "naive", "--at", "fern", "--center", "0", "0"): "--at and --center",
+        ("--example", "best"): "'best' is not one of",
+    }.items():
+        assert why in refused(run, folder, "bench", *arguments, code=2)
+
+
+def test_without_oclgrind_check_says_what_to_install(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oclgrind, "library", lambda: None)
+    line = refused(run, folder, "bench", "--kernel", "naive", "--check")
+    assert "--check needs Oclgrind, which is not installed: on Debian and Ubuntu `apt install oclgrind`" in line
+
+
+def test_check(run: Run, spec: str, folder: Path) -> None:
+    if oclgrind.library() is None:
+        pytest.skip("Oclgrind is not installed")
+    (folder / "mine.cl").write_text(NAIVE.replace(WRITE, "counts[row * width + column + 1] = n;"), encoding="utf-8")
+    result = bench(run, spec, "--kernel", "mine.cl", "--check", code=1)
+    assert "writes out of bounds: 1 word beside the counts, first counts[1395]" in result.out
+    assert "mine.cl, checked on Oclgrind Simulator (Oclgrind): Oclgrind: mine.cl:15: `counts[" in result.out
+    assert "at counts[1073], 1 beyond the last" in result.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+def test_an_interrupt_ends_a_hanging_kernel_and_keeps_what_was_measured(spec: str, folder: Path) -> None:
+    hanging = NAIVE.replace("    n++;\n", "").replace("n < cap && ", "")
+    (folder / "mine.cl").write_text(hanging, encoding="utf-8")
+    arguments = ("--kernel", "mine.cl", "--device", spec, *TINY, "--json", "t.json")
+    process = start("bench", *arguments, cwd=folder)
+    wait_for(folder / "t.json", process)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    assert "Traceback" not in err
+    found = json.loads((folder / "t.json").read_text(encoding="utf-8"))
+    assert (found["complete"], found["rows"][0]["case"]) == (False, "ours")
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.cl", "t.json"]

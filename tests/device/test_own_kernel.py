@@ -1,0 +1,261 @@
+"""Kernels of the user's own: the examples are exact, and each planted mistake and fault is explained."""
+
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mandelcl.engine import selftest
+from mandelcl.job import Job
+from mandelcl.numbers import by_name
+from mandelcl.opencl import oclgrind
+from mandelcl.opencl.device import Device
+from mandelcl.studies import plots
+from mandelcl.studies.bench import Bench
+from mandelcl.studies.document import Document
+from mandelcl.studies.own_kernel import contract
+from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
+from mandelcl.studies.own_kernel.diagnosis import diagnosis
+from mandelcl.studies.own_kernel.evidence import Evidence
+from mandelcl.studies.own_kernel.faults import KernelFaultError, Overrun
+from mandelcl.studies.own_kernel.measuring import simulated
+from mandelcl.studies.own_kernel.study import OwnKernels
+from mandelcl.studies.own_kernel.trial import Shape, Trial
+from mandelcl.studies.own_kernel.worker import RunTask
+from mandelcl.studies.row import Row
+from mandelcl.studies.timing import TimingSample
+from mandelcl.view import View
+from tests.device import planted
+from tests.device.planted import NAIVE, Planted, built_here, counts_of, run_here
+from tests.device.targets import devices as found_devices
+from tests.device.targets import expected
+
+# Sizes that no work-group divides, of one pixel, of less than a vector; caps around a stride.
+PICTURES = (
+    (planted.WHOLE, 150),
+    (planted.CHAOS, 333),
+    (View.centred(Fraction("-0.7"), Fraction("0.2"), Fraction(4, 3), 3, 50), 17),
+    (View.centred(Fraction("-0.1"), Fraction("0.7"), Fraction(4, 3), 1, 1), 16),
+    *((planted.SMALL, cap) for cap in (1, 7, 8, 9, 16)),
+)
+
+
+def own(text: str, name: str = "mine.cl") -> KernelFile:
+    return KernelFile(name, text)
+
+
+def replaced(old: str, new: str) -> KernelFile:
+    assert NAIVE.count(old) == 1
+    return own(NAIVE.replace(old, new))
+
+
+def trial(device: Device, kernel: KernelFile, number: str = "float", patience: float = 30.0) -> Trial:
+    return Trial(kernel, device.spec, by_name(number), patience, lambda: None)
+
+
+@pytest.fixture(scope="module")
+def best() -> Device:
+    """A device with double, where there is one, that compiles quickly: the last of these."""
+    every = [found for parameter in found_devices() if isinstance(found := parameter.values[0], Device)]
+    if not every:
+        pytest.skip("no OpenCL device")
+    return max(every, key=lambda device: (device.fp64, device.spec))
+
+
+@pytest.mark.parametrize("number", ["float", "double"])
+@pytest.mark.parametrize("name", contract.EXAMPLES)
+def test_examples_are_exact(device: Device, name: str, number: str) -> None:
+    if number == "double" and not device.fp64:
+        pytest.skip("no double precision")
+    built = built_here(device, contract.example(name), number)
+    for view, cap in PICTURES:
+        job = Job(view, cap, number=number, rounding="separate")
+        running = run_here(built, job)
+        assert not running.overrun
+        assert np.array_equal(counts_of(running, job), expected(job)), (view, cap)
+
+
+def check_planted(device: Device, case: Planted) -> None:
+    job, right = case.job, expected(case.job)
+    running = run_here(built_here(device, case.text, case.number), job)
+    counts = counts_of(running, job)
+    assert (counts != right).any(), "the mistake does not show here"
+    evidence = Evidence(job, counts, right, contract.launched((job.view.width, job.view.height), (8, 8)))
+    sentences = diagnosis(evidence)
+    assert case.said in sentences[0], sentences
+    assert bool(running.overrun) == (case.name == "no bounds")
+
+
+@pytest.mark.parametrize("case", planted.SINGLE, ids=lambda case: case.name)
+def test_each_planted_mistake_is_named(best: Device, case: Planted) -> None:
+    check_planted(best, case)
+
+
+@pytest.mark.parametrize("case", planted.DOUBLES, ids=lambda case: case.name)
+def test_each_planted_mistake_with_double_is_named(best: Device, case: Planted) -> None:
+    if not best.fp64:
+        pytest.skip("no double precision")
+    check_planted(best, case)
+
+
+@pytest.mark.parametrize("name", ["upside down", "too late", "no bounds", "new x"])
+def test_planted_mistakes_are_named_on_each_device(device: Device, name: str) -> None:
+    check_planted(device, next(case for case in planted.SINGLE if case.name == name))
+
+
+def test_a_kernel_is_timed_beside_ours_and_a_wrong_one_is_told(device: Device, tmp_path: Path) -> None:
+    wrong = own(planted.PLACES[0].text, "wrong.cl")
+    job = Job(planted.WHOLE, 150, number="float", rounding="separate")
+    study = OwnKernels((read_kernel("naive"), wrong), job, Shape()).study()
+    rows = list(study.run(Bench([device], repeat=2, patience=30)))
+    assert [row.case for row in rows] == ["ours", "naive.cl", "wrong.cl"]
+    assert [row.validation for row in rows] == ["ok", "ok", "WRONG"]
+    assert [row.differing_pixels == 0 for row in rows] == [True, True, False]
+    for row in rows:
+        assert row.checked == "every pixel recomputed"
+        assert row.kernel_s is not None
+        assert row.samples >= 2
+    assert rows[0].kernel_s is not None
+    assert rows[1].kernel_s is not None
+    assert rows[1].extra["speed"] == pytest.approx(rows[0].kernel_s.median / rows[1].kernel_s.median)
+    assert "The picture is upside down" in str(rows[2].extra["explanation"])
+    document = Document(study, rows, "test", "2026-01-01", "0.0")
+    assert "## Explained\n\n**wrong.cl" in document.to_markdown()
+    pytest.importorskip("matplotlib")
+    plots.save(study, document.as_dict()["rows"], tmp_path / "plot.png")
+
+
+def test_what_does_not_build_is_told_with_the_lines_of_its_file(device: Device) -> None:
+    text = NAIVE.replace(planted.IMAGINARY, "2 * x * y + imaginary")
+    line = next(k for k, line in enumerate(text.splitlines(), 1) if "imaginary" in line)
+    with pytest.raises(KernelFaultError, match="does not build") as fault, trial(device, own(text)):
+        pass
+    assert fault.value.kind == "build"
+    assert f"mine.cl:{line}" in str(fault.value)
+    assert "imaginary" in "\n".join(fault.value.explanation)
+    assert "clBuildProgram" not in "\n".join(fault.value.explanation)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("void mandelbrot", "void mandel", "has no kernel `mandelbrot`; it has `mandel`"),
+        ("global uint *counts", "global float *counts", "parameter 1 is `global float* counts`, the contract has"),
+    ],
+)
+def test_another_signature_is_told(device: Device, old: str, new: str, why: str) -> None:
+    with pytest.raises(KernelFaultError) as fault, trial(device, replaced(old, new)):
+        pass
+    assert why in str(fault.value)
+    assert contract.SIGNATURE in "\n".join(fault.value.explanation)
+
+
+def test_a_hanging_kernel_is_stopped(device: Device) -> None:
+    if selftest.result(device, by_name("float"), "separate").loop_limit:
+        pytest.skip("its driver ends every loop by itself")
+    job = Job(planted.SMALL, 50, number="float", rounding="separate")
+    with trial(device, replaced(planted.GROW, ""), patience=1.0) as process:
+        task, began = process.task(job, Shape()), time.monotonic()
+        with pytest.raises(KernelFaultError, match="did not end within 1 s and was stopped, with 16x16") as fault:
+            process.run(task)
+    assert fault.value.kind == "hang"
+    assert time.monotonic() - began < 15
+    with trial(device, own(NAIVE)) as process:  # nothing else is lost: the device still works
+        counts, _ = process.run(process.task(job, Shape()))
+    assert np.array_equal(counts, expected(job))
+
+
+def test_a_kernel_that_ends_its_process_is_told(device: Device) -> None:
+    far = replaced(planted.WRITE, "counts[(ulong)row * 40000000000ul + column * 40000000ul] = n;")
+    job = Job(planted.WHOLE, 50, number="float", rounding="separate")
+    with trial(device, far) as process:
+        task = process.task(job, Shape())
+        if device.type != "cpu":
+            pytest.skip("a GPU may report an error instead, or lose the writes")
+        with pytest.raises(KernelFaultError, match="its process ended: ") as fault:
+            process.run(task)
+        assert fault.value.kind == "crash"
+
+
+@pytest.mark.parametrize(
+    ("index", "first"),
+    [("row * width + column + 7", 2623), ("(int)(row * width + column) - 5", -5)],
+)
+def test_writes_beside_the_counts_are_seen(device: Device, index: str, first: int) -> None:
+    job = Job(planted.WHOLE, 50, number="float", rounding="separate")
+    running = run_here(built_here(device, NAIVE.replace(planted.WRITE, f"counts[{index}] = n;"), "float"), job)
+    runs = [*running.overrun.before, *running.overrun.after]
+    assert runs == [(first, abs(first) if first < 0 else 7)]
+
+
+def test_a_local_size_of_its_own(device: Device) -> None:
+    required = own("__attribute__((reqd_work_group_size(4, 2, 1)))\n" + NAIVE.partition("*/\n")[2])
+    job = Job(planted.SMALL, 20, number="float", rounding="separate")
+    with trial(device, required) as process:
+        task = process.task(job, Shape())
+        assert task.local == (4, 2)
+        counts, overrun = process.run(task)
+        with pytest.raises(KernelFaultError, match="work-groups of 4x2x1"):
+            process.task(job, Shape(local=(8, 8)))
+    assert not overrun
+    assert np.array_equal(counts, expected(job))
+
+
+def test_too_large_a_work_group_is_told(best: Device) -> None:
+    job = Job(planted.SMALL, 20, number="float", rounding="separate")
+    with trial(best, own(NAIVE)) as process, pytest.raises(KernelFaultError, match="give a smaller --local"):
+        process.task(job, Shape(local=(1 << 14, 1 << 10)))
+
+
+def test_no_run_sees_what_the_one_before_has_left(best: Device) -> None:
+    drifting = "if (counts[row * width + column] != 0xFFFFFFFFu) n++; counts[row * width + column] = n;"
+    job = Job(planted.SMALL, 20, number="float", rounding="separate")
+    with trial(best, replaced(planted.WRITE, drifting)) as process:
+        task = process.task(job, Shape())
+        counts, _ = process.run(task)
+        _, same, _ = process.time(task, 2)
+    assert np.array_equal(counts, expected(job))
+    assert same
+
+
+def test_counts_that_change_from_run_to_run_are_told(best: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = Trial.time
+
+    def changing(self: Trial, task: RunTask, repeat: int) -> tuple[list[TimingSample], bool, Overrun]:
+        samples, _, overrun = timed(self, task, repeat)
+        return samples, False, overrun
+
+    monkeypatch.setattr(Trial, "time", changing)
+    job = Job(planted.SMALL, 20, number="float", rounding="separate")
+    _, row = OwnKernels((own(NAIVE),), job, Shape()).study().run(Bench([best], repeat=1))
+    assert row.validation == "WRONG"
+    assert "change from run to run" in str(row.extra["explanation"])
+
+
+def in_oclgrind(kernel: KernelFile) -> Row:
+    library = oclgrind.library()
+    if library is None:
+        pytest.skip("Oclgrind is not installed")
+    job = Job(planted.WHOLE, 20, number="float", rounding="separate")
+    return simulated(Bench([], repeat=1), kernel, job, Shape(), library)
+
+
+def test_oclgrind_has_nothing_against_a_right_kernel(exercised: list[str]) -> None:
+    row = in_oclgrind(own(NAIVE))
+    exercised.append(f"{row.platform}|{row.device}, driver {row.driver}")
+    assert (row.error, row.validation, row.differing_pixels) == ("", "ok", 0)
+
+
+def test_oclgrind_is_explained(exercised: list[str]) -> None:
+    row = in_oclgrind(replaced(planted.BOUNDS, ""))
+    exercised.append(f"{row.platform}|{row.device}, driver {row.driver}")
+    line = next(k for k, text in enumerate(NAIVE.splitlines(), 1) if planted.WRITE in text)
+    assert f"Oclgrind: mine.cl:{line}: `{planted.WRITE}` writes out of bounds" in row.error
+    assert "work-item (0, 29) at counts[1073], 1 beyond the last" in str(row.extra["explanation"])
+
+
+def test_oclgrind_builds_with_the_lines_of_the_file() -> None:
+    row = in_oclgrind(own("\nkernel void mandelbrot(global uint *counts) {\n  counts[0] = missing;\n}\n"))
+    assert "does not build: mine.cl:3" in row.error
