@@ -40,10 +40,13 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         (written, "kernel, as the coursework writes it", _WRITTEN),
         (kernel, "kernel, mandelcl's", _KERNELS),
     ):
+        axes.set_title(what, fontsize="small")
+        if not axes.lines:  # nothing of this was measured
+            continue
         for name, style in styles.items():
             axes.plot([], [], style, color="black", markersize=3, label=name)
         axes.legend(fontsize="x-small")
-        plots.logarithmic(axes, "pixels a side", f"seconds, {what}", sizes)
+        plots.logarithmic(axes, "pixels a side", "seconds", sizes)
     plots.key(figure, rows, {})
 
 

@@ -12,7 +12,17 @@ import pytest
 
 from mandelcl.errors import CancelledError, DeviceError
 from mandelcl.opencl.device import Device, Event
-from mandelcl.studies import STUDIES, find_study, hpc_published, jobs, native, plots, workgroup
+from mandelcl.studies import (
+    STUDIES,
+    find_study,
+    hpc_published,
+    jobs,
+    native,
+    plots,
+    scaling_devices,
+    scaling_native,
+    workgroup,
+)
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row
@@ -46,9 +56,11 @@ def tiny(*devices: Device) -> Bench:
 
 
 @pytest.fixture(autouse=True)
-def fewer_work_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The study of work-groups takes 4 of them, not 25."""
+def fewer_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study of work-groups takes 4 of them, not 25, and that of schedules a chunk or two."""
     monkeypatch.setattr(workgroup, "SIDES", (1, 16))
+    monkeypatch.setattr(scaling_devices, "_CHUNKS", (3,))
+    monkeypatch.setattr(scaling_native, "_CHUNKS", (16,))
 
 
 @pytest.fixture(scope="module")
