@@ -15,9 +15,10 @@
 // Each of D = FIXED_DIGITS roundings costs at most half a unit of the last digit, and so does each of the D - 1 products
 // (pairs of them, in x') in the first dropped column; what is below that is less than 2^-40 units. So
 //     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128. Seen: 1.45 there, 7.5 with 22 digits.
+// z^3 + c is z^2 = u + v i as above and, each product and sum on its own, u x + (-v y + cx), u y + (v x + cy).
 //
 // Range. R <= 2.3 up to 4 words (|z|^2 + |c| < 8), R <= 5 above (< 32): then every orbit is exact up to and including
-// its first z outside. |c| < 2^15. Where an orbit that has left goes from there is not defined; where steps are not tested
+// its first z outside. z^3 + c: |z|^3 + |c| below the same bounds, so no R up to 4 words, R <= 3 above. |c| < 2^15. Where an orbit that has left goes from there is not defined; where steps are not tested
 // one by one, it stays outside. Colouring to a larger radius goes on in float.
 #if NUMBER_WORDS < 2 || NUMBER_WORDS > 32
 #error "number_fixed: NUMBER_WORDS must be 2 to 32"
@@ -204,6 +205,15 @@ static number_complex number_square_add(number_complex z, number_complex c) {
   return fixed_hold(z, next);
 }
 
+// z^3 + c, by way of z^2.
+static number_complex number_cube_add(number_complex z, number_complex c) {
+  const number_complex square = number_square_add(z, number_zero());
+  number_complex next;
+  next.re = number_multiply_add(square.re, z.re, number_multiply_add(number_negate(square.im), z.im, c.re));
+  next.im = number_multiply_add(square.re, z.im, number_multiply_add(square.im, z.re, c.im));
+  return fixed_hold(z, next);
+}
+
 // |z|^2 > R^2, where |z|^2 is the columns of both squares that a step would keep, without any rounding.
 static int_lanes number_outside(number_complex z, number_real radius_squared) {
   return fixed_outside(z, radius_squared);
@@ -254,6 +264,12 @@ static number_far number_far_keep(number_far z, number_far other, int_lanes mask
 
 static number_far number_far_square_add(number_far z, number_far c) {
   number_far next = {(z.re * z.re - z.im * z.im) + c.re, (z.re + z.re) * z.im + c.im};
+  return next;
+}
+
+static number_far number_far_cube_add(number_far z, number_far c) {
+  const number_far square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
+  number_far next = {(square.re * z.re - square.im * z.im) + c.re, (square.re * z.im + square.im * z.re) + c.im};
   return next;
 }
 

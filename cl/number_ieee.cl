@@ -80,6 +80,19 @@ static number_complex number_square_add(number_complex z, number_complex c) {
   return next;
 }
 
+/* z³ + c, by way of z². */
+static number_complex number_cube_add(number_complex z, number_complex c) {
+#if ROUNDING_FUSED
+  const number_complex square = {fma(z.re, z.re, -(z.im * z.im)), (z.re + z.re) * z.im};
+  number_complex next = {fma(square.re, z.re, fma(-square.im, z.im, c.re)),
+                         fma(square.re, z.im, fma(square.im, z.re, c.im))};
+#else
+  const number_complex square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
+  number_complex next = {(square.re * z.re - square.im * z.im) + c.re, (square.re * z.im + square.im * z.re) + c.im};
+#endif
+  return next;
+}
+
 static number_real number_norm_squared(number_complex z) {
   return number_multiply_add(z.re, z.re, z.im * z.im);
 }
@@ -118,6 +131,10 @@ static number_far number_far_keep(number_far z, number_far other, int_lanes mask
 
 static number_far number_far_square_add(number_far z, number_far c) {
   return number_square_add(z, c);
+}
+
+static number_far number_far_cube_add(number_far z, number_far c) {
+  return number_cube_add(z, c);
 }
 
 static int_lanes number_far_outside(number_far z) {

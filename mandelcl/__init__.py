@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         NoDeviceError,
     )
     from mandelcl.field import Field
-    from mandelcl.formulas import MANDELBROT, BurningShip, Julia
+    from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
     from mandelcl.rendering.render import render
@@ -55,6 +55,7 @@ __all__ = [
     "Julia",
     "Lattice",
     "MandelclError",
+    "Multibrot3",
     "NoDeviceError",
     "Palette",
     "Progress",
@@ -82,7 +83,7 @@ _HOMES = {
         "NoDeviceError",
     ),
     "field": ("Field",),
-    "formulas": ("MANDELBROT", "BurningShip", "Julia"),
+    "formulas": ("MANDELBROT", "BurningShip", "Julia", "Multibrot3"),
     "job": ("Job",),
     "lattice": ("Lattice",),
     "rendering.render": ("render",),

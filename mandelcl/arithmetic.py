@@ -44,5 +44,8 @@ class Arithmetic(Protocol):
     def square_add(self, z: Complex, c: Complex) -> Complex:
         """Return z² + c, in the order of operations that is the number's own."""
 
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z³ + c, by way of z², in the order of operations that is the number's own."""
+
     def outside(self, z: Complex, radius_squared: Real) -> Any:
         """Return whether not |z|² ≤ R²."""

@@ -204,7 +204,7 @@ def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
     if least <= 4:
         if radius_squared < LEAST_RADIUS_SQUARED:
             raise InvalidInputError(
-                "the escape radius must be at least 2: from less, an orbit may come back even in exact arithmetic"
+                "the escape radius must be at least 2: from less, an orbit of most formulas may come back"
             )
     elif radius_squared < least:
         raise InvalidInputError(

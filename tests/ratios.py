@@ -40,3 +40,7 @@ class Ratios:
 
     def square_add(self, z: Complex, c: Complex) -> Complex:
         return z[0] * z[0] - z[1] * z[1] + c[0], 2 * z[0] * z[1] + c[1]
+
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        x, y = z
+        return x**3 - 3 * x * y**2 + c[0], 3 * x**2 * y - y**3 + c[1]

@@ -18,7 +18,7 @@ _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² an
 
 def bounds(job: Job) -> npt.NDArray[np.float32]:
     """Return the kernel's prove_bounds, in its order, each rounded to the side on which proofs stay valid."""
-    errors = by_name(job.number).error_bounds(job.view, job.radius_squared, job.rounding)
+    errors = by_name(job.number).error_bounds(job.view, job.formula.degree, job.radius_squared, job.rounding)
     radius = root_below(job.radius_squared)
     return np.array(
         (

@@ -31,6 +31,7 @@ Examples:
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --at lightning --rotate 30 -o turned.png
+  mandelcl render --formula multibrot-3 --palette ember -o cubic.png
   mandelcl render --like set.png --device cpu --json
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png

@@ -23,7 +23,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
     defines |= {
         "LATTICE_UPRIGHT": int(job.view.lattice.is_upright),
-        "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit())),
+        "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit(job.formula.degree))),
         "RESULT_WORDS": job.words,
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),

@@ -9,7 +9,7 @@ from mandelcl.engine import selftest
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import NumberFormat, by_name, candidates
+from mandelcl.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, candidates, fixed
 from mandelcl.opencl.device import Device, discover
 
 # Devices, or SPECs as on the command line; none for the fastest.
@@ -163,9 +163,12 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
     """
     if job.number != "auto":
         number = by_name(job.number)
-        beyond = number.cannot_hold(job.view) or _beyond(number, job)
+        beyond = number.cannot_hold(job.view)
         if beyond:
             raise InvalidInputError(f"{beyond}; choose another --number or view")
+        beyond = _beyond(number, job)
+        if beyond:
+            raise InvalidInputError(f"{beyond}; choose {_able(job)}")
         if job.rounding not in ("auto", *number.roundings):
             raise InvalidInputError(
                 f"{number.name} has no rounding {job.rounding!r}; it has {', '.join(number.roundings)}"
@@ -190,9 +193,20 @@ def _beyond(number: NumberFormat, job: Job) -> str | None:
     if largest is not None and job.radius_squared > largest:
         return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
     reach = number.step_reach
-    if reach is not None and job.radius_squared + job.formula.largest_constant(job.radius_squared) >= reach:
-        return f"{number.name} holds |z|² + |c| below {reach}, which this constant and escape radius exceed"
+    if reach is not None and job.formula.largest_step(job.radius_squared) >= reach:
+        power = f"|z|{'⁰¹²³⁴⁵⁶⁷⁸⁹'[job.formula.degree]}"
+        given = "escape radius" if job.formula.constant is None else "constant and escape radius"
+        return f"{number.name} holds {power} + |c| below {reach}, which {job.formula.name} exceeds with this {given}"
     return None
+
+
+def _able(job: Job) -> str:
+    """Return the names of the numbers that can iterate a job's formula to its radius, as a choice in words."""
+    native = [number.name for number in NUMBERS.values() if number.is_native and _beyond(number, job) is None]
+    widths = [words for words in range(LEAST_WORDS, MOST_WORDS + 1) if _beyond(fixed(words), job) is None]
+    if widths:
+        native.append(f"fixed:{widths[0]} to fixed:{widths[-1]}")
+    return " or ".join([", ".join(native[:-1]), native[-1]]) if len(native) > 1 else native[0]
 
 
 def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.SelfTestResult]:

@@ -86,7 +86,7 @@ class Program:
         """
         if not self.execution.loop_limit:
             return self.strides
-        loops = 2 * self.variant.stride * self.number.loops_per_step + 4
+        loops = 2 * self.variant.stride * self.number.loops_per_step(self.job.formula.degree) + 4
         return max(1, self.execution.loop_limit // loops)
 
     @property

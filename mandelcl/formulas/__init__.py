@@ -13,6 +13,7 @@ from mandelcl.formulas.burning_ship import BurningShip
 from mandelcl.formulas.formula import Formula, FromText
 from mandelcl.formulas.julia import Julia
 from mandelcl.formulas.mandelbrot import Mandelbrot
+from mandelcl.formulas.multibrot_3 import Multibrot3
 
 __all__ = [
     "FORMULAS",
@@ -20,6 +21,7 @@ __all__ = [
     "BurningShip",
     "Formula",
     "Julia",
+    "Multibrot3",
     "formula_class",
     "formula_from_json",
     "formula_named",
@@ -27,7 +29,7 @@ __all__ = [
 
 MANDELBROT = Mandelbrot()
 FORMULAS: Mapping[str, type[Formula]] = MappingProxyType(
-    {formula.name: formula for formula in (Mandelbrot, Julia, BurningShip)}
+    {formula.name: formula for formula in (Mandelbrot, Julia, BurningShip, Multibrot3)}
 )
 
 

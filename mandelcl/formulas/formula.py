@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.exact import root_above
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
@@ -55,11 +56,16 @@ class Formula(ABC):
     def largest_constant(self, radius_squared: Fraction) -> Fraction:
         """Return a bound of |c| of all orbits that are inside after their first step."""
 
+    def largest_step(self, radius_squared: Fraction) -> Fraction:
+        """Return a bound of |z|^degree + |c| for |z| ≤ R: how far a step from within the disc leads."""
+        odd = root_above(radius_squared) if self.degree % 2 else 1
+        return radius_squared ** (self.degree // 2) * odd + self.largest_constant(radius_squared)
+
     @abstractmethod
     def stays_outside(self, radius_squared: Fraction, unit: Fraction) -> bool:
         """Return whether in a number no orbit that has left the disc comes back, so a test once a stride is exact.
 
-        `unit` bounds the error of a step by unit·(|z|² + |c|).
+        `unit` bounds the error of a step by unit·(|z|^degree + |c|).
         """
 
     @abstractmethod

@@ -14,6 +14,8 @@ __all__ = [
     "DOUBLE",
     "FLOAT",
     "FP128",
+    "LEAST_WORDS",
+    "MOST_WORDS",
     "NUMBERS",
     "FixedFormat",
     "IeeeFormat",

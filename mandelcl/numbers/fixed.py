@@ -5,6 +5,7 @@ integral. The kernels compute with digits (cl/number_fixed.cl); `fixed_arithmeti
 give, to the last bit.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import just_below_4
+from mandelcl.exact import just_below_4, root_above
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check, exact_check
 from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
@@ -59,10 +60,9 @@ class FixedFormat(NumberFormat):
         """32-bit words of both parts of a saved z: 64 bits a digit."""
         return 4 * self.digits
 
-    @property
-    def loops_per_step(self) -> int:
-        """Iterations of inner loops that a step makes at most, where the compiler leaves them as loops."""
-        return self.digits**2 + 5 * self.digits + 8
+    def loops_per_step(self, degree: int) -> int:
+        """Return how many iterations of inner loops a step makes at most, where the compiler leaves them as loops."""
+        return _pairs_of_products(degree) * (self.digits**2 + 5 * self.digits + 8)
 
     @property
     def largest_radius_squared(self) -> Fraction:
@@ -151,20 +151,29 @@ class FixedFormat(NumberFormat):
         """The unit of the last digit, in which a step rounds."""
         return Fraction(1, 2 ** (self.bits * self.digits))
 
-    def step_unit(self) -> Fraction:
-        """Return 2·digits units of the last digit: each part is off by less than digits − 1/2 (cl/number_fixed.cl)."""
-        return 2 * self.digits * self.last_unit
+    def step_unit(self, degree: int) -> Fraction:
+        """Return 2·digits units of the last digit a pair of products: each is off by less than digits − 1/2.
+
+        docs/decisions/0007-fixed-point.md adds them up.
+        """
+        return 2 * self.digits * _pairs_of_products(degree) * self.last_unit
 
     @property
     def step_reach(self) -> Fraction:
         """8, or 32 with the shorter digits: beyond, digits are lost (cl/fixed_digits_double.cl)."""
         return Fraction(8 if self.words <= _LONG_DIGIT_WORDS else 32)
 
-    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
         """Return how far rounding can carry the orbits of a view apart."""
-        units = 2 * (2 * self.digits + 2) + (0 if view.lattice.is_upright else 4)  # a second rounding on the way to c
+        in_step = 2 * self.digits * _pairs_of_products(degree) * math.ceil(root_above(radius_squared)) ** (degree - 2)
+        units = 2 * (in_step + 2) + (0 if view.lattice.is_upright else 4)  # a second rounding on the way to c
         far = (radius_squared + 1) * Fraction(1, 1 << 22)
         return ErrorBounds(Fraction(0), units * self.last_unit, Fraction(1, 2 ** (24 - 5)), far)
+
+
+def _pairs_of_products(degree: int) -> int:
+    """Return how many times a step z^degree + c takes a product for each part: once for z², twice for each more."""
+    return 2 * degree - 3
 
 
 FP128 = FixedFormat("fp128", 4)

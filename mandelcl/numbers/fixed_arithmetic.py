@@ -87,6 +87,13 @@ class FixedArithmetic:
         total, difference = [a + b for a, b in zip(x, y, strict=True)], [a - b for a, b in zip(x, y, strict=True)]
         return self.multiply_add(total, difference, re), self.multiply_add([2 * a for a in x], y, im)
 
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return the digits of z³ + c: s = z², then sx·x + (−sy·y + cx) and sx·y + (sy·x + cy)."""
+        (x, y), (re, im) = z, c
+        sx, sy = self.square_add(z, (self._zero, self._zero))
+        next_re = self.multiply_add(sx, x, self.multiply_add(self.negate(sy), y, re))
+        return next_re, self.multiply_add(sx, y, self.multiply_add(sy, x, im))
+
     def outside(self, z: Complex, radius_squared: Digits) -> bool:
         """Return whether |z|² > R², with |z|² the columns of both squares that a step keeps."""
         norm = 0

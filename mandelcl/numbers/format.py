@@ -19,8 +19,8 @@ GUARD_BITS = 4
 class ErrorBounds:
     """How far rounding carries two orbits of a view apart, beyond what their points and z explain.
 
-    In a step by `unit`·(|z|² + |c|) + `step`, both orbits taken together. A step of the derivative has a relative error
-    of at most `relative`; the difference of two z and that of their images on the way out differ by at most `far`.
+    In a step by `unit`·(|z|^degree + |c|) + `step`, both orbits taken together. A step of the derivative has a relative
+    error of at most `relative`; the difference of two z and that of their images on the way out differ by up to `far`.
     """
 
     unit: Fraction
@@ -84,25 +84,24 @@ class NumberFormat(ABC):
         """Kernel files with self-tests of its own."""
 
     @abstractmethod
-    def step_unit(self) -> Fraction:
-        """Return u such that no step of degree 2 is off by more than u·(|z|² + |c|), for |z| of at least 1."""
+    def step_unit(self, degree: int) -> Fraction:
+        """Return u such that no step z^degree + c is off by more than u·(|z|^degree + |c|), for |z| of at least 1."""
 
     @property
     def step_reach(self) -> Fraction | None:
-        """What |z|² + |c| must stay below for a step from within the disc; None where nothing is too large."""
+        """What |z|^degree + |c| must stay below for a step from within the disc; None where nothing is too large."""
         return None
 
     @abstractmethod
-    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:
+    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:
         """Return how far rounding can carry the orbits of a view apart (docs/decisions/0008-border.md)."""
 
     def reaches_denormals(self, view: View, formula: Formula) -> bool:  # noqa: ARG002 - most numbers have none
         """Return whether an orbit of the view may meet a denormal number."""
         return False
 
-    @property
-    def loops_per_step(self) -> int:
-        """Iterations of inner loops that a step makes at most, where the compiler leaves them as loops."""
+    def loops_per_step(self, degree: int) -> int:  # noqa: ARG002 - most numbers have no loops
+        """Return how many iterations of inner loops a step makes at most, where the compiler leaves them as loops."""
         return 1
 
     @property

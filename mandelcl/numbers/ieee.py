@@ -53,18 +53,18 @@ class IeeeFormat(NumberFormat):
 
         return ieee_answers.checks(self, rounding == "fused", formula)
 
-    def step_unit(self) -> Fraction:
-        """Return 3·2^−precision and a little more, in either rounding (docs/decisions/0008-border.md)."""
-        return Fraction(3 * 1025, 1024 << self.precision)
+    def step_unit(self, degree: int) -> Fraction:
+        """Return 3·2^−precision a product and a little more, in either rounding (docs/decisions/0008-border.md)."""
+        return Fraction(3 * (degree - 1) * 1025, 1024 << self.precision)
 
-    def error_bounds(self, view: View, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
         """Return how far rounding can carry the orbits of a view apart."""
         ulp = Fraction(1, 2**self.precision)
         away = view.largest_offset * view.lattice.stretch  # how far a pixel is from the anchor, along either side
         step = 4 * away * ulp if rounding == "separate" else Fraction(0)
         if not view.lattice.is_upright:  # a second product and sum on the way to c
             step = (8 * away + 4 * view.largest_coordinate()) * ulp
-        return ErrorBounds(2 * self.step_unit(), step, Fraction(1, 2 ** (self.precision - 5)), Fraction(0))
+        return ErrorBounds(2 * self.step_unit(degree), step, Fraction(1, 2 ** (self.precision - 5)), Fraction(0))
 
     @property
     def largest_radius_squared(self) -> None:

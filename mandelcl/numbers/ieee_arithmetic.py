@@ -78,6 +78,16 @@ class Scalars:
                 return self.fma(x, x, self.fma(-y, y, re)), self.fma(x + x, y, im)
             return (x * x - y * y) + re, (x + x) * y + im
 
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z³ + c."""
+        (x, y), (re, im) = z, c
+        with np.errstate(all="ignore"):
+            if self._fused:
+                sx, sy = self.fma(x, x, -(y * y)), (x + x) * y
+                return self.fma(sx, x, self.fma(-sy, y, re)), self.fma(sx, y, self.fma(sy, x, im))
+            sx, sy = x * x - y * y, (x + x) * y
+            return (sx * x - sy * y) + re, (sx * y + sy * x) + im
+
     def outside(self, z: Complex, radius_squared: Scalar) -> bool:
         """Return whether not |z|² ≤ R²; NaN is outside."""
         return not self.norm_squared(z) <= radius_squared
@@ -153,6 +163,15 @@ class FusedIntegers:
         """Return z² + c."""
         (x, y), (re, im) = z, c
         return self.multiply_add(x, x, self.multiply_add(-y, y, re)), self.multiply_add(2 * x, y, im)
+
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z³ + c."""
+        (x, y), (re, im) = z, c
+        sx, sy = self.multiply_add(x, x, -self.multiply(y, y)), self.multiply(2 * x, y)
+        return (
+            self.multiply_add(sx, x, self.multiply_add(-sy, y, re)),
+            self.multiply_add(sx, y, self.multiply_add(sy, x, im)),
+        )
 
     def outside(self, z: Complex, radius_squared: int) -> bool:
         """Return whether not |z|² ≤ R²."""

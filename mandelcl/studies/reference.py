@@ -106,6 +106,18 @@ class Arrays:
             return self.multiply_add(x, x, -(y * y)) + cx, self.multiply_add(np.full_like(x, 2), x * y, cy)
         return self.multiply_add(x, x, self.multiply_add(-y, y, cx)), self.multiply_add(x + x, y, cy)
 
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z³ + c."""
+        (x, y), (cx, cy) = z, c
+        if self._order == "separate":
+            sx, sy = x * x - y * y, (x + x) * y
+            return (sx * x - sy * y) + cx, (sx * y + sy * x) + cy
+        sx, sy = self.multiply_add(x, x, -(y * y)), (x + x) * y
+        return (
+            self.multiply_add(sx, x, self.multiply_add(-sy, y, cx)),
+            self.multiply_add(sx, y, self.multiply_add(sy, x, cy)),
+        )
+
     def outside(self, z: Complex, radius_squared: Reals) -> npt.NDArray[np.bool_]:
         """Return where not |z|² ≤ R²; by hypot, where |z| ≥ 2."""
         x, y = z

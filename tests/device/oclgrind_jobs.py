@@ -16,7 +16,7 @@ from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.formulas import MANDELBROT, BurningShip, Julia
+from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
@@ -74,7 +74,8 @@ def _other_axes(target: Target) -> tuple[int, list[str]]:
     """Return the launches of other formulas and of a turned view, and which were wrong."""
     turned = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 9, 7, rotation=30)
     launches, wrong = 0, []
-    for formula, view in ((Julia(0, 2), views.whole(9, 7)), (BurningShip(), views.whole(9, 7)), (MANDELBROT, turned)):
+    whole = [(formula, views.whole(9, 7)) for formula in (Julia(0, 2), BurningShip(), Multibrot3())]
+    for formula, view in (*whole, (MANDELBROT, turned)):
         job = target.job(view, 15, formula=formula, planes=("counts", "smooth"))
         truth = expected_smooth(job, SMOOTH_LIMIT)
         results, done = planes(job, target.device, VARIANTS[2], (9, 4), SetPace((3, 2), (1, 2)))

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl.engine import source
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, formula_class
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_class
 from mandelcl.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.view import View
 from tests.oracle import vectors
-from tests.oracle.cases import JULIAS, SHIP, returning_job
+from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job
 from tests.ratios import Complex, Ratios
 
 unhurried = settings(deadline=None)
@@ -45,6 +46,7 @@ HERE = Fraction(-1, 2), Fraction(2, 3)
     [
         (MANDELBROT, (0, 0), HERE),
         (SHIP, (0, 0), HERE),
+        (CUBIC, (0, 0), HERE),
         (Julia(Fraction(1), Fraction(-1)), HERE, (Fraction(1, 4) - Fraction(4, 9) + 1, Fraction(-2, 3) - 1)),
     ],
     ids=str,
@@ -59,6 +61,13 @@ def test_a_step_of_the_ship_folds() -> None:
     c = Fraction(-1, 3), Fraction(-1, 5)
     for z in ((3, 4), (-3, 4), (3, -4), (-3, -4)):
         assert SHIP.step(Ratios(), (Fraction(z[0]), Fraction(z[1])), c) == (-7 + c[0], 24 + c[1])
+
+
+def test_a_step_of_the_cubic_multiplies_twice() -> None:
+    c = Fraction(-1, 3), Fraction(-1, 5)
+    for x, y in ((Fraction(3), Fraction(4)), (Fraction(-1, 2), Fraction(7, 3))):
+        wanted = x**3 - 3 * x * y**2 + c[0], 3 * x**2 * y - y**3 + c[1]
+        assert CUBIC.step(Ratios(), (x, y), c) == wanted
 
 
 @unhurried
@@ -78,7 +87,9 @@ def test_least_radius_of_a_julia_set(re: Fraction, im: Fraction) -> None:
         assert (smaller - above) ** 2 < smaller
 
 
-@pytest.mark.parametrize("formula", [*JULIAS.values(), Julia(Fraction(3), Fraction(-4)), SHIP, MANDELBROT], ids=str)
+@pytest.mark.parametrize(
+    "formula", [*JULIAS.values(), Julia(Fraction(3), Fraction(-4)), SHIP, MANDELBROT, CUBIC], ids=str
+)
 @unhurried
 @given(st.fractions(-3, 3, max_denominator=100), st.fractions(-3, 3, max_denominator=100))
 def test_no_orbit_comes_back_in_exact_arithmetic(formula: Formula, re: Fraction, im: Fraction) -> None:
@@ -109,6 +120,10 @@ def test_no_orbit_comes_back_in_exact_arithmetic(formula: Formula, re: Fraction,
         (SHIP, 4 + Fraction(1, 10**6), False),
         (SHIP, Fraction(401, 100), True),
         (SHIP, 16384, True),
+        (CUBIC, Fraction(2), False),
+        (CUBIC, 2 + Fraction(1, 10**6), False),
+        (CUBIC, LEAST_RADIUS_SQUARED, True),
+        (CUBIC, 16384, True),
     ],
     ids=str,
 )
@@ -134,6 +149,7 @@ def _outside(job: Job, z: tuple[Any, Any], c: tuple[Any, Any], steps: int) -> An
         (JULIAS["2i"], 4 + Fraction(1, 10**5)),
         (JULIAS["-0.75 + 0.1i"], Fraction(4)),
         (Julia(Fraction(3), Fraction(-4)), Fraction(8)),
+        (CUBIC, Fraction(4)),
     ],
     ids=str,
 )
@@ -148,7 +164,8 @@ def test_float_keeps_outside_who_stays_outside(formula: Formula, radius_squared:
         opposite = np.angle(-complex(*map(float, formula.parameters[0]))) / 2
         angle = opposite + np.pi * rng.integers(0, 2, total) + 1e-4 * rng.standard_normal(total)
     else:
-        angle = -np.pi / 3 + 1e-4 * rng.standard_normal(total)
+        # Where the power of c and c itself are nearly opposite, folded or not.
+        angle = np.pi / (-3 if formula.degree == 2 else 2) + 1e-4 * rng.standard_normal(total)
     size = radius * (1 + rng.integers(-3, 4, total) * 2.0**-24)
     point = [(size * turn(angle)).astype(np.float32) for turn in (np.cos, np.sin)]
     if not formula.parameters:

@@ -14,7 +14,7 @@ from mandelcl import methods
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.field import Field
-from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, METHODS, Job
 from mandelcl.view import View
 
@@ -33,7 +33,8 @@ turned = st.builds(
 matrices = st.tuples(*[st.fractions()] * 4).filter(lambda m: m[0] * m[3] != m[1] * m[2])
 sheared = st.builds(lambda view, m: replace(view, lattice=replace(view.lattice, matrix=m)), upright, matrices)
 constants = st.fractions(-100, 100)
-formulas = st.one_of(st.just(MANDELBROT), st.just(BurningShip()), st.builds(Julia, constants, constants))
+plain = st.sampled_from([MANDELBROT, BurningShip(), Multibrot3()])
+formulas = st.one_of(plain, st.builds(Julia, constants, constants))
 
 
 @st.composite
@@ -76,6 +77,7 @@ def test_json_round_trip(job: Job) -> None:
     [
         (MANDELBROT, "mandelbrot", {"name": "mandelbrot"}),
         (BurningShip(), "burning-ship", {"name": "burning-ship"}),
+        (Multibrot3(), "multibrot-3", {"name": "multibrot-3"}),
         (Julia(Fraction(-3, 4), Fraction(1, 10)), "julia -3/4 1/10", {"name": "julia", "re": "-3/4", "im": "1/10"}),
     ],
     ids=str,

@@ -104,7 +104,7 @@ def test_bounds_err_on_the_safe_side(number: str, rounding: str, radius_squared:
     assert wanted.view.pitch < pitch < wanted.view.pitch * Fraction(1001, 1000)
     assert within**2 < radius_squared < beyond**2
     assert beyond - within < Fraction(1, 1000)
-    errors = by_name(number).error_bounds(wanted.view, wanted.radius_squared, rounding)
+    errors = by_name(number).error_bounds(wanted.view, 2, wanted.radius_squared, rounding)
     assert unit >= errors.unit
     assert step > errors.step >= 0
     assert relative > errors.relative > 0
@@ -115,15 +115,15 @@ def test_bounds_err_on_the_safe_side(number: str, rounding: str, radius_squared:
 def test_bounds_grow_with_rounding() -> None:
     """Separate rounding errs more than fused, float more than double, fixed point by what its last digit is worth."""
     view = job("float", "fused").view
-    assert FLOAT.error_bounds(view, Fraction(4), "separate").step > 0
-    assert FLOAT.error_bounds(view, Fraction(4), "fused").step == 0
-    units = [number.error_bounds(view, Fraction(4), "fused").unit for number in (FLOAT, DOUBLE)]
+    assert FLOAT.error_bounds(view, 2, Fraction(4), "separate").step > 0
+    assert FLOAT.error_bounds(view, 2, Fraction(4), "fused").step == 0
+    units = [number.error_bounds(view, 2, Fraction(4), "fused").unit for number in (FLOAT, DOUBLE)]
     assert units[0] == units[1] * 2**29 > 0
-    assert FP128.error_bounds(view, Fraction(4), "fixed").step == 12 * Fraction(1, 2**96)
+    assert FP128.error_bounds(view, 2, Fraction(4), "fixed").step == 12 * Fraction(1, 2**96)
     turned = View.centred(0, 0, 1, 64, 48, rotation=30)
     for number in (FLOAT, DOUBLE, FP128):
-        upright = number.error_bounds(View.centred(0, 0, 1, 64, 48), Fraction(4), number.roundings[0])
-        assert number.error_bounds(turned, Fraction(4), number.roundings[0]).step > upright.step
+        upright = number.error_bounds(View.centred(0, 0, 1, 64, 48), 2, Fraction(4), number.roundings[0])
+        assert number.error_bounds(turned, 2, Fraction(4), number.roundings[0]).step > upright.step
 
 
 def test_share_of_one_count() -> None:

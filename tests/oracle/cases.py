@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia
+from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.studies.jobs import article_job
 from mandelcl.view import View
@@ -58,6 +58,7 @@ def tiny_jobs(number: str, rounding: str) -> dict[str, Job]:
 
 
 SHIP = BurningShip()
+CUBIC = Multibrot3()
 JULIAS = {
     "0.25": Julia(Fraction(1, 4), Fraction(0)),
     "-0.75 + 0.1i": Julia(Fraction(-3, 4), Fraction(1, 10)),
@@ -65,16 +66,24 @@ JULIAS = {
     "-2": Julia(Fraction(-2), Fraction(0)),
     "0": Julia(Fraction(0), Fraction(0)),
 }
-FORMULAS: dict[str, Formula] = {"mandelbrot": MANDELBROT, "julia": JULIAS["-0.75 + 0.1i"], "burning-ship": SHIP}
+FORMULAS: dict[str, Formula] = {
+    "mandelbrot": MANDELBROT,
+    "julia": JULIAS["-0.75 + 0.1i"],
+    "burning-ship": SHIP,
+    "multibrot-3": CUBIC,
+}
 
 
 def formula_jobs(number: str, rounding: str) -> dict[str, Job]:
-    """Return jobs of at most 96 pixels, by name, of Julia sets and the burning ship."""
+    """Return jobs of at most 96 pixels, by name, of all formulas but the Mandelbrot set."""
     least = _LEAST[number]
     wide = View.centred(Fraction(1, 100), Fraction(0), Fraction(8, 9), 12, 8)  # some pixels lie outside from the start
     grid = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 9, 9, 4, 4)  # −2, i, −i, 1 and 2 are pixels
     whole = View.centred(Fraction(-1, 2), Fraction(-1, 2), Fraction(1), 12, 8)
     armada = View.centred(Fraction("-1.76"), Fraction("-0.03"), Fraction(50), 12, 8)
+    cubic = View.centred(Fraction(1, 90), Fraction(1, 70), Fraction(7, 5), 12, 8)
+    cusp = View.upright(Fraction("0.3849001794597505"), Fraction(0), Fraction(1, 10_000), 4, 3, 0, 1)  # 2/√27
+    far = View.upright(-(Fraction(10) ** 9), Fraction(10) ** 9, Fraction(10) ** 9 / 3, 5, 4)
     near_root = View.upright(Fraction(1), Fraction("-1.7320508075688772"), _ULP[number], 9, 7, 4, 3)  # 1 − i√3
 
     def job(view: View, formula: Formula, cap: int = 50, radius_squared: Fraction = Fraction(4)) -> Job:
@@ -92,6 +101,14 @@ def formula_jobs(number: str, rounding: str) -> dict[str, Job]:
         "armada": job(armada, SHIP, 120),
         "ship near 1 - i√3": job(near_root, SHIP),
         "ship near 1 - i√3, escape at 4": job(near_root, SHIP, 50, least),
+        "cubic": job(cubic, CUBIC),
+        "cubic, cap 1": job(cubic, CUBIC, 1),
+        "cubic, cap 2": job(cubic, CUBIC, 2),
+        "cubic, a large radius": job(cubic, CUBIC, 30, Fraction(16384)),
+        "cubic, overflow on the way": job(far, CUBIC, 10, Fraction(10) ** 30),
+        "cubic, the grid": job(grid, CUBIC, 30),
+        "cubic, the grid, escape at 4": job(grid, CUBIC, 30, least),
+        "cubic near its cusp": job(cusp, CUBIC, 320),
     }
     for name, julia in JULIAS.items():
         jobs[f"julia {name}"] = job(wide, julia)

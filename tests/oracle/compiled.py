@@ -26,7 +26,7 @@ _SOURCES = Path(__file__).parent
 _OPTIONS = (("-O3", "-march=native"), ("-O2",))
 _STRICT = ("-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fPIC", "-shared")
 _BANDS = 64
-_FORMULAS = ("mandelbrot", "julia", "burning-ship")  # as loops.c numbers them
+_FORMULAS = ("mandelbrot", "julia", "burning-ship", "multibrot-3")  # as loops.c numbers them
 
 
 def available() -> bool:

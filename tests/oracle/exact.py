@@ -96,7 +96,10 @@ def _norms(job: Job, column: int, row: int) -> Iterator[Value]:
     c = _point(job, column, row)
     if formula.constant is not None:
         z, c = c, (_rounded(formula.constant[0], fmt), _rounded(formula.constant[1], fmt))
-    step, norm = (_step_fused, _norm_fused) if job.rounding == "fused" else (_step_separate, _norm_separate)
+    fused = job.rounding == "fused"
+    step, norm = (_step_fused, _norm_fused) if fused else (_step_separate, _norm_separate)
+    if formula.cubes:
+        step = _cube_fused if fused else _cube_separate
     while True:
         yield norm(*z, fmt)
         if formula.folds:
@@ -119,3 +122,15 @@ def _step_fused(x: Value, y: Value, c: Point, fmt: Format) -> Point:
 def _step_separate(x: Value, y: Value, c: Point, fmt: Format) -> Point:
     difference = add(multiply(x, x, fmt), negate(multiply(y, y, fmt)), fmt)
     return add(difference, c[0], fmt), add(multiply(add(x, x, fmt), y, fmt), c[1], fmt)
+
+
+def _cube_fused(x: Value, y: Value, c: Point, fmt: Format) -> Point:
+    u, v = fma(x, x, negate(multiply(y, y, fmt)), fmt), multiply(add(x, x, fmt), y, fmt)
+    return fma(u, x, fma(negate(v), y, c[0], fmt), fmt), fma(u, y, fma(v, x, c[1], fmt), fmt)
+
+
+def _cube_separate(x: Value, y: Value, c: Point, fmt: Format) -> Point:
+    u, v = add(multiply(x, x, fmt), negate(multiply(y, y, fmt)), fmt), multiply(add(x, x, fmt), y, fmt)
+    re = add(multiply(u, x, fmt), negate(multiply(v, y, fmt)), fmt)
+    im = add(multiply(u, y, fmt), multiply(v, x, fmt), fmt)
+    return add(re, c[0], fmt), add(im, c[1], fmt)

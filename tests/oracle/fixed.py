@@ -95,6 +95,13 @@ class Fixed:
         plus, minus = [p + q for p, q in zip(x, y, strict=True)], [p - q for p, q in zip(x, y, strict=True)]
         return self.multiply_add(plus, minus, cx), self.multiply_add([2 * p for p in x], y, cy)
 
+    def cube(self, x: Digits, y: Digits, cx: Digits, cy: Digits) -> tuple[Digits, Digits]:
+        """Return the digits of z³ + c, by way of z² = u + vi: u·x + (−v·y + cx) and u·y + (v·x + cy)."""
+        zero = [0 * part for part in cx]
+        u, v = self.step(x, y, zero, zero)
+        re = self.multiply_add(u, x, self.multiply_add([-part for part in v], y, cx))
+        return re, self.multiply_add(u, y, self.multiply_add(v, x, cy))
+
     def norm_squared(self, x: Digits, y: Digits) -> Integers:
         """Return |z|² as the escape test sees it, in units of 2^−(bits·(count + 1)): the kept columns, exact."""
         total = 0
@@ -166,17 +173,23 @@ def smooth_steps(job: Job, limit: int = 1000) -> Smooth:
         if outside.any():
             result.counts.flat[pixels[outside]] = iteration
             far = [number.far([real[k][outside] for k in range(n)]) for real in (z[:n], z[n:], c[:n], c[n:])]
-            _carry_on(formula.folds, far, pixels[outside], iteration, limit, result)
+            _carry_on(formula, far, pixels[outside], iteration, limit, result)
             pixels, z, c = pixels[~outside], [part[~outside] for part in z], [part[~outside] for part in c]
             if not pixels.size:
                 break
         x, y = (number.folded(real) if formula.folds else real for real in (z[:n], z[n:]))
-        z = [part for real in number.step(x, y, c[:n], c[n:]) for part in real]
+        step = number.cube if formula.cubes else number.step
+        z = [part for real in step(x, y, c[:n], c[n:]) for part in real]
     return result
 
 
 def _carry_on(
-    folds: bool, far: list[Floats], pixels: npt.NDArray[np.int64], count: int, limit: int, result: Smooth
+    formula: reading.Formula,
+    far: list[Floats],
+    pixels: npt.NDArray[np.int64],
+    count: int,
+    limit: int,
+    result: Smooth,
 ) -> None:
     """Carry orbits that escaped at `count` on to the smooth radius, in float with products and sums alone."""
     x, y, cx, cy = far
@@ -190,9 +203,11 @@ def _carry_on(
                 return
             pixels = pixels[within]
             x, y, cx, cy = (values[within] for values in (x, y, cx, cy))
-            if folds:
+            if formula.folds:
                 x, y = np.abs(x), np.abs(y)
-            x, y = (x * x - y * y) + cx, (x + x) * y + cy
+            u, v = x * x - y * y, (x + x) * y
+            x, y = (u * x - v * y, u * y + v * x) if formula.cubes else (u, v)
+            x, y = x + cx, y + cy
 
 
 Left = tuple[Integers, Integers]  # a result, and what left it

@@ -21,6 +21,7 @@
 #define MANDELBROT 0
 #define JULIA 1
 #define BURNING_SHIP 2
+#define MULTIBROT_3 3
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 

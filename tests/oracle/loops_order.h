@@ -55,7 +55,25 @@ static inline NUMBER NAME(next_im)(NUMBER x, NUMBER y, NUMBER cy) {
 #endif
 }
 
+/* u + vi is (x + yi)². */
+static inline void NAME(cube)(NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+  const NUMBER v = (*x + *x) * *y;
+#if ORDER == SEPARATE
+  const NUMBER u = *x * *x - *y * *y;
+  const NUMBER re = (u * *x - v * *y) + cx, im = (u * *y + v * *x) + cy;
+#else
+  const NUMBER u = FMA(*x, *x, -(*y * *y));
+  const NUMBER re = FMA(u, *x, FMA(-v, *y, cx)), im = FMA(u, *y, FMA(v, *x, cy));
+#endif
+  *x = re;
+  *y = im;
+}
+
 static ALWAYS_INLINE void NAME(step)(int formula, NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+  if (formula == MULTIBROT_3) {
+    NAME(cube)(x, y, cx, cy);
+    return;
+  }
   const NUMBER re = formula == BURNING_SHIP ? ABSOLUTE(*x) : *x, im = formula == BURNING_SHIP ? ABSOLUTE(*y) : *y;
   *x = NAME(next_re)(re, im, cx);
   *y = NAME(next_im)(re, im, cy);
@@ -129,5 +147,6 @@ void NAME(lanes)(const NAME(job) *job, int formula, int64_t column, int64_t row,
   if (formula == MANDELBROT) NAME(lanes_of)(job, MANDELBROT, column, row, width, first, last, cap, counts);
   if (formula == JULIA) NAME(lanes_of)(job, JULIA, column, row, width, first, last, cap, counts);
   if (formula == BURNING_SHIP) NAME(lanes_of)(job, BURNING_SHIP, column, row, width, first, last, cap, counts);
+  if (formula == MULTIBROT_3) NAME(lanes_of)(job, MULTIBROT_3, column, row, width, first, last, cap, counts);
   fesetenv(&caller);
 }

@@ -8,22 +8,23 @@ from mandelcl.job import Job
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """z² + c, where z is first replaced by |re z| + |im z|·i if it `folds`.
+    """z² + c, or z³ + c if it `cubes`, where z is first replaced by |re z| + |im z|·i if it `folds`.
 
     `constant` is c for all pixels, which z₀ then is; where it is None, c is the pixel and z₀ is 0.
     """
 
-    folds: bool
-    constant: tuple[Fraction, Fraction] | None
+    folds: bool = False
+    cubes: bool = False
+    constant: tuple[Fraction, Fraction] | None = None
 
 
 def formula(job: Job) -> Formula:
     """Return the job's formula; raises ValueError for one that the oracles do not know."""
     name, parameters = job.formula.name, job.formula.parameters
     if name == "julia":
-        return Formula(False, parameters[0])
-    if name in ("mandelbrot", "burning-ship"):
-        return Formula(name == "burning-ship", None)
+        return Formula(constant=parameters[0])
+    if name in ("mandelbrot", "burning-ship", "multibrot-3"):
+        return Formula(folds=name == "burning-ship", cubes=name == "multibrot-3")
     raise ValueError(f"no oracle for {name!r}")
 
 

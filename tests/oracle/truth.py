@@ -21,7 +21,7 @@ def truth_counts(job: Job, bits: int = 256) -> npt.NDArray[np.uint32]:
     for row, column in np.ndindex(out.shape):
         point = _point(job.view.point(column, row), bits)
         z, c = ((0, 0), point) if formula.constant is None else (point, _point(formula.constant, bits))
-        out[row, column] = _count(z, c, formula.folds, radius_squared, job.iterations, bits)
+        out[row, column] = _count(z, c, formula, radius_squared, job.iterations, bits)
     return out
 
 
@@ -33,13 +33,16 @@ def _point(exact: tuple[Fraction, Fraction], bits: int) -> Point:
     return _fixed(exact[0], bits), _fixed(exact[1], bits)
 
 
-def _count(z: Point, c: Point, folds: bool, radius_squared: int, cap: int, bits: int) -> int:
+def _count(z: Point, c: Point, formula: reading.Formula, radius_squared: int, cap: int, bits: int) -> int:
     x, y = z
     for n in range(cap):
         xx, yy = x * x, y * y
         if xx + yy > radius_squared:
             return n
-        if folds:
+        if formula.cubes:
+            x, y = (x * (xx - 3 * yy) >> (2 * bits)) + c[0], (y * (3 * xx - yy) >> (2 * bits)) + c[1]
+            continue
+        if formula.folds:
             x, y = abs(x), abs(y)
         x, y = ((xx - yy) >> bits) + c[0], (x * y >> (bits - 1)) + c[1]
     return cap

@@ -63,10 +63,19 @@ class Arithmetic:
 
     def step(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
         """Return the next z."""
+        if self.formula.cubes:
+            return self._cube(x, y, cx, cy)
         if self.formula.folds:
             x, y = np.abs(x), np.abs(y)
         re = self.multiply_add(x, x, self.multiply_add(-y, y, cx)) if self.fused else (x * x - y * y) + cx
         return re, self.multiply_add(x + x, y, cy)
+
+    def _cube(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
+        u, v = self.multiply_add(x, x, -(y * y)), (x + x) * y
+        if not self.fused:
+            return (u * x - v * y) + cx, (u * y + v * x) + cy
+        re = self.multiply_add(u, x, self.multiply_add(-v, y, cx))
+        return re, self.multiply_add(u, y, self.multiply_add(v, x, cy))
 
 
 def counts(job: Job) -> npt.NDArray[np.uint32]:

@@ -1,0 +1,60 @@
+"""z³ + c: every pixel of every device equals the oracle's, in every number that can hold a cube."""
+
+from fractions import Fraction
+
+import pytest
+
+from mandelcl.engine import choose
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas.multibrot_3 import Multibrot3
+from mandelcl.job import LEAST_RADIUS_SQUARED, Job
+from mandelcl.opencl.device import Device
+from mandelcl.view import View
+from tests.device.comparing import check
+from tests.device.targets import Target
+
+CUBIC = Multibrot3()
+CASES = [
+    (View.centred("1/90", "1/70", "7/5", 29, 19), 90),
+    (View.centred("0.3849", "0.0003", 400, 29, 19), 400),  # the cusp, 2/√27
+    (View.upright(Fraction(0), Fraction(0), Fraction(1, 8), 33, 29, 16, 14), 60),  # 2, −2, 2i, 1 and 0 are pixels
+]
+
+
+@pytest.mark.parametrize("radius_squared", [LEAST_RADIUS_SQUARED, 4, 9])
+def test_every_pixel(target: Target, radius_squared: Fraction) -> None:
+    planes = ("counts", "smooth")
+    for view, cap in CASES:
+        least = max(target.number.least_radius_squared(), Fraction(radius_squared))
+        check(target.job(view, cap, formula=CUBIC, radius_squared=least, planes=planes), target.device)
+
+
+@pytest.mark.parametrize("number", ["fixed:5", pytest.param("fixed:8", marks=pytest.mark.long)])
+def test_every_pixel_of_fixed_point(device: Device, number: str) -> None:
+    """Beyond the disc orbits grow until digits are lost, or are held where they are, and stay outside."""
+    for radius_squared in (4, 9):
+        view = View.centred(0, 0, 1, 11, 7)
+        check(Job(view, 40, Fraction(radius_squared), CUBIC, number, "fixed", planes=("counts", "smooth")), device)
+
+
+@pytest.mark.parametrize("number", ["fixed:2", "fixed:3", "fp128"])
+def test_what_cannot_hold_a_cube_is_refused(device: Device, number: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        choose.settle_number(Job(View.centred(0, 0, 1, 9, 7), 50, formula=CUBIC, number=number), [device])
+    assert str(caught.value) == (
+        f"{number} holds |z|³ + |c| below 8, which multibrot-3 exceeds with this escape radius; "
+        "choose float, double or fixed:5 to fixed:32"
+    )
+
+
+def test_auto_takes_no_number_that_cannot_hold_a_cube(device: Device) -> None:
+    """Deep views take double where it resolves them, then the least fixed point with room."""
+    for zoom, names in (("1", {"float"}), ("1e9", {"double", "fixed:5"}), ("1e20", {"fixed:5"})):
+        view = View.centred("0.3849", "0.0003", zoom, 9, 7)
+        assert choose.settle_number(Job(view, 50, formula=CUBIC), [device])[0].name in names
+
+
+def test_a_radius_beyond_every_fixed_point_leaves_the_others(device: Device) -> None:
+    job = Job(View.centred(0, 0, 1, 9, 7), 50, Fraction(16), CUBIC, "fixed:5")
+    with pytest.raises(InvalidInputError, match=r"fixed:5 holds .* below 32, .*; choose float or double$"):
+        choose.settle_number(job, [device])
