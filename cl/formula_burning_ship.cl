@@ -1,6 +1,8 @@
 /* The burning ship: z₀ = 0, z ← (|re z| + i·|im z|)² + c, and c is the pixel's point. Nobody is known never to escape. */
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 0
+#define FORMULA_BOUNDS_SPREAD 0
+#define FORMULA_KNOWS_COMPONENTS 0
 
 static number_complex formula_start(number_complex point) {
   return number_zero();

@@ -1,6 +1,8 @@
 /* Julia sets of z² + c: z₀ is the pixel's point, and c a parameter of the job. Nobody is known never to escape. */
 #define FORMULA_BEGINS_INSIDE 0
 #define FORMULA_KNOWS_INSIDE 0
+#define FORMULA_BOUNDS_SPREAD 0
+#define FORMULA_KNOWS_COMPONENTS 0
 
 static number_complex formula_start(number_complex point) {
   return point;

@@ -1,6 +1,8 @@
 /* The Mandelbrot set: z₀ = 0, z ← z² + c, and c is the pixel's point. */
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 1
+#define FORMULA_BOUNDS_SPREAD 1
+#define FORMULA_KNOWS_COMPONENTS 1
 
 static number_complex formula_start(number_complex point) {
   return number_zero();
@@ -29,6 +31,20 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
   const number_far next = {2 * (z.re * change.re - z.im * change.im) + move.re,
                            2 * (z.re * change.im + z.im * change.re) + move.im};
   return next;
+}
+
+/* How orbits near one another spread in a step, from z of at most `size`: bounds of the derivative, of what a change of at
+ * most `reach` makes beyond that, and of |z²|. */
+static number_far_real formula_slope(number_far_real size) {
+  return 2 * size;
+}
+
+static number_far_real formula_remainder(number_far_real size, number_far_real reach) {
+  return reach * reach;
+}
+
+static number_far_real formula_power(number_far_real size) {
+  return size * size;
 }
 
 /* Mask of lanes whose orbit never leaves a disc of radius 2 or more: c lies in the main cardioid or in the disc of

@@ -1,10 +1,11 @@
-/* Proof that all pixels of a rectangle have one count, in the job's own arithmetic; docs/decisions/0008-border.md argues
- * it.
+/* Proof that all pixels of a rectangle have one count, in the job's own arithmetic, for formulas that bound how orbits
+ * spread; docs/decisions/0008-border.md argues it. For others nothing is proved.
  *
  * Let c run through the pixels, c0 be the one in the middle, w its orbit, and r bound |c − c0|. Then every z of step k
- * is w + s·(c − c0)/r + e with |e| ≤ error, where
+ * is w + s·(c − c0)/r + e with |e| ≤ error, where for z² + c
  *     s ← 2ws + r,   error ← 2|w|·error + (|s| + error)² + rounding + relative·(2|w||s| + r)
- * where `rounding` bounds what that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error. s and
+ * and in general 2w is the formula's derivative, and the square what a change makes beyond that. `rounding` bounds what
+ * that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error, with the formula's power. s and
  * error are of the type in which an orbit goes on to the smooth radius: it may be narrower than w, off by `far_error`. */
 
 /* Rounding in the bounds themselves: each sum and product of positive terms is enlarged by this much, and |w| by a
@@ -15,6 +16,7 @@
 /* The bounds that the host has worked out for the job. */
 typedef struct { float pitch, unit, step_error, relative, far_error, within, beyond; } prove_bounds;
 
+#if FORMULA_BOUNDS_SPREAD
 typedef struct {
   number_far w, s;
   number_far_real error;
@@ -34,11 +36,12 @@ static number_far_real prove_reach(number_far z) {
 /* One step of s and error; w is the orbit's place before it. `far` bounds |c|. */
 static prove_model prove_step(prove_model model, number_far_real r, number_far_real far, const prove_bounds *bounds) {
   const number_far_real size = prove_size(model.w), reach = prove_reach(model.s), both = reach + model.error;
-  const number_far_real rounding = ((size + both) * (size + both) + far) * bounds->unit + bounds->step_error;
+  const number_far_real slope = formula_slope(size);
+  const number_far_real rounding = (formula_power(size + both) + far) * bounds->unit + bounds->step_error;
   prove_model next = model;
   const number_far move = {r, (number_far_real)(0)};
   next.s = formula_tangent(model.w, model.s, move);
-  next.error = (2 * size * model.error + both * both + bounds->relative * (2 * size * reach + r) + rounding) *
+  next.error = (slope * model.error + formula_remainder(size, both) + bounds->relative * (slope * reach + r) + rounding) *
                PROVE_MORE;
   return next;
 }
@@ -81,12 +84,17 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
   }
   return count;
 }
+#else
+static uint_lanes prove_count(number_complex c, number_far_real r, const prove_bounds *bounds, uint limit, uint cap) {
+  return (uint_lanes)(RECTANGLES_MIXED);
+}
+#endif
 
 /* Make the children of rectangles, and prove of those that can be proved which count they have; `proved` is mixed for
  * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, listed[level] of them (see
  * rectangles_listed); `most` is the number of children if all of them are.
  * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
- * the set as computed passes for proved. With `inside_only` only insides are proved. */
+ * the set as computed passes for proved, where the formula knows components. With `inside_only` only insides are proved. */
 KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
                               uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
                               uint most, global const uint *listed, uint level, global uint *children, global uint *proved) {
@@ -108,10 +116,13 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   }
   const float_lanes distance = lanes_load(distances);
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
-  const uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
+  uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
+#if FORMULA_KNOWS_COMPONENTS
   const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
-  lanes_store(select(count, (uint_lanes)(cap), near & open), counts);
+  count = select(count, (uint_lanes)(cap), near & open);
+#endif
+  lanes_store(count, counts);
   for (uint l = 0; l < LANES; l++) {
     const uint number = (uint)get_global_id(0) * LANES + l;
     if (number < total) proved[number] = inside_only && counts[l] != cap ? RECTANGLES_MIXED : counts[l];

@@ -43,7 +43,7 @@ def loop(
 ) -> str:
     """Return the text of the loop for a number, a formula, a method and a source of orbits (one of ORBITS)."""
     axes = (*number_parts, formula.kernel, MAP, method_part)
-    tracing = ("rectangles.cl", *formula.border_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
+    tracing = ("rectangles.cl", *formula.component_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
     return assemble((*axes, "advance.cl", "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines)
 
 

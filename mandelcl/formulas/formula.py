@@ -24,9 +24,11 @@ class Formula(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     degree: ClassVar[int] = 2
-    # Its kernel part, and what border tracing's proofs need besides; without these a border proves nothing.
     kernel: ClassVar[str]
-    border_kernels: ClassVar[tuple[str, ...]] = ()
+    # Whether a border of one count says what is inside: {count ≥ n} is connected and full. The kernel part then bounds
+    # how orbits spread; `component_kernels` find components of the set, where there is a theorem on those.
+    traceable: ClassVar[bool] = False
+    component_kernels: ClassVar[tuple[str, ...]] = ()
     # Centre and zoom of a view that shows all of it.
     home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
     # Whether each orbit begins inside every escape radius, so that no count is 0.
@@ -42,11 +44,6 @@ class Formula(ABC):
     def constant(self) -> tuple[Fraction, Fraction] | None:
         """The c of all orbits; None where it is the pixel's point."""
         return None
-
-    @property
-    def traceable(self) -> bool:
-        """Whether a border of one count says what is inside: {count ≥ n} is connected and full."""
-        return bool(self.border_kernels)
 
     @abstractmethod
     def least_radius_squared(self) -> Fraction:

@@ -17,7 +17,8 @@ class Mandelbrot(Formula):
     summary: ClassVar[str] = "z² + c"
     home: ClassVar[tuple[str, str, str]] = ("-0.75", "0", "1.6")
     kernel: ClassVar[str] = "formula_mandelbrot.cl"
-    border_kernels: ClassVar[tuple[str, ...]] = ("formula_mandelbrot_component.cl",)
+    traceable: ClassVar[bool] = True
+    component_kernels: ClassVar[tuple[str, ...]] = ("formula_mandelbrot_component.cl",)
 
     def least_radius_squared(self) -> Fraction:
         """Return 4: from |z| > 2 and |z| ≥ |c| on, |z| grows."""

@@ -18,6 +18,7 @@ class Multibrot3(Formula):
     degree: ClassVar[int] = 3
     home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.4")
     kernel: ClassVar[str] = "formula_multibrot_3.cl"
+    traceable: ClassVar[bool] = True
 
     def least_radius_squared(self) -> Fraction:
         """Return 2.

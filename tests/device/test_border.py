@@ -16,6 +16,7 @@ from mandelcl.block import Block, whole_of
 from mandelcl.engine import choose, selftest
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import default_variant
+from mandelcl.formulas import MANDELBROT, Formula, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.opencl.device import Device
@@ -24,6 +25,7 @@ from mandelcl.report import LaunchLog
 from mandelcl.view import View
 from mandelcl.words import NO_COUNT, Words
 from tests.device import views
+from tests.device.comparing import quick_variant
 from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced
 from tests.device.test_splits import builds, check, small_views, turns
 from tests.queues import tiled
@@ -163,12 +165,12 @@ def test_at_the_end_of_a_number(target: Target) -> None:
                 check(job, traced(job, target.device, Plan(first=8, smallest=3, trust=trust))[0][0])
 
 
-def random_differences(total: int, size: int, plan: Plan) -> tuple[int, int]:
+def random_differences(total: int, size: int, plan: Plan, formula: Formula = MANDELBROT) -> tuple[int, int]:
     """Return how many of so many random views differ, and how many pixels in all, on the fastest device."""
     devices = choose.matching(())
     wrong: list[int] = []
-    for view, cap in views.random_views(5, total, size, size):
-        choice = choose.fastest(Job(view, min(cap, 2000)), devices)
+    for view, cap in views.random_views(5, total, size, size, formula.degree):
+        choice = choose.fastest(Job(view, min(cap, 2000), formula=formula), devices)
         wrong.append(differing(choice.job, choice.device, plan))
     return sum(count > 0 for count in wrong), sum(wrong)
 
@@ -180,6 +182,44 @@ def random_differences(total: int, size: int, plan: Plan) -> tuple[int, int]:
 def test_random_views(total: int, size: int, most: int) -> None:
     assert random_differences(total, size, Plan(first=8, smallest=4, trust="nothing")) == (0, 0)
     assert random_differences(total, size, Plan(first=8, smallest=4))[1] <= most
+
+
+@pytest.mark.parametrize(("total", "size", "most"), [(24, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
+def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
+    strict = Plan(first=8, smallest=4, trust="nothing")
+    assert random_differences(total, size, strict, Multibrot3()) == (0, 0)
+    assert random_differences(total, size, Plan(first=8, smallest=4), Multibrot3())[1] <= most
+
+
+def test_same_counts_of_the_cubic(target: Target) -> None:
+    variant = quick_variant(target.device, target.number.name)
+    for view in (View.centred(0, 0, "1.4", 97, 61), View.centred("0.3849", "0.0003", 400, 97, 61)):
+        job = target.job(view, 300, formula=Multibrot3())
+        for plan in PLANS[:2]:
+            counts, found, _ = traced(job, target.device, plan, variant)
+            check(job, counts[0])
+            assert found.computed < found.pixels, "nothing was filled"
+
+
+@pytest.mark.long
+def test_fixed_point_of_the_cubic(device: Device) -> None:
+    job = Job(View.centred("0.2", "0.3", 5, 41, 29), 60, Fraction(4), Multibrot3(), "fixed:5", "fixed")
+    counts, found, _ = traced(job, device, Plan(first=4, smallest=3, trust="nothing"))
+    np.testing.assert_array_equal(counts, planes(job, device)[0])
+    assert found.computed < found.pixels
+
+
+def test_without_bounds_nothing_is_proved(device: Device) -> None:
+    """A formula that bounds no spread may be traced by a rule that trusts borders: what is not filled is computed."""
+    job = Job(View.centred(0, 0, 1, 97, 61), 90, Fraction(4), Julia("-3/4", "1/10"), "float", "separate")
+    variant = quick_variant(device, "float")
+    truth = planes(job, device, variant)[0][0]
+    for trust, fills in (("nothing", False), ("outside", True)):
+        counts, found, _ = traced(job, device, Plan(first=8, smallest=4, trust=trust), variant)
+        assert (found.computed < found.pixels) == fills
+        assert (counts[0] != truth).sum() <= (found.pixels - found.computed) // 10
+        if not fills:
+            np.testing.assert_array_equal(counts[0], truth)
 
 
 @pytest.mark.parametrize("algorithm", ["border", "auto"])

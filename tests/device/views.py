@@ -57,39 +57,39 @@ def deepest(number: NumberFormat, name: str, width: int, height: int, cap: int) 
 DEEP = tuple(_DEEP)
 
 
-def random_views(seed: int, total: int, width: int, height: int) -> Iterator[tuple[View, int]]:
+def random_views(seed: int, total: int, width: int, height: int, degree: int = 2) -> Iterator[tuple[View, int]]:
     """Yield views on the edge of the set, from all of it to where double ends, each with a cap: the same for a seed.
 
-    Zooms are even on a scale of ten, and so are caps, from 50 to 10 000.
+    Zooms are even on a scale of ten, and so are caps, from 50 to 10 000. The set is that of z² + c, or of z³ + c.
     """
     random = Random(seed)
     for _ in range(total):
         zoom = 10 ** random.uniform(0, 11)
-        middle = _on_edge(random, 0.2 / zoom)
+        middle = _on_edge(random, 0.2 / zoom, degree)
         cap = int(10 ** random.uniform(1.7, 4))
         yield View.centred(Fraction(middle.real), Fraction(middle.imag), Fraction(zoom), width, height), cap
 
 
-def _on_edge(random: Random, near: float) -> complex:
+def _on_edge(random: Random, near: float, degree: int) -> complex:
     """Return a point that leaves soon, at most so far from one that stays."""
     outside = complex(random.uniform(-2.2, 0.8), random.uniform(-1.4, 1.4))
-    while _stays(outside):
+    while _stays(outside, degree):
         outside = complex(random.uniform(-2.2, 0.8), random.uniform(-1.4, 1.4))
     inside = complex(random.uniform(-2, 0.5), random.uniform(-1.2, 1.2))
-    while not _stays(inside):
+    while not _stays(inside, degree):
         inside = complex(random.uniform(-2, 0.5), random.uniform(-1.2, 1.2))
     for _ in range(60):
         if abs(outside - inside) <= near:
             break
         middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if _stays(middle) else (inside, middle)
+        inside, outside = (middle, outside) if _stays(middle, degree) else (inside, middle)
     return outside
 
 
-def _stays(c: complex) -> bool:
+def _stays(c: complex, degree: int) -> bool:
     z = 0j
     for _ in range(1000):
-        z = z * z + c
+        z = z * z * z + c if degree == 3 else z * z + c
         if abs(z) > 2:
             return False
     return True

@@ -201,8 +201,29 @@ def test_bad_constants(bad: Any) -> None:
 
 def test_formulas_are_known_by_name() -> None:
     assert [formula_class(name) for name in FORMULAS] == list(FORMULAS.values())
-    assert {"julia": Julia, "burning-ship": BurningShip}.items() <= FORMULAS.items()
+    assert {"julia": Julia, "burning-ship": BurningShip, "multibrot-3": Multibrot3}.items() <= FORMULAS.items()
     with pytest.raises(InvalidInputError, match="unknown formula 'ship'; there is mandelbrot, julia, burning-ship"):
         formula_class("ship")
     assert not any(formula.traceable for formula in (SHIP, *JULIAS.values()))
+    assert MANDELBROT.traceable
+    assert CUBIC.traceable
     assert hash(Julia(Fraction(1), Fraction(2))) != hash(Julia(Fraction(2), Fraction(1)))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_kernel_parts_say_what_the_host_says(name: str) -> None:
+    formula = FORMULAS[name]
+    text = (source.folder() / formula.kernel).read_text(encoding="utf-8")
+    said = {line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")}
+    assert said["FORMULA_BEGINS_INSIDE"] == str(int(formula.begins_inside))
+    assert said["FORMULA_BOUNDS_SPREAD"] == str(int(formula.traceable))
+    assert said["FORMULA_KNOWS_COMPONENTS"] == str(int(bool(formula.component_kernels)))
+    assert ("formula_inside(" in text) == (said["FORMULA_KNOWS_INSIDE"] == "1")
+
+
+def test_how_far_a_step_leads() -> None:
+    """|z|^degree + |c|, exactly where roots are ratios, and never less."""
+    assert MANDELBROT.largest_step(Fraction(4)) == 6
+    assert CUBIC.largest_step(Fraction(4)) == 10
+    assert JULIAS["2i"].largest_step(Fraction(9)) == 11
+    assert CUBIC.largest_step(Fraction(5)) ** 2 >= 180  # 5√5 + √5
