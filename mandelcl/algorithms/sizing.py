@@ -49,14 +49,17 @@ class Division:
     cut: Cut
 
 
-def divided(program: Program, rate: float, block_pixels: int | None, blocks: tuple[int, int] | None) -> Division:
+def divided(
+    program: Program, rate: float, block_pixels: int | None, blocks: tuple[int, int] | None, traced: bool
+) -> Division:
     """Return how a program's picture is cut: into `blocks` (columns, rows), or as suits the device.
 
-    Blocks have at most `block_pixels` where that is given. Raises InvalidInputError if it cannot be cut that way.
+    Blocks have at most `block_pixels` where that is given; where borders are `traced` large ones suit. Raises
+    InvalidInputError if it cannot be cut that way.
     """
     view = program.job.view
     if blocks is None:
-        most = min(block_pixels or _block_pixels(program, rate), MOST_PIXELS)
+        most = min(block_pixels or _block_pixels(program, rate, traced), MOST_PIXELS)
         width, height = block_shape(view.width, view.height, most)
         return Division(height, width * height, lambda band: grid(band, width, height))
     columns, rows = blocks
@@ -92,16 +95,16 @@ def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
     return pixels, 1
 
 
-def _block_pixels(program: Program, rate: float) -> int:
+def _block_pixels(program: Program, rate: float, traced: bool) -> int:
     """Return how many pixels a block has.
 
     Blocks are large enough to fill the device and no more than needed; small enough for its memory and the host's, and
     to take seconds rather than minutes even if no orbit escapes, since a block is what an interrupt loses.
     """
     device, job = program.device, program.job
-    traced = job.algorithm == "border"  # the larger the block, the larger what is filled
     pixels = job.view.pixels
     cores = min(device.compute_units * _CPU_CORE_PIXELS, max(2 * _CPU_CORE_PIXELS, pixels // 4))
+    # Traced, the larger the block, the larger what is filled.
     least = _GPU_BLOCK_PIXELS if device.type == "gpu" or traced else cores
     by_device = max(least, pixels // _MOST_BLOCKS)
     results = 4 * job.words

@@ -25,18 +25,28 @@ _NO_BUDGET = 1e9
 class Computation:
     """A job on a device, as settled by `choose` (a `Work`); `log` records its launches.
 
-    Device memory comes from `spare` and returns to it for the next job. `program_class` makes the kernels.
+    Device memory comes from `spare` and returns to it for the next job. `program_class` makes the kernels. With a
+    `planner`, which is for studies, borders are traced by its rule, whatever the job's algorithm and formula, so counts
+    may be wrong. Raises InvalidInputError for one with a strict job.
     """
 
     program_class: type[Program] = Program
 
     def __init__(
-        self, choice: choose.Choice, settings: Settings, *, spare: Spare | None = None, log: LaunchLog | None = None
+        self,
+        choice: choose.Choice,
+        settings: Settings,
+        *,
+        spare: Spare | None = None,
+        log: LaunchLog | None = None,
+        planner: border.Planner | None = None,
     ) -> None:
+        if planner is not None and choice.job.strict:
+            raise InvalidInputError("a strict job fills what is proved, and is traced by no other rule")
         self.started = time.perf_counter()
         self.device, self.warnings = choice.device, choice.warnings
         self.log = log or LaunchLog()
-        self._settings = settings
+        self._settings, self._planner = settings, planner
         self._spare = spare or Spare()
         execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit)
         if settings.blocks:
@@ -51,7 +61,8 @@ class Computation:
         self.job = program.job
         budget = _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog)
         self._pace = Pace(budget, self.rate, program.saturation)
-        self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks)
+        self._traced = self.job.algorithm == "border" or self._planner is not None
+        self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
         self.band_rows, self.block_pixels = self._division.band_rows, self._division.pixels
 
     @property
@@ -101,9 +112,10 @@ class Computation:
         log.begin()
         timed = TimedBlocks(blocks) if timeline.on() else None
         blocks = timed or blocks
-        if self.job.algorithm == "border":
+        if self._traced:
             finished = border.run(
                 *(self.program, blocks, self._pace, log),
+                plan=self._planner and self._planner(self.program),
                 watch=self._settings.watch,
                 cancel=cancel,
                 spare=self._spare,

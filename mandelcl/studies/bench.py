@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from mandelcl.view import View
 from mandelcl.words import Words
 
 PATIENCE_S = 30.0
+# Validates the counts of a job's first run.
+Check: TypeAlias = Callable[[Words], Validation]
 _LEAST_SIDE = 8
 
 
@@ -85,15 +88,21 @@ class Bench:
 
         def measure(row: Row) -> Row:
             timed = Timed(job, device, settings, self.cancel, shortcuts)
-            row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
-            if timed.warnings:
-                row = with_extra(row, warning="; ".join(timed.warnings))
-            row = self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s)
-            if compute is None:
-                return row
-            return self._with_compute(row, Timed(job, device, compute, self.cancel, shortcuts), timed.counts)
+            on_device = Timed(job, device, compute, self.cancel, shortcuts) if compute is not None else None
+            return self.measured(row, timed, on_device)
 
         return self.attempt(device, case, measure, extra)
+
+    def measured(self, row: Row, timed: Timed, on_device: Timed | None = None, check: Check | None = None) -> Row:
+        """Return the row of a job that is built: validated, by `check` where it is given, then timed.
+
+        `on_device` is the same job, for runs whose counts stay on the device.
+        """
+        row = with_extra(row, number=timed.job.number, rounding=timed.job.rounding)
+        if timed.warnings:
+            row = with_extra(row, warning="; ".join(timed.warnings))
+        row = self.timed_row(row, timed.job, timed.run, lambda: timed.counts, timed.rate, timed.build_s, check=check)
+        return row if on_device is None else self._with_compute(row, on_device, timed.counts)
 
     def _with_compute(self, row: Row, timed: Timed, expected: Words) -> Row:
         """Return the row with the times of runs whose counts stay on the device; one run shows that they are right."""
@@ -132,11 +141,12 @@ class Bench:
         rate: float,
         build_s: float,
         order: str = "",
+        check: Check | None = None,
     ) -> Row:
         """Return the row with the times of `run`; the first run is validated and discarded, the last compared to it."""
         self.require_patience(job, rate, order)
         first = run()
-        validation = self.validator.check(job, counts(), row.spec, order)
+        validation = check(counts()) if check else self.validator.check(job, counts(), row.spec, order)
         before = fingerprint(counts())
         samples = repeated(run, self.repeat, self.patience - first.wall_s)
         if validation.ok and fingerprint(counts()) != before:

@@ -45,7 +45,7 @@ def plain(settings: Settings | None) -> Settings:
 
 
 class Timed:
-    """A job built for a device, to be run more than once; `counts` holds the last run's.
+    """A job built for a device, to be run more than once; `counts` holds the last run's, `filled` how many it filled.
 
     The settings' shortcuts are switched off unless they are asked for here. Raises what `Computation` raises; another
     kind of it may be given. Setting `cancel` ends a run with CancelledError.
@@ -58,10 +58,11 @@ class Timed:
         settings: Settings | None,
         cancel: Token,
         shortcuts: bool = False,
-        kind: type[Computation] = Computation,
+        kind: Callable[[choose.Choice, Settings], Computation] = Computation,
     ) -> None:
         settings = replace(settings or Settings(), shortcuts=shortcuts)
         self._work = kind(choose.fastest(job, [device], settings.self_test), settings)
+        self.filled = 0
         self._cancel = cancel
         self.job = self._work.job
         self.counts = picture_memory(device, self.job)
@@ -97,6 +98,7 @@ class Timed:
             if results.size and not np.may_share_memory(results, self.counts):
                 self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started
+        self.filled = log.pixels_filled
         return TimingSample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
 
     def _memory(self, block: Block, shape: tuple[int, ...]) -> Words:
