@@ -86,8 +86,9 @@ def command(
     With --merge, tables of one study from several machines become one, with a row for each machine's device and its
     time over the best of the case. Machines are named after the files.
 
-    With --compare the exit code is 1 if anything is worse than in the older table. What only one of the tables has is
-    listed, but is not worse. --trace records what the devices and the host did when, which takes a little time itself.
+    The exit code is 1 if a device has wrong counts and, with --compare, if anything is worse than in the older table.
+    What only one of the tables has is listed, but is not worse. --trace records what the devices and the host did when,
+    which takes a little time itself.
 
     With --kernel a kernel of your own is run, in a process of its own, beside mandelcl's: compared in every pixel, its
     first difference and its faults explained, and timed. docs/studies/your-kernel.md says what it is given and must do.
@@ -121,14 +122,17 @@ def command(
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
         final = bench_run.measured(chosen, bench, devices, files, wide)
-    wrong = bench_kernel.explain(final.rows) if kernels.kernel else False
+    failed = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
         bench_tables.place(final, base, wide)
     if old is not None:
         bench_tables.compare(old, final, wide)
     if not final.complete:
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
-    if wrong:
+    wrong = sum(row.validation == "WRONG" for row in final.rows)
+    if wrong and not kernels.kernel:
+        click.echo(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows", err=True)
+    if wrong or failed:
         sys.exit(1)
 
 

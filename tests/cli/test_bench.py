@@ -5,6 +5,7 @@ import io
 import json
 import signal
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.studies import STUDIES, native
+from mandelcl.studies import STUDIES, find_study, native
+from mandelcl.studies.row import Row, Times
 from tests.cli.conftest import Run, start, wait_for
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
@@ -75,6 +77,37 @@ def test_pictures_of_what_differs(run: Run, folder: Path) -> None:
         assert np.count_nonzero(pixels.min(axis=2) == 255) == extra["float_differs"]
         assert np.count_nonzero(pixels.max(axis=2)) == extra["float_differs"]
     assert any(extra["float_differs"] for extra in expected.values())
+
+
+def _row(run: Run, folder: Path) -> Row:
+    """Return a row that was measured, right in all."""
+    bench(run, "hybridizer", *TINY, "--json", "right.json")
+    found = json.loads((folder / "right.json").read_text(encoding="utf-8"))["rows"]
+    (folder / "right.json").unlink()
+    values = next(row for row in found if not row["error"])
+    times = {key: values[key] and Times(**values[key]) for key in ("kernel_s", "wall_s", "compute_s")}
+    return Row(**{field.name: values[field.name] for field in fields(Row)} | times)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "said"),
+    [
+        ({"validation": "WRONG", "differing_pixels": 3}, 1, "mandelcl: wrong counts in 1 of 2 rows"),
+        ({"extra": {"rule": "border alone", "wrong_pixels": 3}}, 0, None),
+    ],
+    ids=["a device that is wrong", "a rule that is wrong"],
+)
+def test_wrong_counts_are_a_failure_and_wrong_rules_a_finding(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], code: int, said: str | None
+) -> None:
+    right = _row(run, folder)
+    study = replace(find_study("variations"), run=lambda _bench: iter([right, replace(right, **changes)]))
+    monkeypatch.setattr("mandelcl.cli.bench.find_study", lambda _name: study)
+    result = bench(run, "variations", *TINY, "--json", "t.json", code=code)
+    assert len(json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]) == 2
+    assert (result.err.splitlines()[-1] == said) == (said is not None)
+    heading, *_ = result.out.splitlines()
+    assert ("Wrong pixels" in heading) == (said is None)
 
 
 def _changed(path: Path, factor: float) -> None:
