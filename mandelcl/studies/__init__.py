@@ -18,6 +18,7 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "devices": "the same jobs on each device: speed, share of its peak, identical or not",
         "hybridizer": "Hybridizer post: serial, parallel, one group a row, 2-D tiles; with and without copies",
         "border": "dynamic-parallelism report: escape time and border tracing by cap and by size",
+        "variations": "dynamic-parallelism report, future work: Julia sets and variations, wrong pixels by rule",
         "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
         "rewriting": "multiprecision article: its first fp128, word by word, in C and OpenCL; what rewriting it brings",
         "sizes": "CUDA coursework: 512² to 16384², its functions, whole processes, its kernels",

@@ -79,6 +79,9 @@ def test_pictures_of_what_differs(run: Run, folder: Path) -> None:
     assert any(extra["float_differs"] for extra in expected.values())
 
 
+FOUND = {"variation": "dust", "rule": "border alone", "size": 8, "cap": 9, "wrong_pixels": 3, "speed_up": 2.0}
+
+
 def _row(run: Run, folder: Path) -> Row:
     """Return a row that was measured, right in all."""
     bench(run, "hybridizer", *TINY, "--json", "right.json")
@@ -93,7 +96,7 @@ def _row(run: Run, folder: Path) -> Row:
     ("changes", "code", "said"),
     [
         ({"validation": "WRONG", "differing_pixels": 3}, 1, "mandelcl: wrong counts in 1 of 2 rows"),
-        ({"extra": {"rule": "border alone", "wrong_pixels": 3}}, 0, None),
+        ({"extra": FOUND}, 0, None),
     ],
     ids=["a device that is wrong", "a rule that is wrong"],
 )
@@ -106,8 +109,9 @@ def test_wrong_counts_are_a_failure_and_wrong_rules_a_finding(
     result = bench(run, "variations", *TINY, "--json", "t.json", code=code)
     assert len(json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]) == 2
     assert (result.err.splitlines()[-1] == said) == (said is not None)
-    heading, *_ = result.out.splitlines()
+    heading = result.out.splitlines()[0]
     assert ("Wrong pixels" in heading) == (said is None)
+    assert ("`border alone` has wrong pixels in dust (up to 3)" in result.out) == (said is None)
 
 
 def _changed(path: Path, factor: float) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections import deque
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.algorithms.subdivision import Plan
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.engine import choose
+from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.job import Job
 from mandelcl.opencl.device import Device, Event
 from mandelcl.studies import (
     STUDIES,
@@ -19,13 +25,16 @@ from mandelcl.studies import (
     jobs,
     native,
     plots,
+    rules,
     scaling_devices,
     scaling_native,
+    variations,
     workgroup,
 )
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.row import Row
+from mandelcl.studies.timing import Timed
 from tests.device.targets import devices as found_devices
 
 _SCALE, _CAP = Fraction(1, 2048), 30
@@ -57,10 +66,11 @@ def tiny(*devices: Device) -> Bench:
 
 @pytest.fixture(autouse=True)
 def fewer_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The study of work-groups takes 4 of them, not 25, and that of schedules a chunk or two."""
+    """The study of work-groups takes 4 of them, not 25, that of schedules a chunk or two, that of variations two."""
     monkeypatch.setattr(workgroup, "SIDES", (1, 16))
     monkeypatch.setattr(scaling_devices, "_CHUNKS", (3,))
     monkeypatch.setattr(scaling_native, "_CHUNKS", (16,))
+    monkeypatch.setattr(variations, "CASES", variations.CASES[-2:])
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +187,50 @@ def test_the_published_counts_of_differing_pixels(device: Device, resolution: in
         work.run()
         found.append(work.counts)
     assert int(np.count_nonzero(found[0] != found[1])) == hpc_published.DIFFERING[resolution]
+
+
+WIDE_DUST = next(case for case in variations.CASES if case.name == "wide Julia dust")
+FINE = rules.Rule("fine", lambda _plan: Plan(smallest=4, steps=0, trust="all"), proves=False)
+
+
+def traced_by(device: Device, rule: rules.Rule, job: Job, measured_on: Device) -> Row:
+    """Return the row of a job that is traced by a rule, beside what escape time gives on a device."""
+    bench = Bench([device], repeat=1)
+    timed = Timed(job, measured_on, None, bench.cancel)
+    row = bench.measured(Row.of(measured_on, "escape", {}), timed, timed)
+    assert row.validation == "ok"
+    return rules.by_rule(bench, device, job, rule, rules.Measure(timed.counts, row), Row.of(device, "rule", {}))
+
+
+def test_wrong_pixels_are_the_rules_and_the_row_is_right(device: Device) -> None:
+    """Pieces of dust lie in rectangles whose border has one count; what is wrong there is found, every pixel of it."""
+    row = traced_by(device, FINE, WIDE_DUST.job(512, 40), device)
+    assert (row.validation, row.error) == ("ok", "")
+    assert row.extra["wrong_pixels"] == 13
+    computed = row.extra["computed"]
+    assert isinstance(computed, float)
+    assert 0.1 < computed < 0.3
+    assert row.extra["speed_up"]
+    assert "against their rectangles" in row.checked
+
+
+def test_a_device_that_is_wrong_has_no_wrong_pixels_of_a_rule(best: Device) -> None:
+    wrong = WrongDevice(best.spec, best.handle)
+    row = traced_by(wrong, rules.STRICT, variations.CASES[-1].job(8, 30), best)
+    assert row.validation == "WRONG"
+    assert row.differing_pixels
+    assert "wrong_pixels" not in row.extra
+
+
+def test_without_escape_time_there_is_nothing_to_compare_with(best: Device) -> None:
+    rows = list(find_study("variations").run(Bench([best], repeat=1, scale=_SCALE, cap=_CAP, patience=1e-9)))
+    assert "--patience" in rows[0].error
+    assert all(row.error for row in rows)
+    assert {row.error for row in rows[1:3]} == {"escape time has no counts here to compare with"}
+
+
+def test_a_strict_job_is_traced_by_no_other_rule(best: Device) -> None:
+    job = jobs.report_job(32, 50, "border")
+    assert Computation(choose.fastest(job, [best]), Settings(), planner=rules.ALONE.planner).job == job
+    with pytest.raises(InvalidInputError, match="a strict job fills what is proved"):
+        Computation(choose.fastest(replace(job, strict=True), [best]), Settings(), planner=rules.ALONE.planner)
