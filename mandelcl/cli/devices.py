@@ -1,15 +1,18 @@
 """`mandelcl devices`."""
 
 import json
+import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl.cli.options import self_test_option
-from mandelcl.engine import selftest
-from mandelcl.errors import NoDeviceError
+from mandelcl.cli.options import device_option, self_test_option
+from mandelcl.engine import choose, selftest
+from mandelcl.errors import InvalidInputError, NoDeviceError
 from mandelcl.opencl import absence
 from mandelcl.opencl.device import RUNTIMES, Device, discover
 
@@ -20,18 +23,33 @@ from mandelcl.opencl.device import RUNTIMES, Device, discover
 Examples:
   mandelcl devices
   mandelcl devices --json | python -m json.tool
+  mandelcl devices --soak 10
+  mandelcl devices --soak 0.5 --device gpu
 """,
+)
+@device_option
+@click.option(
+    "--soak", type=click.FloatRange(min=0, min_open=True), metavar="MINUTES", help="Load them so long, and judge."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @self_test_option
-def command(as_json: bool, no_self_test: bool) -> None:
+def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self_test: bool) -> None:
     """List the OpenCL devices and test each.
 
     The test shows whether a device computes correctly. SPEC is what --device takes. FMA is measured: "slow" means
     software. The self-test takes a fraction of a second per device; its result is remembered until the driver or the
     kernels change.
+
+    With --soak all devices, or those that --device names, do known jobs again and again, each in a process of its own:
+    in float, double and fp128, with large results, and copies to the device's memory and back. Every word is compared,
+    and the speed is watched. At the end each gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or FAILED. The exit code is
+    0 if all pass. Ctrl-C ends it early, with the verdicts on what was done.
     """
-    rows = [_row(device, no_self_test) for device in discover()]
+    if soak is not None:
+        if not math.isfinite(soak):
+            raise InvalidInputError(f"--soak takes a number of minutes, not {soak}")
+        sys.exit(_soak(choose.matching(devices), soak, as_json, not no_self_test))
+    rows = [_row(device, no_self_test) for device in (choose.matching(devices) if devices else discover())]
     if as_json:
         click.echo(json.dumps({"devices": rows}))
     for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES)):
@@ -43,6 +61,14 @@ def command(as_json: bool, no_self_test: bool) -> None:
         if not console.is_terminal:
             console.width = 1000  # never truncate what a program may read
         console.print(_table(rows))
+
+
+def _soak(devices: Sequence[Device], minutes: float, as_json: bool, self_test: bool) -> int:
+    """Soak devices, print what was found, and return the exit code."""
+    from mandelcl.cli import soak
+
+    records, stopped = soak.soaked(devices, minutes, self_test=self_test)
+    return soak.report(records, devices, minutes, stopped, as_json)
 
 
 def _row(device: Device, no_self_test: bool) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """A worker process that answers one question after another."""
 
 import queue
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
-from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.process import Activity, WorkerMessage, WorkerProcess
 from mandelcl.workers.wire import printable
 
 _TICK_S = 0.02
@@ -16,19 +17,31 @@ class Dialogue:
     """Questions to a worker process in a role, and its answers; it ends with the `with` block.
 
     While it waits it calls `check` from time to time, which may raise. At most `answer_bytes` bytes follow an answer.
-    Raises DeviceError if the process cannot be started.
+    By default its command line is that of a worker in the role. Raises DeviceError if the process cannot be started.
     """
 
-    def __init__(self, role: str, check: Callable[[], None], answer_bytes: int = 0) -> None:
+    def __init__(
+        self, role: str, check: Callable[[], None], answer_bytes: int = 0, command_line: tuple[str, ...] = ()
+    ) -> None:
         self._check = check
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
-        self._worker = WorkerProcess(role, self._messages, answer_bytes)
+        self._worker = WorkerProcess(role, self._messages, answer_bytes, command_line=command_line)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exception: object) -> None:
         self._worker.end()
+
+    @property
+    def activity(self) -> Activity:
+        """What the process last reported that it was doing."""
+        return self._worker.activity
+
+    @property
+    def silence(self) -> float:
+        """Seconds since it last said anything."""
+        return time.monotonic() - self._worker.heard
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a question; raises DeviceError with the reason if there is none."""

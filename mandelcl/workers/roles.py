@@ -22,6 +22,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "parts": "mandelcl.studies.parts:serve",
         "pinned": "mandelcl.studies.pinned:serve",
         "kernel": "mandelcl.studies.own_kernel.worker:serve",
+        "soak": "mandelcl.soak.worker:serve",
     }
 )
 

@@ -49,6 +49,9 @@ def small(arguments: list[str]) -> list[str]:
     if command == "bench" and not {"--list", "--merge"} & set(rest):
         device = ["--device", one_device()] if "--kernel" in rest else []  # a process for each kernel and device
         return [*arguments, *device, "--scale", "1/4096", "--cap", "20", "--repeat", "1"]
+    if command == "devices" and "--soak" in rest:
+        minutes = rest.index("--soak") + 1
+        return [command, *rest[:minutes], "0.005", *rest[minutes + 1 :]]
     if command == "tune":
         return [*arguments, "--seconds", "0"]
     if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:

@@ -1,0 +1,83 @@
+"""`mandelcl devices --soak`: verdicts, JSON, exit codes, an interrupt, bad input."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, refused, start
+
+
+def spec_of_one(run: Run) -> str:
+    rows = json.loads(run("devices", "--json").out)["devices"]
+    return str(next(row["spec"] for row in rows if row["selftest"] == "PASS"))
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_short_soak_of_one_device(draw: Run, folder: Path) -> None:
+    spec = spec_of_one(draw)
+    result = draw("devices", "--soak", "0.005", "--device", spec, "--json")
+    found = json.loads(result.out)
+    (row,) = found["devices"]
+    assert (found["minutes"], found["stopped"]) == (0.005, False)
+    assert (row["spec"], row["verdict"], row["wrong_words"], row["first_wrong"]) == (spec, "PASS", 0, None)
+    assert row["rounds"] >= 1
+    assert row["words"] > 1_000_000
+    assert [job["name"] for job in row["jobs"]][-3:] == ["fp128", "results", "transfer"]
+    assert all(len(job["series"]) == row["rounds"] for job in row["jobs"])
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_device_that_cannot_be_soaked_fails_with_its_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = spec_of_one(run)
+    monkeypatch.setenv("MANDELCL_CACHE", "/dev/null/nowhere")  # no harm
+    monkeypatch.setattr("mandelcl.soak.process.SoakProcess.__init__", _refuse)
+    result = run("devices", "--soak", "0.01", "--device", spec)
+    assert result.code == 1
+    assert "FAILED" in result.out
+    assert "before the first round was over: out of order" in result.out
+
+
+def _refuse(*_arguments: object, **_options: object) -> None:
+    from mandelcl.errors import DeviceError
+
+    raise DeviceError("out of order")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
+@pytest.mark.usefixtures("usable")
+def test_an_interrupt_ends_with_the_verdicts_on_what_was_done(run: Run) -> None:
+    process = start("devices", "--soak", "30", "--device", spec_of_one(run))
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    before = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - before < 15
+    assert process.returncode == 1
+    assert "stopped before the 30 min were over" in err
+    assert "Traceback" not in err
+    assert "Verdict" in out
+    assert "PASS" in out or "NOTHING" in out
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "x", ""])
+def test_minutes_that_make_no_sense(run: Run, folder: Path, minutes: str) -> None:
+    assert "--soak" in refused(run, folder, "devices", "--soak", minutes, code=2)
+
+
+@pytest.mark.parametrize("minutes", ["inf", "nan"])
+def test_minutes_that_never_end(run: Run, folder: Path, minutes: str) -> None:
+    assert f"--soak takes a number of minutes, not {minutes}" in refused(run, folder, "devices", "--soak", minutes)
+
+
+@pytest.mark.usefixtures("usable")
+def test_devices_can_be_named(run: Run, folder: Path) -> None:
+    spec = spec_of_one(run)
+    rows = json.loads(run("devices", "--device", spec, "--json", "--no-self-test").out)["devices"]
+    assert [row["spec"] for row in rows] == [spec]
+    for soak in ((), ("--soak", "1")):
+        assert "no device matches" in refused(run, folder, "devices", "--device", "nothing of this name", *soak)
