@@ -26,7 +26,8 @@ _MOST_CAP = {True: 200_000, False: 50_000}  # beyond, recomputing a sample witho
 _RESULTS_CAP = 8  # so few iterations that writing the results takes longer
 _RESULTS_SLOWER = 10  # about, than iterating
 _RESULTS_SIDE = {"gpu": 4096}
-_TRANSFER_BYTES = {"gpu": 256 << 20}
+_TRANSFER_BYTES = {"gpu": 64 << 20}
+_MOST_REPEATS = 16  # of a picture that takes a fast device hardly any time
 _TRANSFER_SHARE = 8  # of the device's memory
 _ALL_BITS = 0xFFFFFFFF
 
@@ -50,8 +51,11 @@ def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
     jobs: list[SoakJob] = []
     for name in [*names, FP128.name]:
         native = by_name(name).is_native
-        side, cap = sized(_rate(device, name, settings), seconds, _LEAST_CAP[native], _MOST_CAP[native])
-        jobs.append(Counting(name, whole_set(side, cap, name, "auto"), device, settings))
+        rate = _rate(device, name, settings)
+        side, cap = sized(rate, seconds, _LEAST_CAP[native], _MOST_CAP[native])
+        jobs.append(
+            Counting(name, whole_set(side, cap, name, "auto"), device, settings, repeats(side, cap, rate, seconds))
+        )
     most = _RESULTS_SIDE.get(device.type, _MOST_SIDE)
     rate = _rate(device, "float", settings) / _RESULTS_SLOWER
     side, cap = sized(rate, seconds, _RESULTS_CAP, _RESULTS_CAP, most)
@@ -71,6 +75,11 @@ def sized(rate: float, seconds: float, least_cap: int, most_cap: int, most_side:
     return side, max(least_cap, min(cap, most_cap))
 
 
+def repeats(side: int, cap: int, rate: float, seconds: float) -> int:
+    """Return how often a picture of the whole set is to be computed so that it takes about so many seconds."""
+    return max(1, min(_MOST_REPEATS, int(rate * seconds / (_INSIDE * cap * side * side))))
+
+
 def _rate(device: Device, number: str, settings: Settings) -> float:
     return Timed(whole_set(_LEAST_SIDE, _LEAST_CAP[True], number, "auto"), device, settings, NEVER).rate
 
@@ -78,22 +87,32 @@ def _rate(device: Device, number: str, settings: Settings) -> float:
 class Counting:
     """A picture of the whole set, every iteration of it, whose counts are compared with those of the first right run.
 
-    A run is right if a sample of its pixels, recomputed without OpenCL, is.
+    A run is right if a sample of its pixels, recomputed without OpenCL, is. A round computes it `times` times.
     """
 
-    def __init__(self, name: str, job: Job, device: Device, settings: Settings, steady: bool = True) -> None:
+    def __init__(
+        self, name: str, job: Job, device: Device, settings: Settings, times: int = 1, steady: bool = True
+    ) -> None:
         self._timed = Timed(job, device, settings, NEVER)
         self._validator = Validator()
         self._validator.sample(self._timed.job)  # takes seconds, which are no part of a round
         self._device = device
         self._expected: Words | None = None
         self._iterations = 0
+        self._times = times
         job, view = self._timed.job, self._timed.job.view
         text = f"{job.number} {job.rounding}, {view.width}x{view.height}, cap {job.iterations}"
-        self.facts = JobFacts(name, text, "iterations", view.pixels, view.width, steady)
+        text += f", {times} times" if times > 1 else ""
+        self.facts = JobFacts(name, text, "iterations", times * view.pixels, view.width, steady)
 
     def run(self, turn: int) -> JobRun:  # noqa: ARG002 - as SoakJob has it
         """Compute the picture, and compare every count."""
+        runs = [self._once() for _ in range(self._times)]
+        first = next((run.first for run in runs if run.first is not None), None)
+        work, seconds = sum(run.work for run in runs), sum(run.seconds for run in runs)
+        return JobRun(work, seconds, sum(run.wrong for run in runs), first)
+
+    def _once(self) -> JobRun:
         clock = seconds_of(self._device)
         kernel_s = self._timed.run().kernel_s
         spent = clock()

@@ -21,7 +21,7 @@ from mandelcl.cli import soak as shown
 from mandelcl.errors import CancelledError, DeviceError
 from mandelcl.opencl.device import Device
 from mandelcl.soak import process, run
-from mandelcl.soak.jobs import compared, sized
+from mandelcl.soak.jobs import compared, repeats, sized
 from mandelcl.soak.others import Others
 from mandelcl.soak.process import Patience, Soaking, SoakProcess
 from mandelcl.soak.record import JobFacts, JobRun, Record, Round, WrongWord
@@ -352,6 +352,15 @@ def test_pictures_are_as_large_as_the_time_allows(rate: float) -> None:
     seconds = 0.17 * cap * side * side / rate
     assert seconds < 0.7 or (side, cap) == (64, 2000)
     assert seconds > 0.2 or (side, cap) == (2048, 200_000)
+
+
+def test_a_fast_device_computes_a_picture_several_times() -> None:
+    for rate in (1e7, 1e10, 6e12, 1e15):
+        side, cap = sized(rate, 0.4, 2000, 200_000)
+        times = repeats(side, cap, rate, 0.4)
+        assert times * 0.17 * cap * side * side / rate < 0.45 or (times, side) == (1, 64)
+        assert times == 1 or (side, cap) == (2048, 200_000)
+    assert repeats(2048, 200_000, 6e12, 0.4) == 16
 
 
 def test_every_word_is_compared() -> None:
