@@ -277,7 +277,11 @@ def event_seconds(event: cl.Event) -> float | None:
 
 
 def _stamps(event: cl.Event) -> tuple[int, int] | None:
-    """Return when an event began and ended by the device's clock, in nanoseconds; None if that clock is unusable."""
+    """Return when an event began and ended by the device's clock, in nanoseconds; None if that clock is unusable.
+
+    A driver may not know it yet when a later event has been waited for, so this waits for the event itself.
+    """
+    event.wait()
     start, end = event.profile.start, event.profile.end
     return (start, end) if end - start > _TRUSTED_EVENT_NS else None
 

@@ -177,14 +177,19 @@ def test_rows_without_what_a_conclusion_needs_end_in_a_line() -> None:
 
 EXTRA = {
     "devices": {"number": "float"},
-    "hybridizer": {},
+    "hybridizer": {"mpix_s_with_copies": 4.0},
     "border": {"sweep": "cap", "algorithm": "border", "size": 64, "cap": 9, "pixels": 4096},
     "fp128": {"place": "Mini Set 1"},
     "rewriting": {"place": "Mini Set 1"},
     "sizes": {"size": 16, "kind": "kernel"},
     "precision": {"resolution": 9, "order": "fused", "number": "float", "_where": "01/10", "percent": 1.0},
     "workgroup": {"resolution": 9, "columns": 1, "rows": 4},
-    "scaling": {"units": 2, "lanes": "one lane", "schedule": "driver", "speed_up": 1.5, "efficiency": 0.8},
+    "norm": {"resolution": 9, "test": "norm"},
+    "variations": {
+        **{"variation": "z³ + c", "rule": "strict", "size": 64, "cap": 9},
+        **{"speed_up": 1.5, "wrong_pixels": 2, "computed": 0.5},
+    },
+    "scaling": {"resolution": 9, "units": 2, "lanes": "one lane", "schedule": "driver", "speed_up": 1.5, "efficiency": 0.8},
     "breakdown": {
         f"{stage}_s": 0.1 for stage in ("start", "build", "allocate", "kernel", "copy", "colour", "encode", "end")
     },

@@ -23,8 +23,8 @@ _NOISE = re.compile(
     r"failed to build the program|Error executing LLVM|remark: <unknown>|\d+ (warning|error)s? generated|"
     r"<unknown>:0:0|^Missing module"
 )
-# Oclgrind counts lines from the beginning of what it was given.
-_OWN_COUNT = re.compile(r"^(?:input\.cl|<stdin>|<source>):(\d+)")
+# Oclgrind and NVIDIA's compiler count lines from the beginning of what they were given.
+_OWN_COUNT = re.compile(r"^(?:input\.cl|<stdin>|<source>|<kernel>):(\d+)")
 
 
 class KernelFaultError(DeviceError):
