@@ -186,10 +186,16 @@ EXTRA = {
     "workgroup": {"resolution": 9, "columns": 1, "rows": 4},
     "norm": {"resolution": 9, "test": "norm"},
     "variations": {
-        **{"variation": "z³ + c", "rule": "strict", "size": 64, "cap": 9},
-        **{"speed_up": 1.5, "wrong_pixels": 2, "computed": 0.5},
+        "variation": "z³ + c",
+        "rule": "strict",
+        "size": 64,
+        "cap": 9,
+        "speed_up": 1.5,
+        "wrong_pixels": 2,
+        "computed": 0.5,
     },
-    "scaling": {"resolution": 9, "units": 2, "lanes": "one lane", "schedule": "driver", "speed_up": 1.5, "efficiency": 0.8},
+    "scaling": {"resolution": 9, "units": 2, "lanes": "one lane", "schedule": "driver", "speed_up": 1.5}
+    | {"efficiency": 0.8},
     "breakdown": {
         f"{stage}_s": 0.1 for stage in ("start", "build", "allocate", "kernel", "copy", "colour", "encode", "end")
     },
