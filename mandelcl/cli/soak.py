@@ -152,7 +152,8 @@ def _state(record: Record) -> str:
     if not record.began:
         return "is being prepared"
     latest = [f"{job.name} {series.speeds[-1]:.3g} {job.unit}" for job, series in record.latest()]
-    return ", ".join([f"{record.rounds} rounds", f"{record.wrong_words} wrong words", *latest])
+    rounds = f"{record.rounds} round{'s' * (record.rounds != 1)}"
+    return ", ".join([rounds, f"{record.wrong_words} wrong word{'s' * (record.wrong_words != 1)}", *latest])
 
 
 def report(records: Sequence[Record], devices: Sequence[Device], minutes: float, stopped: bool, as_json: bool) -> int:

@@ -29,16 +29,17 @@ def verdict(record: Record) -> Verdict:
     held = {name: steadiness(*series.quiet()) for name, series in record.series.items()}
     speeds = {name: steady for name, steady in held.items() if steady is not None}
     found: list[tuple[str, str]] = []
+    rounds = f"{record.rounds} round{'s' * (record.rounds > 1)}"
     if record.failure:
         after = f"after {duration(record.seconds)}" if record.rounds else "before the first round was over"
         found.append((FAILED, f"{after}: {record.failure}"))
     if record.wrong_words:
         words = f"{record.wrong_words:,} word{'s' * (record.wrong_words > 1)}"
-        found.append((WRONG, f"{words} wrong, in {record.wrong_rounds} of {record.rounds} rounds"))
+        found.append((WRONG, f"{words} wrong, in {record.wrong_rounds} of {rounds}"))
     for job in record.jobs:
         if job.name in speeds:
             found += _of_speed(job, speeds[job.name])
-    done = f"{record.rounds} rounds in {duration(record.seconds)}, {record.words:,} words compared"
+    done = f"{rounds} in {duration(record.seconds)}, {record.words:,} words compared"
     if not record.rounds:
         found.append((NOTHING, "stopped before the first round was over"))
     elif not record.wrong_words:
@@ -58,7 +59,7 @@ def _of_speed(job: JobFacts, steady: Steadiness) -> list[tuple[str, str]]:
     if change is not None:
         speeds = f"from {change.before:.3g} to {change.after:.3g} {job.unit}"
         found.append((SLOWED, f"{job.name} slowed by {change.drop:.0%} after {duration(change.since)}, {speeds}"))
-    if job.steady and steady.told and steady.spread > MOST_SPREAD:
+    elif job.steady and steady.told and steady.spread > MOST_SPREAD:
         apart = f"the quartiles of its speed are {steady.spread:.0%} apart"
         found.append((UNSTABLE, f"{job.name} is unsteady: {apart}, too far to tell whether it slowed"))
     return found
