@@ -64,9 +64,7 @@ class Memory:
         """
         kept = self._words.get(name)
         if kept is None or kept.size < words:
-            room = 1 << (words - 1).bit_length()
-            kept = self._device.pinned((room,)) if self._device.type == "gpu" else np.empty(room, np.uint32)
-            self._words[name] = kept
+            kept = self._words[name] = self._device.host_memory((1 << (words - 1).bit_length(),))
         return kept[:words]
 
     def guard(self) -> None:

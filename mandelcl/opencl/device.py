@@ -1,5 +1,6 @@
 """OpenCL devices: discover them, read their properties, and hold a context and queues on each."""
 
+import contextlib
 import math
 import threading
 import warnings
@@ -162,12 +163,18 @@ class Device:
         with opencl_errors(self):
             return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
 
-    def pinned(self, shape: Shape) -> npt.NDArray[np.uint32]:
-        """Return host memory for 32-bit words to which this device copies fast, not initialised.
+    def host_memory(self, shape: Shape) -> npt.NDArray[np.uint32]:
+        """Return host memory for 32-bit words that this device will copy to, not initialised.
 
-        The driver allocates it and keeps it in place (`ALLOC_HOST_PTR`, mapped), so that a GPU writes to it directly.
-        It is released with the array.
+        For a GPU, while there is enough, the driver allocates it and keeps it in place (`ALLOC_HOST_PTR`, mapped), so
+        that the device writes to it directly. It is released with the array.
         """
+        if self.type == "gpu":
+            with contextlib.suppress(DeviceError):
+                return self._pinned(shape)
+        return np.empty(shape, np.uint32)
+
+    def _pinned(self, shape: Shape) -> npt.NDArray[np.uint32]:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         maps: Any = cl.map_flags.READ | cl.map_flags.WRITE
         with opencl_errors(self):

@@ -1,6 +1,5 @@
 """Time a job on one device: built once, and run as often as the spread of its times requires."""
 
-import contextlib
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -108,13 +107,10 @@ class Timed:
 
 
 def picture_memory(device: Device, job: Job) -> Words:
-    """Return memory for a picture's counts: such as a GPU copies to fast, if there is enough of it."""
+    """Return memory for a picture's counts: such as the device copies to fast; raises DeviceError without room."""
     shape = job.view.height, job.view.width
-    if device.type == "gpu":
-        with contextlib.suppress(DeviceError):
-            return device.pinned(shape)
     try:
-        return np.empty(shape, np.uint32)
+        return device.host_memory(shape)
     except (MemoryError, ValueError):
         raise DeviceError(f"counts of {shape[1]}x{shape[0]} do not fit the host's memory") from None
 
