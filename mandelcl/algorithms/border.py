@@ -16,7 +16,7 @@ import numpy as np
 from mandelcl.algorithms import border_ahead, escape
 from mandelcl.algorithms.border_ahead import Ahead
 from mandelcl.algorithms.copies import Copies
-from mandelcl.algorithms.rectangles import Rectangles
+from mandelcl.algorithms.rectangles import ROW, Rectangles
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
@@ -24,14 +24,12 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import event_seconds
 from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
 
 MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
 # Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.
 _GPU_SMALLEST = ((1 << 14, 16), (1 << 32, 5))
-_ROW = 64  # slots that are planned together
 
 
 @dataclass(slots=True)
@@ -157,11 +155,7 @@ class Tracer:
         computed = self._rectangles.computed()
         self.traced.pixels += block.pixels
         self.traced.computed += computed
-        for event in self._rectangles.launched:
-            seconds = event_seconds(event)
-            if seconds is not None:
-                self._log.add(seconds)
-        self._rectangles.launched.clear()
+        self._rectangles.note_launches(self._log)
         return block.pixels - computed
 
     def _divide(self, block: Block, level: Level, numbers: Words, watch: Watch | None) -> Words:
@@ -200,9 +194,9 @@ class Tracer:
         most = min(program.most_strides, program.strides if 4 * early > program.strides else early)
         first = 0
         while first < total:
-            planned = pace.first(_ROW, -(-(total - first) // _ROW), program.strides, program.variant.stride)
+            planned = pace.first(ROW, -(-(total - first) // ROW), program.strides, program.variant.stride)
             strides = min(planned.strides, most)
-            size = min(total - first, planned.rows * _ROW)
+            size = min(total - first, planned.rows * ROW)
             if strides < program.strides:
                 size = min(size, self.memory.capacity)
             pixels = self._rectangles.pixels(level, first, inside)

@@ -8,17 +8,16 @@ what is superfluous ends at once. This is for blocks so cheap that even the larg
 import time
 from collections.abc import Iterator
 
-from mandelcl.algorithms.rectangles import Rectangles
+from mandelcl.algorithms.rectangles import ROW, Rectangles
 from mandelcl.algorithms.schedule import Pace
 from mandelcl.algorithms.subdivision import Level, Plan, levels
 from mandelcl.block import Block
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Buffer, event_seconds
+from mandelcl.opencl.device import Buffer
 from mandelcl.report import LaunchLog
 
-_ROW = 64  # slots that are planned together
 _MOST_PIXELS = 1 << 27  # of a block: from there on, what is superfluous takes longer than to ask what is not
 
 
@@ -39,8 +38,8 @@ def suits(program: Program, block: Block, pace: Pace, plan: Plan) -> bool:
     for level, divided in _worst(block, plan):
         slots = divided * level.children * level.inside[0] * level.inside[1] if level.last else 0
         slots = max(slots, divided * level.slots)
-        planned = pace.first(_ROW, -(-slots // _ROW), program.strides, program.variant.stride)
-        if planned.strides < program.strides or planned.rows * _ROW < slots or slots >= 1 << 32:
+        planned = pace.first(ROW, -(-slots // ROW), program.strides, program.variant.stride)
+        if planned.strides < program.strides or planned.rows * ROW < slots or slots >= 1 << 32:
             return False
     return True
 
@@ -99,9 +98,7 @@ class Ahead:
         device.wait(self._rectangles.launched[-1])
         self._launches[-1].wait(device)
         now = time.perf_counter()
-        seconds = [event_seconds(event) for event in self._rectangles.launched]
-        seconds += [launch.seconds(max(ready, self._enqueued)) for launch in self._launches]
-        for spent in seconds:
-            if spent is not None:
-                log.add(spent)
+        self._rectangles.note_launches(log)
+        for launch in self._launches:
+            log.add(launch.seconds(max(ready, self._enqueued)))
         return now

@@ -27,7 +27,7 @@ class _Copy:
     results: Words
     event: Event | None
     started: float
-    computed: tuple[Words, Event] | None
+    computed: tuple[Words, Event] | None = None
 
 
 class Copies:
@@ -50,9 +50,11 @@ class Copies:
             results = nowhere(block, ())
         else:
             results, event = memory.read_results(block, self._host, self._program.execution.guarded)
-        started, number = time.perf_counter(), memory.host_words("computed")
-        behind = None if computed is None else (number, self._program.device.fetch(computed, number))
-        self._flying.append(_Copy(block, memory, results, event, started, behind))
+        copy = _Copy(block, memory, results, event, time.perf_counter())
+        if computed is not None:
+            number = memory.host_words("computed")
+            copy.computed = number, self._program.device.fetch(computed, number)
+        self._flying.append(copy)
 
     def arrived(self) -> tuple[Block, Words]:
         """Return the block whose copy was started first, with its results, once the copy has ended."""

@@ -12,11 +12,13 @@ from mandelcl.block import Block
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Buffer, Event
+from mandelcl.opencl.device import Buffer, Event, event_seconds
 from mandelcl.planes import words_of
+from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
 
 _PROVERS = 32  # rectangles of a work-group that proves
+ROW = 64  # slots that are planned together
 _COUNTERS = 64  # words: there are at most 32 levels
 _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passes unseen now and then
 
@@ -52,11 +54,15 @@ class Rectangles:
 
     def begin(self, block: Block) -> Words:
         """Make the whole block the only rectangle; return its number."""
+        self._device.clear(self._computed.room(1), 4)
+        return self._place(block)
+
+    def _place(self, block: Block) -> Words:
+        """Take a block; return the number of the rectangle that is the whole of it."""
         self._whole = self._program.constant(
             f"whole {block.width}x{block.height}",
             lambda: np.array([0, 0, block.width - 1, block.height - 1], np.uint32),
         )
-        self._device.clear(self._computed.room(1), 4)
         self._block, self._origin = block, _origin(self._program, block)
         return np.zeros(1, np.uint32)
 
@@ -65,7 +71,7 @@ class Rectangles:
 
         Returns the buffer whose first word is the number of pixels computed, once everything has run.
         """
-        self.select(self.begin(block))
+        self.select(self._place(block))
         start = np.zeros(_COUNTERS, np.uint32)
         start[1] = 1  # behind the pixels computed: how many rectangles each level works on
         self._listed, self._level = self._computed.room(_COUNTERS), 1
@@ -157,6 +163,14 @@ class Rectangles:
     def _listing(self) -> dict[str, Any]:
         """Return the arguments that say how many rectangles are worked on."""
         return {"listed": self._listed, "level": self._level}
+
+    def note_launches(self, log: LaunchLog) -> None:
+        """Add the times of `launched`, which have ended, to a log, and empty it."""
+        for event in self.launched:
+            seconds = event_seconds(event)
+            if seconds is not None:
+                log.add(seconds)
+        self.launched.clear()
 
     def _launch(
         self, name: str, size: tuple[int, ...], local: tuple[int, ...] | None, values: Mapping[str, Any]
