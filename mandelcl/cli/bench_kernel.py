@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mandelcl.cli.options import JobOptions
+from mandelcl.cli.options import JobOptions, with_options
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_size
 from mandelcl.job import Job
@@ -60,9 +60,7 @@ _OPTIONS = (
 
 def kernel_options(function: _F) -> _F:
     """Add the options of kernels of the user's own."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+    return with_options(_OPTIONS, function)
 
 
 @dataclass(frozen=True, slots=True)

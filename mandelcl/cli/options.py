@@ -76,15 +76,16 @@ self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the 
 
 def job_options(function: _F) -> _F:
     """Add the options that make a job."""
-    return _apply(_JOB_OPTIONS, function)
+    return with_options(_JOB_OPTIONS, function)
 
 
 def colour_options(function: _F) -> _F:
     """Add the options that make a colouring."""
-    return _apply(_COLOUR_OPTIONS, function)
+    return with_options(_COLOUR_OPTIONS, function)
 
 
-def _apply(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
+def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
+    """Return a command with these options, which its help lists in their order."""
     for option in reversed(options):
         function = option(function)
     return function
