@@ -1,0 +1,64 @@
+"""The reference of a perturbation: the point whose orbit is computed in full, and how far from it others may begin."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import root_above
+from mandelcl.view import View
+
+VERSION = 1
+_RADIUS_BITS = 32
+_MOST_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The point `re` + `im`·i beside which orbits are computed, for all points within `radius` of it.
+
+    A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps; an orbit is iterated as it is,
+    not as a difference, once it is 2^(−`tail_bits`) from the reference's. `version` is that of the definition: equal
+    references give equal counts. Raises InvalidInputError for values that make no sense.
+    """
+
+    re: Fraction
+    im: Fraction
+    radius: Fraction
+    step_bits: int
+    tail_bits: int
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise InvalidInputError(f"the reference has version {self.version}; this mandelcl knows {VERSION}")
+        if self.radius <= 0:
+            raise InvalidInputError("the reference's radius must be positive")
+        for name, bits in (("step_bits", self.step_bits), ("tail_bits", self.tail_bits)):
+            if not 1 <= bits <= _MOST_BITS:
+                raise InvalidInputError(f"the reference's {name} must be from 1 to {_MOST_BITS}, not {bits}")
+
+    @classmethod
+    def of(cls, view: View, step_bits: int, tail_bits: int) -> Self:
+        """Return the reference in the middle of a view, whose radius reaches its corners."""
+        right, bottom = view.width - 1, view.height - 1
+        lattice = view.lattice
+        corners = [lattice.point(column, row) for column in (0, right) for row in (0, bottom)]
+        re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
+        farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
+        # A single pixel has no extent; half the distance to the next one stands for it.
+        radius = rounded_up(root_above(max(farthest, (view.pitch / 2) ** 2)), _RADIUS_BITS)
+        return cls(re, im, radius, step_bits, tail_bits)
+
+    def reaches(self, view: View) -> bool:
+        """Return whether all pixels of a view lie within the radius."""
+        right, bottom = view.width - 1, view.height - 1
+        corners = (view.lattice.point(column, row) for column in (0, right) for row in (0, bottom))
+        return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
+
+
+def rounded_up(value: Fraction, bits: int) -> Fraction:
+    """Return the least number of so many bits that is at least a positive value."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
+    scaled = value / Fraction(2) ** exponent
+    return -(-scaled.numerator // scaled.denominator) * Fraction(2) ** exponent
