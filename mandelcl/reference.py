@@ -17,9 +17,9 @@ _MOST_BITS = 40
 class Reference:
     """The point `re` + `im`·i beside which orbits are computed, for all points within `radius` of it.
 
-    A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps; an orbit is iterated as it is,
-    not as a difference, once it is 2^(−`tail_bits`) from the reference's. `version` is that of the definition: equal
-    references give equal counts. Raises InvalidInputError for values that make no sense.
+    A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps. Once an orbit is
+    2^(−`tail_bits`) from the reference's, it is iterated as it is, not as a difference. `version` is that of the
+    definition: equal references give equal counts. Raises InvalidInputError for values that make no sense.
     """
 
     re: Fraction
