@@ -80,7 +80,8 @@ def _device(line: Any, label: str, rows: Rows, resolutions: Sequence[int]) -> No
         axes.set_xticks(sorted({row["extra"]["units"] for row in rows}))
     line[0].set_yscale("log")
     line[0].set_title(f"{label}, dynamic", fontsize="small", loc="left")
-    line[0].legend(fontsize="xx-small")
+    named = line[0].get_legend_handles_labels()
+    line[1].legend(*named, fontsize="xx-small", loc="upper left")  # above the diagonal, where few lines come
     line[1].plot([1, most], [1, most], "k:", alpha=0.5)
     line[2].plot([1, most], [1, 1], "k:", alpha=0.5)
     line[2].set_ylim(0, _MOST_EFFICIENCY)
@@ -132,7 +133,7 @@ def _alone(axes: Any, rows: Rows) -> None:
         like = [row for row in wanted if row["extra"]["resolution"] == resolution]
         places = [names.index(_program(row)) + _BAR * (k - (len(resolutions) - 1) / 2) for row in like]
         axes.barh(places, [row["wall_s"]["median"] for row in like], _BAR, label=f"R={resolution}")
-    axes.set_yticks(range(len(names)), names, fontsize="x-small")
+    axes.set_yticks(range(len(names)), [name.replace(", ", ",\n") for name in names], fontsize="x-small")
     axes.invert_yaxis()
     _finish(axes, "", "seconds, one thread in C")
 
