@@ -8,11 +8,15 @@ typedef number_complex orbit_constant;
 /* 32-bit words of a saved state. */
 #define ORBIT_STATE_WORDS NUMBER_STATE_WORDS
 
+/* Whether the map's point is the formula's, so that what is proved of the formula holds. */
+#define METHOD_PROVES 1
+
 static orbit_state orbit_start(number_complex point) {
   return formula_start(point);
 }
 
-static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters) {
+static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters,
+                                        global const uint *method_words) {
   return formula_constant(point, parameters);
 }
 

@@ -1,8 +1,9 @@
 /* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
-KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, uint n, uint strides, uint cap,
-                              uint cap_reached, uint shortcuts, global uint *results, global const uint *saved, uint total,
-                              global uint *survivors, global uint *survivor_total, uint capacity) {
-  const advance_view view = advance_load_view(view_words);
+KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
+                              uint n, uint strides, uint cap, uint cap_reached, uint shortcuts, global uint *results,
+                              global const uint *saved, uint total, global uint *survivors, global uint *survivor_total,
+                              uint capacity) {
+  const advance_view view = advance_load_view(view_words, method_words, cap);
   const uint_lanes lane = orbits_lane_numbers();
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
@@ -16,7 +17,7 @@ KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 
     uint_lanes words[ORBIT_STATE_WORDS];
     for (uint w = 0; w < ORBIT_STATE_WORDS; w++) words[w] = lanes_load(word[w + 1]);
     const number_complex point = orbits_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset, &view);
-    orbits_place(&orbits, v, orbit_unpack(words), orbit_constant_of(point, view.parameters), index, lanes_mask(slot < (uint_lanes)(total)));
+    orbits_place(&orbits, v, orbit_unpack(words), orbit_constant_of(point, view.parameters, view.method), index, lanes_mask(slot < (uint_lanes)(total)));
   }
   advance_run(&orbits, n, strides, shortcuts != 0, &view);
   orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);

@@ -1,5 +1,5 @@
 /* Proof that all pixels of a rectangle have one count, in the job's own arithmetic, for formulas that bound how orbits
- * spread; docs/decisions/0008-border.md argues it. For others nothing is proved.
+ * spread; docs/decisions/0008-border.md argues it. For others, and where a method has points of its own, nothing is proved.
  *
  * Let c run through the pixels, c0 be the one in the middle, w its orbit, and r bound |c − c0|. Then every z of step k
  * is w + s·(c − c0)/r + e with |e| ≤ error, where for z² + c
@@ -16,7 +16,7 @@
 /* The bounds that the host has worked out for the job. */
 typedef struct { float pitch, unit, step_error, relative, far_error, within, beyond; } prove_bounds;
 
-#if FORMULA_BOUNDS_SPREAD
+#if FORMULA_BOUNDS_SPREAD && METHOD_PROVES
 typedef struct {
   number_far w, s;
   number_far_real error;
@@ -100,7 +100,7 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
                               uint most, global const uint *listed, uint level, global uint *children, global uint *proved) {
   const uint total = rectangles_listed(listed, level, parts.x * parts.y, most);
   if ((uint)get_global_id(0) * LANES >= total) return;
-  const advance_view view = advance_load_view(view_words);
+  const advance_view view = advance_load_view(view_words, view_words, cap);
   global const float *bound = (global const float *)bound_words;
   const prove_bounds bounds = {bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], bound[6]};
   uint columns[LANES], rows[LANES], counts[LANES];
@@ -117,7 +117,7 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   const float_lanes distance = lanes_load(distances);
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
   uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
-#if FORMULA_KNOWS_COMPONENTS
+#if FORMULA_KNOWS_COMPONENTS && METHOD_PROVES
   const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
   count = select(count, (uint_lanes)(cap), near & open);

@@ -19,16 +19,17 @@ BUFFER, UINT, INT2, UINT2 = "buffer", "uint", "int2", "uint2"
 Parameters = Mapping[str, str]
 
 _BLOCK: Parameters = {"view_words": BUFFER, "offset": INT2, "size": UINT2}
+_ORBITS: Parameters = {**_BLOCK, "method_words": BUFFER}
 _FAR: Parameters = {"strides": UINT, "cap": UINT, "cap_reached": UINT, "shortcuts": UINT, "results": BUFFER}
 _LISTED: Parameters = {"listed": BUFFER, "level": UINT}
 _SURVIVORS: Parameters = {"survivors": BUFFER, "survivor_total": BUFFER, "capacity": UINT}
 
 KERNELS: Mapping[str, Parameters] = MappingProxyType(
     {
-        "advance_block": {**_BLOCK, "first_row": UINT, "rows": UINT, **_FAR, **_SURVIVORS},
-        "advance_survivors": {**_BLOCK, "n": UINT, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
+        "advance_block": {**_ORBITS, "first_row": UINT, "rows": UINT, **_FAR, **_SURVIVORS},
+        "advance_survivors": {**_ORBITS, "n": UINT, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
         "advance_rectangles": {
-            **_BLOCK,
+            **_ORBITS,
             "rectangles": BUFFER,
             "ids": BUFFER,
             "proved": BUFFER,

@@ -30,7 +30,8 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
     }
     defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
-    return source.loop(number.parts(variant.double_digits), job.formula, method_of(job).kernel, orbits, defines)
+    method = method_of(job)
+    return source.loop(number.parts(variant.double_digits), job.formula, (method.kernel, method.loop), orbits, defines)
 
 
 def build(device: Device, text: str) -> BuiltProgram:

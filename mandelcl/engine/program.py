@@ -18,9 +18,10 @@ from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.job import Job
+from mandelcl.lattice import Lattice
+from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel
-from mandelcl.view import View
 from mandelcl.words import Words
 
 _SURVIVORS_LOCAL = 64
@@ -55,7 +56,10 @@ class Program:
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}
-        self.view_words = device.upload(self._encoded_view(job.view))
+        self.method = method_of(job)
+        self.view_words = device.upload(self._encoded_view(self.method.lattice(job)))
+        words = self.method.words(job)
+        self.method_words = self.view_words if words is None else device.upload(words)
 
     def sibling(self, job: Job) -> "Program":
         """Return a program for another job on the device, in the same shape; kernels of the same text are shared."""
@@ -112,11 +116,12 @@ class Program:
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, strides: int) -> RunningLaunch:
         """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere."""
-        words = np.zeros(self._encoded_view(self.job.view).size, np.uint32)
+        words = np.zeros(self._encoded_view(self.job.view.lattice).size, np.uint32)
         radius_squared = self.number.encode(Fraction(4))
         words[: radius_squared.size] = radius_squared
         values = {"view_words": self.device.upload(words), "offset": (0, 0), "size": (columns, rows)}
-        values |= {"first_row": 0, "rows": rows, **self._limits(strides, finishes=True), "shortcuts": 0}
+        values |= {"method_words": self.method_words, "first_row": 0, "rows": rows}
+        values |= {**self._limits(strides, finishes=True), "shortcuts": 0}
         return self._launch_rows(memory, columns, rows, strides, values, finishes=True)
 
     def _launch_rows(
@@ -178,7 +183,8 @@ class Program:
 
     def _block_values(self, block: Block) -> dict[str, Any]:
         size = (block.width, block.height)
-        return {"view_words": self.view_words, "offset": self.offset(block), "size": size}
+        words = {"view_words": self.view_words, "method_words": self.method_words}
+        return {**words, "offset": self.offset(block), "size": size}
 
     def _limits(self, strides: int, finishes: bool) -> dict[str, Any]:
         values = {"strides": strides, "cap": self.job.iterations, "cap_reached": finishes}
@@ -245,9 +251,9 @@ class Program:
         """Return the source text of one of the program's kernels (`source.ORBITS`)."""
         return loop_text(self.job, self.variant, orbits)
 
-    def _encoded_view(self, view: View) -> Words:
+    def _encoded_view(self, lattice: Lattice) -> Words:
         """Return R², the map and the formula's parameters, as cl/advance.cl and cl/map_lattice.cl load them."""
-        number, lattice = self.number, view.lattice
+        number = self.number
         anchor = ((lattice.re, "the left of the picture"), (lattice.im, "the top of the picture"))
         values = ((self.job.radius_squared, "the escape radius squared"), *anchor)
         words = [number.encode(value, what) for value, what in values]

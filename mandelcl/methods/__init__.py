@@ -1,7 +1,7 @@
 """How an orbit is computed: a module a method, and here the list of all.
 
-A method has a kernel part, which says what an orbit's state is, and `count`, the same on the host. To add one: these
-two, its line in `METHODS`, and its name in `job.METHODS`.
+A method has a kernel part, which says what an orbit's state is, a loop that advances orbits, and `count`, the same on
+the host. To add one: these, its line in `METHODS`, and its name in `job.METHODS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,26 +9,33 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from mandelcl.job import Job
+from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
 from mandelcl.numbers import NumberFormat
+from mandelcl.words import Words
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
     """A way to compute an orbit.
 
-    `kernel` is its part. `count(job, column, row, most)` returns the count of a pixel of a resolved job, worked out on
-    the host; None where that takes more than `most` iterations. `state_words(number)` is how many 32-bit words a saved
-    state has, its pixel's index not counted.
+    `kernel` is its part, and `loop` the one that advances its orbits, behind what all loops share. `count(job, column,
+    row, most)` returns the count of a pixel of a resolved job, worked out on the host; None where that takes more than
+    `most` iterations. `state_words(number)` is how many 32-bit words a saved state has, its pixel's index not counted.
+    `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` what they read of the method's own;
+    None where that is nothing.
     """
 
     kernel: str
+    loop: str
     count: Callable[[Job, int, int, int], int | None]
     state_words: Callable[[NumberFormat], int]
+    lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
+    words: Callable[[Job], Words | None] = lambda _job: None
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {"direct": Method("method_direct.cl", direct.count, lambda number: number.reals_words)}
+    {"direct": Method("method_direct.cl", "advance_strides.cl", direct.count, lambda number: number.reals_words)}
 )
 
 

@@ -1,0 +1,223 @@
+/* The loop by strides: advance orbits from one iteration to another, the same for all of them, and note the count of each
+ * that escapes.
+ *
+ * STRIDE         steps between two tests for escape, of which UNROLLED at a time are written out
+ * STAYS_OUTSIDE  1 where an orbit that has left the disc never comes back
+ *
+ * Testing only every STRIDE steps is exact where an orbit that has left never comes back: one that is outside at the end
+ * of a stride is run again from where the stride began, testing each step. Elsewhere each step is tested. */
+#if !defined(STRIDE) || !defined(UNROLLED)
+#error "STRIDE and UNROLLED must be defined"
+#endif
+#ifndef STAYS_OUTSIDE
+#error "STAYS_OUTSIDE is not defined"
+#endif
+#if STRIDE % UNROLLED != 0
+#error "STRIDE must be a multiple of UNROLLED"
+#endif
+
+/* Steps tested between two questions whether any lane is left. */
+#if UNROLLED % 4 == 0
+#define TESTED 4
+#elif UNROLLED % 2 == 0
+#define TESTED 2
+#else
+#define TESTED 1
+#endif
+
+/* One step of the lanes `within`, tested: those that stay inside have made one more step there. An orbit that has left
+ * is not asked again, and with smooth colouring `far` is the z at which it left. */
+static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes *within, uint_lanes *inside_steps,
+                                number_far *far, const advance_view *view) {
+  *state = orbit_step(*state, c);
+  const int_lanes inside = *within & ~orbit_outside(*state, view->radius_squared);
+#if SMOOTH
+  *far = number_far_keep(*far, orbit_far(*state), *within & ~inside);
+#endif
+  *inside_steps -= LANED(as_uint)(inside); /* a mask is −1 */
+  *within = inside;
+}
+
+/* Run the lanes `within` for a stride from state[v] at iteration n[v], testing each step, all vectors side by side, and
+ * note the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a stride may reach past
+ * the largest one. */
+INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const uint_lanes *n, int_lanes *within,
+                             const advance_view *view) {
+  int_lanes given[VECTORS], any_within = (int_lanes)(0);
+  uint_lanes inside_steps[VECTORS];
+  number_far far[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    given[v] = within[v];
+    any_within |= within[v];
+    inside_steps[v] = (uint_lanes)(0);
+#if SMOOTH
+    far[v] = orbit_far(state[v]);
+#endif
+  }
+  ROLLED for (uint step = 0; step < STRIDE && lanes_any(any_within); step += TESTED) {
+    any_within = (int_lanes)(0);
+    UNROLL for (uint k = 0; k < TESTED; k++) {
+      UNROLL for (uint v = 0; v < VECTORS; v++)
+        advance_tested_step(&state[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], view);
+    }
+    UNROLL for (uint v = 0; v < VECTORS; v++) any_within |= within[v];
+  }
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    const uint_lanes count = add_sat(inside_steps[v], n[v] + (uint_lanes)(1));
+    orbits->count[v] = select(orbits->count[v], count, given[v] & ~within[v]);
+  }
+#if SMOOTH
+  int_lanes left[VECTORS];
+  number_far left_at[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    left[v] = given[v] & ~within[v];
+    left_at[v] = far[v];
+  }
+  ROLLED for (uint v = 0; v < VECTORS; v++) advance_smooth(orbits, v, left_at[v], left[v]);
+#endif
+}
+
+/* The count of orbits that begin outside is 0. */
+static void advance_begin(advance_orbits *orbits, const advance_view *view) {
+#if !FORMULA_BEGINS_INSIDE
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    const int_lanes outside = orbits->alive[v] & orbit_outside(orbits->state[v], view->radius_squared);
+    orbits->alive[v] &= ~outside; /* their counts are 0 already */
+#if SMOOTH
+    advance_smooth(orbits, v, orbit_far(orbits->state[v]), outside);
+#endif
+  }
+#endif
+}
+
+/* The first stride of orbits that begin, each step tested: most vectors of a picture end here, and iterating them to the
+ * end of the stride and then once more would cost more. */
+static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
+  orbit_state state[VECTORS];
+  int_lanes within[VECTORS];
+  uint_lanes n[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    state[v] = orbits->state[v];
+    within[v] = orbits->alive[v];
+    n[v] = (uint_lanes)(0);
+  }
+  advance_exactly(orbits, state, n, within, view);
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->state[v] = state[v];
+    orbits->alive[v] = within[v];
+  }
+#if FORMULA_KNOWS_INSIDE
+  if (shortcuts) {
+    UNROLL for (uint v = 0; v < VECTORS; v++) {
+      if (!lanes_any(within[v])) continue;
+      const int_lanes inside = within[v] & formula_inside(orbits->c[v]);
+      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), inside);
+      orbits->alive[v] &= ~inside;
+    }
+  }
+#endif
+}
+
+#if STAYS_OUTSIDE
+/* Advance all vectors by `strides` strides from iteration n, or until every lane is decided. The orbits in flight are kept
+ * in arrays of this function, so that the compiler holds them in registers. A lane that is found outside at the end of a
+ * stride waits, with its state as it was when the stride began, until all are through; then one more stride, with each
+ * step tested, finds the counts of all at once. */
+static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+  orbit_state state[VECTORS], left_from[VECTORS], seen[VECTORS];
+  orbit_constant c[VECTORS];
+  int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
+  uint_lanes left_n[VECTORS];
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    left_from[v] = state[v] = orbits->state[v];
+    c[v] = orbits->c[v];
+    seen[v] = orbit_nowhere(view->radius_squared);
+    alive[v] = orbits->alive[v];
+    any_alive |= alive[v];
+    left[v] = (int_lanes)(0);
+    left_n[v] = (uint_lanes)(0);
+  }
+  uint look = shortcuts ? 1 : 0;
+  for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
+    orbit_state start[VECTORS];
+    int_lanes outside[VECTORS], any_event = (int_lanes)(0);
+    UNROLL for (uint v = 0; v < VECTORS; v++) start[v] = state[v];
+    ROLLED for (uint step = 0; step < STRIDE; step += UNROLLED) {
+      UNROLL for (uint k = 0; k < UNROLLED; k++) {
+        UNROLL for (uint v = 0; v < VECTORS; v++) state[v] = orbit_step(state[v], c[v]);
+      }
+    }
+    stride++;
+    UNROLL for (uint v = 0; v < VECTORS; v++) {
+      outside[v] = orbit_outside(state[v], view->radius_squared);
+      any_event |= alive[v] & (outside[v] | orbit_may_equal(state[v], seen[v]));
+    }
+    if (lanes_any(any_event)) {
+      any_alive = (int_lanes)(0);
+      UNROLL for (uint v = 0; v < VECTORS; v++) {
+        const int_lanes leaving = alive[v] & outside[v];
+        const int_lanes cycling = alive[v] & ~outside[v] & orbit_equal(state[v], seen[v]);
+        left_from[v] = orbit_keep(left_from[v], start[v], leaving);
+        left_n[v] = select(left_n[v], (uint_lanes)(n), leaving);
+        left[v] |= leaving;
+        any_left |= leaving;
+        orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+        alive[v] &= ~(leaving | cycling);
+        any_alive |= alive[v];
+      }
+    }
+    if (stride == look) {
+      look += (look + 1) / 2;
+      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
+    }
+    n += STRIDE;
+  }
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->state[v] = state[v];
+    orbits->alive[v] = alive[v];
+  }
+  if (lanes_any(any_left)) advance_exactly(orbits, left_from, left_n, left, view);
+}
+#else
+/* As above, with each step tested. */
+static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+  orbit_state state[VECTORS], seen[VECTORS];
+  int_lanes alive[VECTORS], any_alive = (int_lanes)(0);
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    state[v] = orbits->state[v];
+    seen[v] = orbit_nowhere(view->radius_squared);
+    alive[v] = orbits->alive[v];
+    any_alive |= alive[v];
+  }
+  uint look = shortcuts ? 1 : 0;
+  for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
+    uint_lanes from[VECTORS];
+    UNROLL for (uint v = 0; v < VECTORS; v++) from[v] = (uint_lanes)(n);
+    advance_exactly(orbits, state, from, alive, view);
+    stride++;
+    any_alive = (int_lanes)(0);
+    UNROLL for (uint v = 0; v < VECTORS; v++) {
+      const int_lanes cycling = alive[v] & orbit_equal(state[v], seen[v]);
+      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+      alive[v] &= ~cycling;
+      any_alive |= alive[v];
+    }
+    if (stride == look) {
+      look += (look + 1) / 2;
+      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
+    }
+    n += STRIDE;
+  }
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->state[v] = state[v];
+    orbits->alive[v] = alive[v];
+  }
+}
+#endif
+
+/* Advance orbits from their start by `strides` strides. */
+static void advance_from_start(advance_orbits *orbits, uint strides, bool shortcuts, const advance_view *view) {
+  advance_begin(orbits, view);
+  advance_open(orbits, shortcuts, view);
+  advance_run(orbits, STRIDE, strides - 1, shortcuts, view);
+}
