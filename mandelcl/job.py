@@ -11,6 +11,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, exact, just_below_4
 from mandelcl.formulas import MANDELBROT, Formula, formula_from_json
 from mandelcl.lattice import Lattice
+from mandelcl.names import ALGORITHMS, METHODS, ROUNDINGS
 from mandelcl.planes import COUNTS, SMOOTH, Facts, ordered, words_of
 from mandelcl.view import View
 
@@ -25,10 +26,6 @@ _DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 
 _MOST_SHOWN = 100
 _WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
 _RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
-
-ROUNDINGS = ("fused", "separate", "fixed")
-METHODS = ("direct",)
-ALGORITHMS = ("escape", "border", "auto")
 
 
 @dataclass(frozen=True, slots=True)

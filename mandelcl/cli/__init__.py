@@ -1,6 +1,7 @@
 """The command line: parse, make a job, call, print. Nothing else in mandelcl prints or exits.
 
-Each command is a module of this package, imported when it is called, so that `--help` needs no OpenCL.
+Each command is a module of this package, imported when it is called. Modules of commands import what computes, and
+rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 """
 
 import importlib
@@ -18,7 +19,7 @@ _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", 
 
 
 def _summary(name: str) -> str:
-    """Return the first line of a command's help, read from its file: to import it would be to load OpenCL."""
+    """Return the first line of a command's help, read from its file: nine imports would take longer."""
     text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
     return text.partition("\ndef command(")[2].partition('"""')[2].partition("\n")[0].rstrip('"')
 

@@ -2,20 +2,21 @@
 
 import sys
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from mandelcl.cli import bench_kernel, bench_run, bench_tables
+from mandelcl.cli import bench_kernel
 from mandelcl.cli.options import device_option, trace_option
 from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
-from mandelcl.studies import STUDIES, find_study, reading
-from mandelcl.studies.bench import PATIENCE_S, Bench
-from mandelcl.studies.study import Study
-from mandelcl.studies.versus import baseline
+from mandelcl.names import PATIENCE_S
+from mandelcl.studies import STUDIES, find_study
+
+if TYPE_CHECKING:
+    from mandelcl.studies.study import Study
 
 
 @click.command(
@@ -103,6 +104,11 @@ def command(
         for name, summary in STUDIES.items():
             click.echo(f"{name:11} {summary}")
         return
+    from mandelcl.cli import bench_run, bench_tables
+    from mandelcl.studies import reading
+    from mandelcl.studies.bench import Bench
+    from mandelcl.studies.versus import baseline
+
     files = bench_tables.Files(json_path, csv_path, markdown_path, plot_path)
     if merging:
         _refuse_measuring()
@@ -136,7 +142,7 @@ def command(
         sys.exit(1)
 
 
-def _study(names: tuple[str, ...]) -> Study:
+def _study(names: tuple[str, ...]) -> "Study":
     """Return the study that is to be run."""
     if not names:
         raise click.UsageError("name a STUDY, or a kernel with --kernel; `mandelcl bench --list` lists the studies")

@@ -4,21 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mandelcl.cli.options import JobOptions, with_options
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_size
-from mandelcl.job import Job
 from mandelcl.opencl import oclgrind
-from mandelcl.studies.bench import Bench
-from mandelcl.studies.own_kernel import contract
-from mandelcl.studies.own_kernel.study import OwnKernels, failed, passed
-from mandelcl.studies.own_kernel.trial import Shape
-from mandelcl.studies.row import Row
-from mandelcl.studies.study import Study
+from mandelcl.studies.own_kernel import shipped
+
+if TYPE_CHECKING:
+    from mandelcl.job import Job
+    from mandelcl.studies.own_kernel.trial import Shape
+    from mandelcl.studies.row import Row
+    from mandelcl.studies.study import Study
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -30,9 +30,9 @@ _OPTIONS = (
         "--kernel",
         multiple=True,
         metavar="FILE.cl",
-        help=f"Run a kernel of your own, or an example: {', '.join(contract.EXAMPLES)}. May be repeated.",
+        help=f"Run a kernel of your own, or an example: {', '.join(shipped.EXAMPLES)}. May be repeated.",
     ),
-    click.option("--example", type=click.Choice(contract.EXAMPLES), help="Print an example of a kernel, and end."),
+    click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example of a kernel, and end."),
     click.option("--at", metavar="NAME", help="A named place. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
@@ -51,7 +51,7 @@ _OPTIONS = (
     click.option(
         "--local",
         metavar="CxR",
-        help=f"Work-items of a work-group. [with --kernel; default: {contract.LOCAL[0]}x{contract.LOCAL[1]}]",
+        help=f"Work-items of a work-group. [with --kernel; default: {shipped.LOCAL[0]}x{shipped.LOCAL[1]}]",
     ),
     click.option("--items", metavar="CxR", help="Work-items in all. [with --kernel; default: one a pixel]"),
     click.option("--check", is_flag=True, help="Run a small picture in Oclgrind as well. [with --kernel]"),
@@ -88,7 +88,7 @@ class KernelOptions:
     def print_example(self) -> None:
         """Print the example that was asked for."""
         assert self.example is not None
-        click.echo(contract.example(self.example), nl=False)
+        click.echo(shipped.example(self.example), nl=False)
 
     def require_sense(self, names: tuple[str, ...]) -> None:
         """Raise click.UsageError for studies or tables beside a kernel, and for options that nothing here uses."""
@@ -100,8 +100,11 @@ class KernelOptions:
         if given and not self.kernel:
             raise click.UsageError(f"--{given[0]} goes with --kernel FILE.cl")
 
-    def study(self, scale: Fraction, cap: int | None) -> Study:
+    def study(self, scale: Fraction, cap: int | None) -> "Study":
         """Return the study of the kernels; raises FileError or InvalidInputError where the options make none."""
+        from mandelcl.studies.own_kernel import contract
+        from mandelcl.studies.own_kernel.study import OwnKernels
+
         kernels = [contract.read_kernel(path) for path in self.kernel]
         names = [kernel.name for kernel in kernels]
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -109,7 +112,9 @@ class KernelOptions:
             raise InvalidInputError(f"two kernels are called {twice}; give each file a name of its own")
         return OwnKernels(kernels, self._job(scale, cap), self._shape(), self._simulator()).study()
 
-    def _job(self, scale: Fraction, cap: int | None) -> Job:
+    def _job(self, scale: Fraction, cap: int | None) -> "Job":
+        from mandelcl.studies.bench import Bench
+
         bench = Bench((), scale=scale)
         size = "x".join(str(bench.side(side)) for side in parse_size(self.size or _SIZE))
         center, zoom = self.center, self.zoom
@@ -133,7 +138,9 @@ class KernelOptions:
             parameters={},
         ).job(smooth=False)
 
-    def _shape(self) -> Shape:
+    def _shape(self) -> "Shape":
+        from mandelcl.studies.own_kernel.trial import Shape
+
         form = "COLUMNSxROWS, like 16x16"
         local, items = (
             parse_size(text, what, form) if text is not None else None
@@ -153,11 +160,13 @@ class KernelOptions:
         return found
 
 
-def explain(rows: Sequence[Row]) -> bool:
+def explain(rows: Sequence["Row"]) -> bool:
     """Print what is wrong with kernels, once for all devices with the same to say.
 
     Returns whether anything is wrong, or no kernel could be run.
     """
+    from mandelcl.studies.own_kernel.study import failed, passed
+
     told: dict[tuple[str, str, str], list[Row]] = {}
     for row in filter(failed, rows):
         told.setdefault((row.case, row.error, str(row.extra["explanation"])), []).append(row)

@@ -2,15 +2,16 @@
 
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from mandelcl.cli import standard_output
-from mandelcl.comparison import Comparison, compare
 from mandelcl.errors import FileError, MandelclError
-from mandelcl.files import output
 from mandelcl.files.paths import target
-from mandelcl.files.strips import Picture
+
+if TYPE_CHECKING:
+    from mandelcl.comparison import Comparison
 
 
 @click.command(
@@ -32,6 +33,10 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
 
     Exit code 0: the same; 1: different; 2: they cannot be compared.
     """
+    from mandelcl.comparison import compare
+    from mandelcl.files import output
+    from mandelcl.files.strips import Picture
+
     try:
         if path is not None:
             output.check_writable(path)
@@ -52,7 +57,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     sys.exit(1 if result.differing else 0)
 
 
-def _show(result: Comparison, as_json: bool) -> None:
+def _show(result: "Comparison", as_json: bool) -> None:
     figures = result.as_dict()
     if as_json:
         click.echo(json.dumps(figures))

@@ -4,9 +4,6 @@ import click
 
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
-from mandelcl.published import coursework_job
-from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import Colouring, find_palette
 
 
 @click.command(
@@ -28,6 +25,10 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     It is the picture of the CUDA coursework's sequential program. This needs a device with double. It takes no kernel
     of its own, only a view, an escape radius and a palette.
     """
+    from mandelcl.published import coursework_job
+    from mandelcl.rendering.streaming import render_to
+    from mandelcl.shading.colour import Colouring, find_palette
+
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel))

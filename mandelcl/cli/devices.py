@@ -4,17 +4,17 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from mandelcl.cli.options import device_option, self_test_option
-from mandelcl.engine import choose, selftest
 from mandelcl.errors import InvalidInputError, NoDeviceError
-from mandelcl.opencl import absence
-from mandelcl.opencl.device import RUNTIMES, Device, discover
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from mandelcl.opencl.device import Device
 
 
 @click.command(
@@ -45,6 +45,10 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self
     and the speed is watched. At the end each gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or FAILED. The exit code is
     0 if all pass. Ctrl-C ends it early, with the verdicts on what was done.
     """
+    from mandelcl.engine import choose
+    from mandelcl.opencl import absence
+    from mandelcl.opencl.device import RUNTIMES, discover
+
     if soak is not None:
         if not math.isfinite(soak):
             raise InvalidInputError(f"--soak takes a number of minutes, not {soak}")
@@ -57,13 +61,19 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self
     if not rows:
         raise NoDeviceError(absence.explain_absence(RUNTIMES))
     if not as_json:
-        console = Console(markup=False)
-        if not console.is_terminal:
-            console.width = 1000  # never truncate what a program may read
-        console.print(_table(rows))
+        _print(_table(rows))
 
 
-def _soak(devices: Sequence[Device], minutes: float, as_json: bool, self_test: bool) -> int:
+def _print(table: "Table") -> None:
+    from rich.console import Console
+
+    console = Console(markup=False)
+    if not console.is_terminal:
+        console.width = 1000  # never truncate what a program may read
+    console.print(table)
+
+
+def _soak(devices: Sequence["Device"], minutes: float, as_json: bool, self_test: bool) -> int:
     """Soak devices, print what was found, and return the exit code."""
     from mandelcl.cli import soak
 
@@ -71,7 +81,7 @@ def _soak(devices: Sequence[Device], minutes: float, as_json: bool, self_test: b
     return soak.report(records, devices, minutes, stopped, as_json)
 
 
-def _row(device: Device, no_self_test: bool) -> dict[str, Any]:
+def _row(device: "Device", no_self_test: bool) -> dict[str, Any]:
     row: dict[str, Any] = {
         "spec": device.spec,
         "name": device.name,
@@ -88,12 +98,16 @@ def _row(device: Device, no_self_test: bool) -> dict[str, Any]:
     }
     if no_self_test:
         return row | {"fma": "unknown", "denormals": "unknown", "selftest": "SKIPPED", "reason": "--no-self-test"}
+    from mandelcl.engine import selftest
+
     summary = selftest.summary(device)
     status = "PASS" if summary.passed else "FAIL"
     return row | {"fma": summary.fma, "denormals": summary.denormals, "selftest": status, "reason": summary.reason}
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[dict[str, Any]]) -> "Table":
+    from rich.table import Table
+
     table = Table(show_edge=False, pad_edge=False)
     columns = ("SPEC", "Device", "Platform", "Driver", "Type", "Units", "MHz", "Memory", "Largest", "Double", "FMA")
     for column in (*columns, "Denormals", "Watchdog", "Timer", "Self-test"):

@@ -4,20 +4,20 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
-from mandelcl.files.loading import read_colouring, read_job
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
-from mandelcl.job import ALGORITHMS, ROUNDINGS, Job
 from mandelcl.locations import Location, find_location
-from mandelcl.numbers import NUMBERS
-from mandelcl.planes import COUNTS, SMOOTH
-from mandelcl.shading.colour import DEFAULT_PALETTE, Colouring, find_palette
+from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, NUMBERS, ROUNDINGS
 from mandelcl.view import View
+
+if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
+    from mandelcl.job import Job
+    from mandelcl.shading.colour import Colouring
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -117,8 +117,12 @@ class JobOptions:
         parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
         return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
 
-    def job(self, smooth: bool) -> Job:
+    def job(self, smooth: bool) -> "Job":
         """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
+        from mandelcl.files.loading import read_job
+        from mandelcl.job import Job
+        from mandelcl.planes import COUNTS, SMOOTH
+
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
         changes: dict[str, Any] = {"planes": (COUNTS.name, SMOOTH.name)[: 1 + smooth]}
@@ -195,8 +199,11 @@ def colouring(
     offset: float | None,
     location: Location | None = None,
     like: str | None = None,
-) -> Colouring:
+) -> "Colouring":
     """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
+    from mandelcl.files.loading import read_colouring
+    from mandelcl.shading.colour import Colouring, find_palette
+
     remembered = read_colouring(like) if like is not None else None
     if remembered is not None:
         base = Colouring.from_json(remembered)

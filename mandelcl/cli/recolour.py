@@ -3,7 +3,6 @@
 import click
 
 from mandelcl.cli import options
-from mandelcl.files import loading, output
 
 
 @click.command(
@@ -32,6 +31,8 @@ def command(
 
     Nothing is computed again.
     """
+    from mandelcl.files import loading, output
+
     output.check_writable(*outputs)
     colouring = options.colouring(palette, cycle, offset)
     loaded = loading.read_field(field)

@@ -2,22 +2,18 @@
 
 import json
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.progress import progress_bar, say
 from mandelcl.cli.trace import recorded
-from mandelcl.computing.settings import Progress, Settings
 from mandelcl.exact import parse_size
-from mandelcl.files import output
-from mandelcl.rendering.streaming import render_to
-from mandelcl.report import Report
-from mandelcl.shading.tracing_picture import TracingPicture
+
+if TYPE_CHECKING:
+    from mandelcl.report import Report
 
 DEFAULT_OUTPUT = "mandelbrot.png"
 
@@ -87,6 +83,11 @@ def command(
     interrupt, the same command with --resume continues. Several devices (--device) share the picture. --trace records
     what the devices and the host did when.
     """
+    from mandelcl.computing.settings import Settings
+    from mandelcl.files import output
+    from mandelcl.rendering.streaming import render_to
+    from mandelcl.shading.tracing_picture import TracingPicture
+
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     options_given = options.JobOptions.of(**job_options)
@@ -109,19 +110,7 @@ def command(
         shortcuts=not no_shortcuts,
         watch=partial(tracing.watch, job.iterations) if tracing else None,
     )
-    console = Console(stderr=True, markup=False)
-
-    def say(line: str) -> None:
-        if not quiet:
-            console.print(line, soft_wrap=True, highlight=False)
-
-    with recorded(trace, "render"), _progress(console, quiet) as progress:
-        task = progress.add_task("", total=job.view.pixels, rate="")
-
-        def show(done: Progress) -> None:
-            rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
-            progress.update(task, completed=done.pixels, rate=rate, description=done.device)
-
+    with recorded(trace, "render"), progress_bar(job.view.pixels, quiet) as (show, notice):
         report = interruptible(
             lambda cancel: render_to(
                 paths,
@@ -131,7 +120,7 @@ def command(
                 settings,
                 resume=resume,
                 progress=show,
-                notice=lambda line: say(f"mandelcl: {line}"),
+                notice=lambda line: notice(f"mandelcl: {line}"),
                 cancel=cancel,
             )
         )
@@ -139,25 +128,11 @@ def command(
         tracing.write()
     if as_json:
         click.echo(json.dumps(report.as_dict()))
-    else:
+    elif not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
 
 
-def _progress(console: Console, quiet: bool) -> ProgressBar:
-    """Return a progress bar that shows on a terminal only and leaves nothing behind."""
-    return ProgressBar(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=quiet or not console.is_terminal,
-    )
-
-
-def _summary(report: Report) -> str:
+def _summary(report: "Report") -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {report.rounding}, "
         f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "

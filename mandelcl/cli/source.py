@@ -5,8 +5,7 @@ from typing import Any
 import click
 
 from mandelcl.cli import options
-from mandelcl.engine import choose, source
-from mandelcl.engine.building import loop_text
+from mandelcl.engine import source
 
 
 @click.command(
@@ -27,6 +26,9 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
 
     It is the source for a device, as one text without includes.
     """
+    from mandelcl.engine import choose
+    from mandelcl.engine.building import loop_text
+
     job = options.JobOptions.of(**job_options).job(smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     click.echo(loop_text(choice.job, choice.variant, orbits))

@@ -1,18 +1,22 @@
 """`mandelcl tune`."""
 
 import json
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from mandelcl.cli import options
-from mandelcl.engine import choose, tune
-from mandelcl.engine.variant import Variant, forget
+from mandelcl.cli.progress import on_terminal, say
 from mandelcl.errors import DeviceError
-from mandelcl.numbers import NumberFormat, by_name
-from mandelcl.opencl.device import Device
+from mandelcl.names import TUNING_S
+
+if TYPE_CHECKING:
+    from mandelcl.engine.tune import Tuned
+    from mandelcl.engine.variant import Variant
+    from mandelcl.numbers import NumberFormat
+    from mandelcl.opencl.device import Device
 
 
 @click.command(
@@ -32,7 +36,7 @@ Examples:
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
-    default=tune.SECONDS,
+    default=TUNING_S,
     show_default=True,
     help="Start no new measurement after this time, for each device and number.",
 )
@@ -48,7 +52,10 @@ def command(
     changes the speed and never a result. It is kept for this device, driver and version of the kernels. If one of these
     changes, it is ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
-    console = Console(stderr=True, quiet=quiet, markup=False)
+    from mandelcl.engine import choose
+    from mandelcl.engine.variant import forget
+    from mandelcl.numbers import by_name
+
     formats = [by_name(name) for name in numbers or ("float", "double")]
     tuned, reasons = 0, []
     for device in choose.matching(devices):
@@ -59,10 +66,11 @@ def command(
                 forget(device, number)
                 continue
             try:
-                result = _tune(device, number, seconds, console)
+                result = _tune(device, number, seconds, quiet)
             except DeviceError as error:
                 reasons.append(str(error))
-                console.print(f"mandelcl: {error}", soft_wrap=True, highlight=False)
+                if not quiet:
+                    say(f"mandelcl: {error}")
                 continue
             tuned += 1
             if as_json:
@@ -73,32 +81,47 @@ def command(
         )
 
 
-def _tune(device: Device, number: NumberFormat, seconds: float, console: Console) -> tune.Tuned:
-    with console.status(Text(f"{device.label}, {number.name}")) as status:
+def _tune(device: "Device", number: "NumberFormat", seconds: float, quiet: bool) -> "Tuned":
+    from mandelcl.engine import tune
 
-        def show(variant: Variant, rate: float | None) -> None:
+    about = f"{device.label}, {number.name}"
+    with _status(about, quiet) as update:
+
+        def show(variant: "Variant", rate: float | None) -> None:
             measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
-            status.update(Text(f"{device.label}, {number.name}: {_shape(variant)}: {measured}"))
+            update(f"{about}: {_shape(variant)}: {measured}")
 
         result = tune.tune(device, number, seconds=seconds, progress=show)
     comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "nothing beats"
-    console.print(
-        f"{device.label}, {number.name}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
-        f"shape of its class ({result.tried} tried in {result.seconds:.0f} s)",
-        soft_wrap=True,
-        highlight=False,
-    )
+    if not quiet:
+        say(
+            f"{about}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
+            f"shape of its class ({result.tried} tried in {result.seconds:.0f} s)"
+        )
     return result
 
 
-def _shape(variant: Variant) -> str:
+@contextmanager
+def _status(text: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show a line on a terminal while the body runs; yields what changes it."""
+    if quiet or not on_terminal():
+        yield lambda _text: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True, markup=False).status(Text(text)) as status:
+        yield lambda text: status.update(Text(text))
+
+
+def _shape(variant: "Variant") -> str:
     return (
         f"{variant.vectors} x {variant.lanes} lanes in tiles {variant.lane_columns} wide, "
         f"{variant.stride} steps by {variant.unrolled}, {variant.local_columns} x {variant.local_rows} work-items"
     )
 
 
-def _row(device: Device, number: NumberFormat, result: tune.Tuned) -> dict[str, Any]:
+def _row(device: "Device", number: "NumberFormat", result: "Tuned") -> dict[str, Any]:
     return {
         "device": device.name,
         "platform": device.platform,

@@ -19,12 +19,12 @@ from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
+from mandelcl.names import TUNING_S
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 from mandelcl.words import Words
 
-SECONDS = 25.0  # for a device and number
 _CAP = 1000
 _LAUNCH_S = 0.03
 _MEAN_COUNT = 170  # of the picture that is measured
@@ -73,7 +73,7 @@ def tune(
     device: Device,
     number: NumberFormat,
     *,
-    seconds: float = SECONDS,
+    seconds: float = TUNING_S,
     progress: Callable[[Variant, float | None], None] | None = None,
 ) -> Tuned:
     """Return the fastest shape found in `seconds`, and remember it for later runs.

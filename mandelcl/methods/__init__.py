@@ -1,7 +1,7 @@
 """How an orbit is computed: a module a method, and here the list of all.
 
 A method has a kernel part, which says what an orbit's state is, a loop that advances orbits, and `count`, the same on
-the host. To add one: these, its line in `METHODS`, and its name in `job.METHODS`.
+the host. To add one: these, its line in `METHODS`, and its name in `names.METHODS`.
 """
 
 from collections.abc import Callable, Mapping

@@ -20,10 +20,10 @@ from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
-from mandelcl.shading.palettes import DEFAULT_PALETTE, PALETTES, Palette, find_palette
+from mandelcl.shading.palettes import PALETTES, Palette, find_palette
 from mandelcl.words import Words
 
-__all__ = ["DEFAULT_PALETTE", "PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
+__all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
 _MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
 _BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm

@@ -147,7 +147,6 @@ _ALL = (
 )
 
 PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in _ALL})
-DEFAULT_PALETTE = "classic"
 
 
 def find_palette(name: str) -> Palette:

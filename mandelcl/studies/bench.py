@@ -14,6 +14,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.job import Job
+from mandelcl.names import PATIENCE_S
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies.row import Row, Times, Value
@@ -22,7 +23,6 @@ from mandelcl.studies.validation import Validation, Validator, fingerprint
 from mandelcl.view import View
 from mandelcl.words import Words
 
-PATIENCE_S = 30.0
 # Validates the counts of a job's first run.
 Check: TypeAlias = Callable[[Words], Validation]
 _LEAST_SIDE = 8

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from mandelcl.opencl import oclgrind
-from mandelcl.studies.own_kernel import contract
+from mandelcl.studies.own_kernel import shipped
 from tests.cli.conftest import Run, refused, start, wait_for
 
-NAIVE = contract.example("naive")
+NAIVE = shipped.example("naive")
 WRITE = "counts[row * width + column] = n;"
 TINY = ("--size", "45x31", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -35,9 +35,9 @@ def bench(run: Run, spec: str, *arguments: str, code: int = 0) -> Any:
 
 
 def test_examples_are_printed(run: Run) -> None:
-    for name in contract.EXAMPLES:
+    for name in shipped.EXAMPLES:
         result = run("bench", "--example", name)
-        assert (result.code, result.out, result.err) == (0, contract.example(name), "")
+        assert (result.code, result.out, result.err) == (0, shipped.example(name), "")
 
 
 def test_a_right_kernel(run: Run, spec: str, folder: Path) -> None:

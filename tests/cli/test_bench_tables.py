@@ -159,7 +159,7 @@ def test_the_baseline_is_shipped_and_whole() -> None:
 
 def _placed(run: Run, monkeypatch: pytest.MonkeyPatch, own: Document, base: Document) -> Any:
     monkeypatch.setattr("mandelcl.cli.bench_run.measured", lambda *_arguments: own)
-    monkeypatch.setattr("mandelcl.cli.bench.baseline", lambda _study: base)
+    monkeypatch.setattr("mandelcl.studies.versus.baseline", lambda _study: base)
     result = run("bench", "devices", "--versus")
     assert (result.code, result.err) == (0, "")
     return [line for line in result.out.splitlines() if line]

@@ -283,7 +283,7 @@ def test_other_errors_of_the_system_are_not_taken_for_it(
         raise error
 
     (folder / "a.ppm").write_bytes(b"P6 1 1 255\n123")
-    monkeypatch.setattr("mandelcl.cli.compare.compare", fail)
+    monkeypatch.setattr("mandelcl.comparison.compare", fail)
     with pytest.raises(OSError, match=error.strerror):
         run("compare", "a.ppm", "a.ppm")
 
@@ -308,7 +308,7 @@ def test_brackets_in_a_devices_name_are_no_markup(
 
     device = discover()[0]
     device.name = "GPU [/x] [bold]"
-    monkeypatch.setattr("mandelcl.cli.devices.discover", lambda: [device])
+    monkeypatch.setattr("mandelcl.opencl.device.discover", lambda: [device])
     monkeypatch.setattr("mandelcl.engine.choose.discover", lambda: [device])
     monkeypatch.setattr("mandelcl.engine.tune.tune", refuse)
     assert device.name in run("devices", "--no-self-test").out

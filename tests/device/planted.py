@@ -9,13 +9,13 @@ from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS
-from mandelcl.studies.own_kernel import contract
+from mandelcl.studies.own_kernel import contract, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, Size
 from mandelcl.studies.own_kernel.running import Built, Running
 from mandelcl.studies.own_kernel.worker import BuildTask, RunTask
 from mandelcl.view import View
 
-NAIVE = contract.example("naive")
+NAIVE = shipped.example("naive")
 WRITE = "counts[row * width + column] = n;"
 TEST = "n < cap && x * x + y * y <= 4"
 REAL = "x * x - y * y + re"

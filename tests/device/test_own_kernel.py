@@ -15,7 +15,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.studies import plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
-from mandelcl.studies.own_kernel import contract
+from mandelcl.studies.own_kernel import contract, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.studies.own_kernel.diagnosis import diagnosis
 from mandelcl.studies.own_kernel.evidence import Evidence
@@ -65,11 +65,11 @@ def best() -> Device:
 
 
 @pytest.mark.parametrize("number", ["float", "double"])
-@pytest.mark.parametrize("name", contract.EXAMPLES)
+@pytest.mark.parametrize("name", shipped.EXAMPLES)
 def test_examples_are_exact(device: Device, name: str, number: str) -> None:
     if number == "double" and not device.fp64:
         pytest.skip("no double precision")
-    built = built_here(device, contract.example(name), number)
+    built = built_here(device, shipped.example(name), number)
     for view, cap in PICTURES:
         job = Job(view, cap, number=number, rounding="separate")
         running = run_here(built, job)

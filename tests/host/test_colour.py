@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.shading.colour import DEFAULT_PALETTE, PALETTES, Colouring, Palette, colourise, find_palette
+from mandelcl.names import DEFAULT_PALETTE
+from mandelcl.shading.colour import PALETTES, Colouring, Palette, colourise, find_palette
 from mandelcl.shading.palettes import TABLE_SIZE
 from mandelcl.view import View
 from mandelcl.words import Words

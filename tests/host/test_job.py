@@ -15,7 +15,8 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.field import Field
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, METHODS, Job
+from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
+from mandelcl.names import METHODS
 from mandelcl.view import View
 
 unhurried = settings(deadline=None)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl import names
 from mandelcl.errors import InvalidInputError
 from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, IeeeFormat, by_name
 from mandelcl.numbers.format import guard_bits
@@ -81,6 +82,7 @@ def test_names() -> None:
     assert by_name("float") is FLOAT
     assert by_name("double") is DOUBLE
     assert list(NUMBERS)[:2] == ["float", "double"]
+    assert tuple(NUMBERS) == names.NUMBERS
     for name in ("", "Float", "half", "auto"):
         with pytest.raises(InvalidInputError, match=r"unknown number .*float, double"):
             by_name(name)

@@ -11,12 +11,12 @@ from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.kernels import Parameter
-from mandelcl.studies.own_kernel import complaints, contract, faults
+from mandelcl.studies.own_kernel import complaints, contract, faults, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.studies.own_kernel.faults import Overrun
 from mandelcl.view import View
 
-NAIVE = KernelFile("naive.cl", contract.example("naive"))
+NAIVE = KernelFile("naive.cl", shipped.example("naive"))
 MINE = KernelFile("mine.cl", "kernel void mandelbrot(global uint *counts) {\n  counts[0] = missing;\n}\n")
 
 
@@ -61,8 +61,8 @@ def test_the_text_that_is_built() -> None:
 
 
 def test_every_example_has_the_signature() -> None:
-    for name in contract.EXAMPLES:
-        assert contract.SIGNATURE in contract.example(name)
+    for name in shipped.EXAMPLES:
+        assert contract.SIGNATURE in shipped.example(name)
     words = contract.SIGNATURE.partition("(")[2].rstrip(")").replace("uint *", "uint* ").split(", ")
     assert [" ".join(word.split()) for word in words] == [str(parameter) for parameter in contract.PARAMETERS]
 

@@ -10,6 +10,7 @@ from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.opencl.kernels import Parameter
+from mandelcl.studies.own_kernel.shipped import EXAMPLES, SUFFIX, example
 
 KERNEL = "mandelbrot"
 PARAMETERS = (
@@ -24,12 +25,9 @@ PARAMETERS = (
 SIGNATURE = (
     f"kernel void {KERNEL}(global uint *counts, uint width, uint height, real left, real top, real pitch, uint cap)"
 )
-EXAMPLES = ("naive", "strides", "vectors")
-LOCAL = (8, 8)
 MOST_PIXELS = 1 << 25  # of which the host keeps some ten copies, in bytes or indices, where they are wrong
 MOST_CAP = 1_000_000  # the right counts of long orbits take numpy a while
 _MOST_BYTES = 1 << 18
-_SUFFIX = ".cl"
 
 Size = tuple[int, int]
 
@@ -53,7 +51,7 @@ def read_kernel(path: str) -> KernelFile:
     Raises FileError for what cannot be read or is no text of at most 256 KiB.
     """
     if path in EXAMPLES and not Path(path).exists():
-        return KernelFile(f"{path}{_SUFFIX}", example(path))
+        return KernelFile(f"{path}{SUFFIX}", example(path))
     with one_line("cannot read the kernel", path):
         place = target(path)
         require_readable(place)
@@ -68,11 +66,6 @@ def read_kernel(path: str) -> KernelFile:
         except UnicodeDecodeError as error:
             raise FileError(f"it is not a text in UTF-8 (byte {error.start})") from error
     return KernelFile(re.sub(r'[^\x20-\x7e]|["\\]', "_", place.name), text)
-
-
-def example(name: str) -> str:
-    """Return the text of an example; `name` is one of EXAMPLES."""
-    return Path(__file__).with_name("examples").joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
 def prelude(number: NumberFormat) -> str:

@@ -16,7 +16,7 @@ from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.kernels import Parameter
-from mandelcl.studies.own_kernel import contract, faults
+from mandelcl.studies.own_kernel import contract, faults, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, Size
 from mandelcl.studies.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.studies.own_kernel.worker import BuildTask, RunTask
@@ -128,7 +128,7 @@ class Trial:
 
     def _grid(self, view: View, shape: Shape) -> tuple[Size, Size]:
         required, limit = self.facts["required_group"], int(self.facts["group_limit"])
-        local = shape.local or fit_local(*contract.LOCAL, limit)
+        local = shape.local or fit_local(*shipped.LOCAL, limit)
         if required is not None:
             if shape.local is not None and [*shape.local, 1] != [*required]:
                 demanded = "x".join(map(str, required))

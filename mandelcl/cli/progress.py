@@ -1,0 +1,54 @@
+"""What a render shows on standard error while it works: lines, and on a terminal a progress bar."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mandelcl.computing.settings import Progress, ShowProgress
+
+Say = Callable[[str], None]
+
+
+def on_terminal() -> bool:
+    """Return whether standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def say(line: str) -> None:
+    """Print a line on standard error, if that can be written: no work is lost for it."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | None", Say]]:
+    """Show how far a picture of so many pixels has got, while the body runs; nothing of it is left behind.
+
+    Yields what takes the progress, None where nothing shows it, and what prints a line meanwhile. Only a terminal has
+    a bar, for which alone rich is loaded; `quiet` is without bar and lines.
+    """
+    if quiet or not on_terminal():
+        yield None, _silent if quiet else say
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True, markup=False)
+    rate = TextColumn("{task.fields[rate]}", markup=False)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), rate
+    with Bar(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("", total=pixels, rate="")
+
+        def show(done: "Progress") -> None:
+            rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
+            bar.update(task, completed=done.pixels, rate=rate, description=done.device)
+
+        yield show, lambda line: console.print(line, soft_wrap=True, highlight=False)
+
+
+def _silent(_line: str) -> None:
+    """Print nothing."""

@@ -1,0 +1,10 @@
+"""What a job may name, and defaults that users see: apart from what computes, so that `--help` need not load that."""
+
+NUMBERS = ("float", "double", "fp128")
+ROUNDINGS = ("fused", "separate", "fixed")
+METHODS = ("direct",)
+ALGORITHMS = ("escape", "border", "auto")
+DEFAULT_PALETTE = "classic"
+
+TUNING_S = 25.0  # for a device and number
+PATIENCE_S = 30.0  # for a row of a study
