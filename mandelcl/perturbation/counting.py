@@ -1,0 +1,165 @@
+"""Exact counts of many points at once, on all cores: gmpy2 holds the interpreter, so each has a process of its own."""
+
+import math
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.errors import DeviceError
+from mandelcl.perturbation.exact import KeepOn, Point, exact_count
+from mandelcl.workers.channel import Channel
+from mandelcl.workers.dialogue import Dialogue
+
+ROLE = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What all points have in common: the cap, R², and the bits after the point that are tried first."""
+
+    iterations: int
+    radius_squared: Fraction
+    bits: int
+
+
+def exact_counts(
+    task: Task,
+    points: Sequence[Point],
+    *,
+    seconds: float = math.inf,
+    processes: int | None = None,
+    cancel: Token = NEVER,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[int | None]:
+    """Return the exact count of each point; None for those that could not be decided, or not within `seconds`.
+
+    By default there is a process for each core. `progress` is called, from any thread, with the number of points done.
+    Raises CancelledError where `cancel` is set, and DeviceError where a process cannot be started or dies.
+    """
+    counting = _Counting(task, points, time.monotonic() + seconds, cancel, progress)
+    processes = min(processes or _cores(), len(points))
+    if processes <= 1:
+        counting.here()
+    else:
+        counting.elsewhere(processes)
+    return counting.counts
+
+
+class _Counting:
+    """Points whose counts are under way; whoever is free takes the next."""
+
+    def __init__(
+        self, task: Task, points: Sequence[Point], ends: float, cancel: Token, progress: Callable[[int], None]
+    ) -> None:
+        self.counts: list[int | None] = [None] * len(points)
+        self._task, self._points, self._ends, self._cancel, self._progress = task, points, ends, cancel, progress
+        self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for k in range(len(points)):
+            self._waiting.put(k)
+        self._failed = threading.Event()
+        self._noting = threading.Lock()
+        self._done = 0
+
+    def here(self) -> None:
+        """Count in this thread."""
+        while (k := self._next()) is not None:
+            self._note(k, _count(self._task, self._points[k], self._keep_on))
+
+    def elsewhere(self, processes: int) -> None:
+        """Count in so many processes, each with a thread that asks it."""
+        with ThreadPoolExecutor(processes, "mandelcl exact") as pool:
+            try:
+                for asking in as_completed([pool.submit(self._ask) for _ in range(processes)]):
+                    asking.result()
+            except BaseException:
+                self._failed.set()
+                raise
+
+    def _ask(self) -> None:
+        with Dialogue(ROLE, self._check) as process:
+            while (k := self._next()) is not None:
+                left = self._ends - time.monotonic()
+                answer = process.ask(_question(self._task, self._points[k], left))
+                self._note(k, _answered(answer, self._task.iterations))
+
+    def _next(self) -> int | None:
+        """Return which point is next; None where there is no other, or no time."""
+        self._check()
+        if time.monotonic() >= self._ends:
+            return None
+        try:
+            return self._waiting.get_nowait()
+        except queue.Empty:
+            return None
+
+    def _note(self, k: int, count: int | None) -> None:
+        with self._noting:
+            self.counts[k] = count
+            self._done += 1
+            self._progress(self._done)
+
+    def _check(self) -> None:
+        stop_if(self._cancel)
+        stop_if(self._failed)
+
+    def _keep_on(self, _done: int) -> bool:
+        self._check()
+        return time.monotonic() < self._ends
+
+
+def serve(channel: Channel) -> None:
+    """Be the process of the role: count points until nobody asks any more."""
+    while True:
+        question = channel.question()
+        task = Task(question["iterations"], _fraction(question["radius_squared"]), question["bits"])
+        point = _fraction(question["re"]), _fraction(question["im"])
+        channel.answer({"count": _count(task, point, _within(question["seconds"]))})
+
+
+def _within(seconds: float | None) -> KeepOn:
+    """Return what says to keep on for so many seconds; None for any number."""
+    ends = math.inf if seconds is None else time.monotonic() + seconds
+    return lambda _done: time.monotonic() < ends
+
+
+def _count(task: Task, point: Point, keep_on: KeepOn) -> int | None:
+    return exact_count(point, task.iterations, task.radius_squared, task.bits, keep_on)
+
+
+def _question(task: Task, point: Point, seconds: float) -> dict[str, Any]:
+    return {
+        "iterations": task.iterations,
+        "radius_squared": _text(task.radius_squared),
+        "bits": task.bits,
+        "re": _text(point[0]),
+        "im": _text(point[1]),
+        "seconds": seconds if math.isfinite(seconds) else None,
+    }
+
+
+def _answered(answer: Mapping[str, Any], iterations: int) -> int | None:
+    count = answer.get("count")
+    if count is not None and not (type(count) is int and 1 <= count <= iterations):
+        raise DeviceError("the process sent nonsense")
+    return count
+
+
+def _text(value: Fraction) -> str:
+    """Return a number in hexadecimal, of which Python reads and writes as many digits as there are."""
+    return f"{value.numerator:x}/{value.denominator:x}"
+
+
+def _fraction(text: str) -> Fraction:
+    return Fraction(*(int(part, 16) for part in text.split("/")))
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
