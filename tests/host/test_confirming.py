@@ -1,0 +1,60 @@
+"""Some counts of a field against exact arithmetic: which are drawn, what is reported."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.field import Field
+from mandelcl.formulas import formula_named
+from mandelcl.job import Job
+from mandelcl.perturbation.confirming import Confirmation, Difference, confirm, confirm_field, drawn
+from mandelcl.view import View
+from tests.oracle.truth import truth_counts
+
+JOB = Job(View.centred("-1.25066", "0.02012", "11764", 48, 27), 300)
+
+
+def test_pixels_are_drawn_evenly_and_always_the_same() -> None:
+    view = View.centred(0, 0, 1, 1000, 600)
+    pixels = drawn(view, 600)
+    assert pixels == drawn(view, 600)
+    assert pixels[:100] == drawn(view, 100)
+    assert len(set(pixels)) == 600
+    in_cells = np.zeros((6, 10), int)
+    for column, row in pixels:
+        in_cells[row // 100, column // 100] += 1
+    assert (in_cells >= 8).all()
+    assert (in_cells <= 12).all()
+
+
+def test_a_small_view_is_drawn_whole() -> None:
+    view = View.centred(0, 0, 1, 5, 3)
+    assert sorted(drawn(view, 15)) == sorted(drawn(view, 99)) == [(x, y) for x in range(5) for y in range(3)]
+    assert len(set(drawn(view, 14))) == 14
+
+
+def test_a_true_field_is_confirmed_and_a_wrong_pixel_is_named() -> None:
+    counts = truth_counts(JOB)
+    assert confirm_field(Field(JOB, {"counts": counts}), 100) == Confirmation(100, (), ())
+    column, row = drawn(JOB.view, 100)[37]
+    true = int(counts[row, column])
+    counts[row, column] += 1
+    found = confirm_field(Field(JOB, {"counts": counts}), 100)
+    assert found == Confirmation(99, (Difference(column, row, true + 1, true),), ())
+    assert found.share == 0.99
+
+
+def test_what_takes_too_long_is_undecided() -> None:
+    slow = Job(View.upright(Fraction(1, 4), 0, "1e-300", 1, 2), 4_000_000_000)
+    found = confirm(slow, {(0, 0): 7, (0, 1): 8}, seconds=0.5)
+    assert found == Confirmation(0, (), ((0, 0), (0, 1)))
+    assert found.share == 1.0
+
+
+def test_other_formulas_are_refused() -> None:
+    job = replace(JOB, formula=formula_named("burning-ship"))
+    with pytest.raises(InvalidInputError, match="not of burning-ship"):
+        confirm(job, {(0, 0): 7})
