@@ -50,5 +50,23 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
         yield show, lambda line: console.print(line, soft_wrap=True, highlight=False)
 
 
+@contextmanager
+def steps_bar(what: str, steps: int, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Show how many of so many steps are done, on a terminal, while the body runs; nothing of it is left behind.
+
+    Yields what takes the number, from any thread.
+    """
+    if quiet or not on_terminal():
+        yield lambda _done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True, markup=False), transient=True) as bar:
+        task = bar.add_task(what, total=steps)
+        yield lambda done: bar.update(task, completed=done)
+
+
 def _silent(_line: str) -> None:
     """Print nothing."""

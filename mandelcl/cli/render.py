@@ -1,6 +1,7 @@
 """`mandelcl render`."""
 
 import json
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -8,14 +9,17 @@ import click
 
 from mandelcl.cli import options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import progress_bar, say
+from mandelcl.cli.progress import progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
 from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
+    from mandelcl.job import Job
+    from mandelcl.perturbation.confirming import Confirmation, Sample
     from mandelcl.report import Report
 
 DEFAULT_OUTPUT = "mandelbrot.png"
+CONFIRM_S = 600.0
 
 
 @click.command(
@@ -33,6 +37,7 @@ Examples:
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
   mandelcl render --at galaxy --trace trace.json
+  mandelcl render --at thorn-star --confirm 20
 """,
 )
 @click.option(
@@ -51,6 +56,12 @@ Examples:
 @click.option("--rectangles", metavar="FILE.png", help="Also draw what border tracing filled and computed.")
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
 @click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
+@click.option(
+    "--confirm",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Count N pixels again in exact arithmetic, and say how many agree; for at most ten minutes.",
+)
 @options.colour_options
 @options.trace_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -64,6 +75,7 @@ def command(
     rectangles: str | None,
     no_shortcuts: bool,
     resume: bool,
+    confirm: int | None,
     palette: str | None,
     cycle: float | None,
     offset: float | None,
@@ -81,7 +93,7 @@ def command(
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
     interrupt, the same command with --resume continues. Several devices (--device) share the picture. --trace records
-    what the devices and the host did when.
+    what the devices and the host did when. --confirm draws its pixels by a fixed rule, the same ones each time.
     """
     from mandelcl.computing.settings import Settings
     from mandelcl.files import output
@@ -103,6 +115,7 @@ def command(
     tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
+    sample = _sample(job, confirm) if confirm is not None else None
     settings = Settings(
         budget=budget and budget / 1000,
         blocks=cut,
@@ -121,15 +134,47 @@ def command(
                 resume=resume,
                 progress=show,
                 notice=lambda line: notice(f"mandelcl: {line}"),
+                see=sample.note if sample else None,
                 cancel=cancel,
             )
         )
     if tracing:
         tracing.write()
-    if as_json:
-        click.echo(json.dumps(report.as_dict()))
-    elif not quiet:
+    if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
+    confirmation = _confirmed(job, sample, quiet or as_json) if sample else None
+    if as_json:
+        confirmed = {"confirmed": asdict(confirmation)} if confirmation else {}
+        click.echo(json.dumps(report.as_dict() | confirmed))
+
+
+def _sample(job: "Job", number: int) -> "Sample":
+    """Return what collects the counts to confirm; raises InvalidInputError where there are no exact ones."""
+    from mandelcl.perturbation.confirming import Sample, require_confirmable
+
+    require_confirmable(job)
+    return Sample(job.view, number)
+
+
+def _confirmed(job: "Job", sample: "Sample", quiet: bool) -> "Confirmation":
+    """Compare the counts of a sample with exact ones, and say how many agree."""
+    from mandelcl.perturbation.confirming import confirm
+
+    with steps_bar("pixels in exact arithmetic", len(sample.counts), quiet) as show:
+        found = interruptible(
+            lambda cancel: confirm(job, sample.counts, seconds=CONFIRM_S, cancel=cancel, progress=show)
+        )
+    if not quiet:
+        say(f"exact arithmetic: {_agreement(found)}")
+    return found
+
+
+def _agreement(found: "Confirmation") -> str:
+    text = f"{found.agreeing} of {found.decided} pixels have the same count"
+    if found.differing:
+        first = found.differing[0]
+        text += f"; at column {first.column}, row {first.row} it is {first.exact}, not {first.count}"
+    return text + (f"; {len(found.undecided)} took too long" if found.undecided else "")
 
 
 def _summary(report: "Report") -> str:

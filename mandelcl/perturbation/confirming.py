@@ -13,6 +13,7 @@ from mandelcl.job import Job
 from mandelcl.perturbation.counting import Task, exact_counts
 from mandelcl.perturbation.exact import fraction_bits
 from mandelcl.view import View
+from mandelcl.words import Words
 
 Pixel: TypeAlias = tuple[int, int]  # column, row
 
@@ -64,6 +65,25 @@ def drawn(view: View, number: int) -> list[Pixel]:
     return list(pixels)
 
 
+class Sample:
+    """Collects the counts of so many drawn pixels of a view while the rows of a picture pass by."""
+
+    def __init__(self, view: View, number: int) -> None:
+        self._pixels = drawn(view, number)
+        self._counts: dict[Pixel, int] = {}
+
+    def note(self, top: int, counts: Words) -> None:
+        """Note the counts of rows, from row `top` on."""
+        for column, row in self._pixels:
+            if top <= row < top + len(counts):
+                self._counts[column, row] = int(counts[row - top, column])
+
+    @property
+    def counts(self) -> dict[Pixel, int]:
+        """The counts of the pixels, in the order in which they are drawn."""
+        return {pixel: self._counts[pixel] for pixel in self._pixels}
+
+
 def confirm(
     job: Job,
     counts: Mapping[Pixel, int],
@@ -92,9 +112,9 @@ def confirm(
 
 def confirm_field(field: Field, number: int, *, seconds: float = math.inf, cancel: Token = NEVER) -> Confirmation:
     """Compare so many counts of a field, drawn by a fixed rule, with those of exact arithmetic; as `confirm` does."""
-    pixels = drawn(field.job.view, number)
-    counts = {(column, row): int(field.counts[row, column]) for column, row in pixels}
-    return confirm(field.job, counts, seconds=seconds, cancel=cancel)
+    sample = Sample(field.job.view, number)
+    sample.note(0, field.counts)
+    return confirm(field.job, sample.counts, seconds=seconds, cancel=cancel)
 
 
 def require_confirmable(job: Job) -> None:

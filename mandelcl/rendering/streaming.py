@@ -51,6 +51,7 @@ def render_to(
     resume: bool = False,
     progress: ShowProgress | None = None,
     notice: Callable[[str], None] | None = None,
+    see: Callable[[int, Words], None] | None = None,
     cancel: Token | None = None,
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
@@ -60,10 +61,11 @@ def render_to(
     Returns a report. `devices` are as for `render`: SPECs or devices, several to share the picture, none for the
     fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside the
     first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait to be
-    read. `notice` is called with lines for the user, `progress` after each block, both from this thread. Setting
-    `cancel` ends the render with CancelledError. Existing files are replaced when everything is done, or not at all; if
-    the disk refuses one of several only then, FileError says which are finished but not in place. Raises FileError, and
-    what `render` raises.
+    read. `notice` is called with lines for the user, `progress` after each block, both from this thread; `see`, from
+    another, with the counts of some rows and the number of the first, each row once and in order. Setting `cancel` ends
+    the render with CancelledError. Existing files are replaced when everything is done, or not at all; if the disk
+    refuses one of several only then, FileError says which are finished but not in place. Raises FileError, and what
+    `render` raises.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -81,6 +83,7 @@ def render_to(
             work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
         _require_memory(work)
         render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
+        render.see = see or render.see
         if manifest:
             render.resume(notice)
         # A store that exists already has most of the space that it needs.
@@ -135,6 +138,7 @@ class _Render:
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
         self.iterations = 0
+        self.see: Callable[[int, Words], None] = lambda _top, _counts: None
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
         self._keeping: list[Future[None]] = []
@@ -243,6 +247,7 @@ class _Render:
                 with self.watch.of("hash"):
                     self._digest.update(little_endian(counts))
                     self.iterations += int(counts.sum(dtype=np.uint64))
+                self.see(top, counts)
 
     def _keep(self, band: int, results: Words) -> None:
         def keep() -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from mandelcl.cli import cli
 from mandelcl.locations import LOCATIONS
-from tests.cli.conftest import Run, start, wait_for
+from tests.cli.conftest import Run, refused, start, wait_for
 
 
 def pixels(path: Path) -> bytes:
@@ -51,6 +51,32 @@ def test_render_json(draw: Run, folder: Path) -> None:
     assert report["faults"] == []
     assert len(report["counts_sha256"]) == 64
     assert result.err == ""
+
+
+def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> None:
+    result = draw("render", "--at", "frost", "--size", "48x27", "--confirm", "30", "-o", "a.npz")
+    assert result.err.splitlines()[-1] == "exact arithmetic: 30 of 30 pixels have the same count"
+    coarse = "render", "--at", "galaxy", "--number", "float", "--size", "48x27", "--confirm", "30"
+    report = json.loads(draw(*coarse, "-o", "b.npz", "--json").out)
+    with np.load(folder / "b.npz") as archive:
+        counts = archive["counts"]
+    confirmed = report["confirmed"]
+    assert confirmed["agreeing"] + len(confirmed["differing"]) == 30
+    assert len(confirmed["differing"]) > 20
+    for pixel in confirmed["differing"]:
+        assert counts[pixel["row"], pixel["column"]] == pixel["count"] != pixel["exact"]
+    first = confirmed["differing"][0]
+    assert (
+        draw(*coarse)
+        .err.splitlines()[-1]
+        .endswith(f"at column {first['column']}, row {first['row']} it is {first['exact']}, not {first['count']}")
+    )
+    assert draw(*coarse, "--quiet").err == ""
+
+
+def test_there_are_no_exact_counts_of_other_formulas(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", "--formula", "burning-ship", "--confirm", "3")
+    assert line == "mandelcl: exact counts are those of z² + c, not of burning-ship; leave --confirm out"
 
 
 def test_like_renders_the_same_picture_again(draw: Run, folder: Path) -> None:
