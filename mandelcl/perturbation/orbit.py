@@ -1,0 +1,156 @@
+"""The reference orbit: z² + c from 0 in whole numbers, to as many bits as the radius asks for, and where it ends."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.perturbation.integers import (
+    FASTEST,
+    MOST_EXPONENT,
+    Doubles,
+    Integers,
+    double,
+    doubles,
+    fraction_bits,
+    normalised,
+)
+from mandelcl.perturbation.period import PeriodSearch, Scaled
+from mandelcl.reference import Reference
+
+PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
+
+_FIRST_STEPS, _MOST_STEPS = 128, 1024  # at a time: what is computed beyond the end is wasted
+_MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
+_LARGEST_SQUARE = Fraction(2) ** MOST_EXPONENT  # no smaller than R² of any use
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """Z_0 to Z_M of z² + c.
+
+    `re` and `im` are arrays of M + 1 doubles, read-only: each part rounded toward zero, and 0 below 2^−900. `tiny` has
+    the Z_m ≠ 0 of which both parts are below that, by m, as (x, y, e): Z_m = (x + y·i)·2^e with max(|x|, |y|) in
+    [1/2, 1). `ended` says what Z_M is: the first of a `period` of the region (|Z_M| < radius·|dZ_M/dc|), the first that
+    has `escaped` (|Z_M|² > R²), or the last before the iteration `cap`. In the first two cases M is the same for any
+    larger cap.
+    """
+
+    re: Doubles
+    im: Doubles
+    tiny: Mapping[int, Scaled]
+    ended: str
+
+    @property
+    def length(self) -> int:
+        """M ≥ 1: an orbit beside this one that reaches M goes on beside Z_0."""
+        return len(self.re) - 1
+
+    def until(self, iterations: int) -> "Orbit":
+        """Return the orbit for a cap that is not above the one for which this was computed."""
+        if iterations >= self.length:
+            return self
+        tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
+        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, CAP)
+
+
+def reference_orbit(
+    reference: Reference,
+    iterations: int,
+    radius_squared: Fraction,
+    cancel: Token = NEVER,
+    progress: Callable[[int], None] | None = None,
+    integers: Integers = FASTEST,
+) -> Orbit:
+    """Return the orbit of the reference's centre, which has the same bits whatever the kind of integers.
+
+    It ends at the first of: |Z|² > R², the region's period, the cap. `progress` is told now and then how many
+    iterations are done. Raises CancelledError when `cancel` says so.
+    """
+    computation = _Computation(reference, iterations, radius_squared, integers)
+    while not computation.ended:
+        stop_if(cancel)
+        computation.go_on()
+        if progress is not None:
+            progress(computation.length)
+    return computation.orbit()
+
+
+class _Computation:
+    """An orbit under way."""
+
+    def __init__(self, reference: Reference, iterations: int, radius_squared: Fraction, integers: Integers) -> None:
+        self._bits = fraction_bits(reference.radius)
+        c_re, c_im = (integers.whole(round(part * (1 << self._bits))) for part in (reference.re, reference.im))
+        self._c = c_re, c_im
+        self._z = integers.whole(0), integers.whole(0)
+        self._advance, self._iterations = integers.advance, iterations
+        self._limit = float(min(radius_squared, _LARGEST_SQUARE))
+        self._search = PeriodSearch(reference.radius)
+        self._most_steps = max(1, min(_MOST_STEPS, _MOST_BITS_AT_A_TIME // self._bits))
+        self._steps = min(_FIRST_STEPS, self._most_steps)
+        self._re, self._im = np.zeros(_FIRST_STEPS + 1), np.zeros(_FIRST_STEPS + 1)
+        self._tiny: dict[int, Scaled] = {}
+        self.length, self.ended = 0, ""
+
+    def go_on(self) -> None:
+        """Compute some more of it, and see whether it has ended."""
+        steps = min(self._steps, self._iterations - self.length)
+        z_re, z_im = (parts[:steps] for parts in self._advance(*self._z, *self._c, self._bits, steps))
+        self._steps = min(2 * self._steps, self._most_steps)
+        self._z = z_re[-1], z_im[-1]
+        re, im = self._rounded(z_re, z_im)
+        for index in np.flatnonzero((re == 0) & (im == 0)).tolist():
+            if z_re[index] or z_im[index]:
+                self._tiny[self.length + 1 + index] = normalised(z_re[index], z_im[index], self._bits)
+        outside = np.flatnonzero(re * re + im * im > self._limit)
+        inside = int(outside[0]) if len(outside) else len(re)
+        period = self._search.find(re[:inside], im[:inside], self._tiny)
+        first = self.length + 1
+        self._keep(re, im)
+        if period is not None:
+            self.length, self.ended = period, PERIOD
+        elif len(outside):
+            self.length, self.ended = first + inside, ESCAPED
+        elif self.length == self._iterations:
+            self.ended = CAP
+
+    def orbit(self) -> Orbit:
+        """Return it, once it has ended."""
+        for parts in (self._re, self._im):
+            parts.resize(self.length + 1, refcheck=False)
+            parts.flags.writeable = False
+        tiny = {index: value for index, value in self._tiny.items() if index <= self.length}
+        return Orbit(self._re, self._im, tiny, self.ended)
+
+    def _is_common(self, re: int, im: int) -> bool:
+        """Return whether both parts are below 4."""
+        return max(re.bit_length(), im.bit_length()) <= self._bits + 2
+
+    def _rounded(self, z_re: list[int], z_im: list[int]) -> tuple[Doubles, Doubles]:
+        """Return values as doubles, without those that follow an escape."""
+        common = len(z_re)
+        while common and not self._is_common(z_re[common - 1], z_im[common - 1]):
+            common -= 1
+        re, im = doubles(z_re[:common], self._bits), doubles(z_im[:common], self._bits)
+        large = []
+        for parts in zip(z_re[common:], z_im[common:], strict=True):
+            x, y = (double(part, self._bits) for part in parts)
+            large.append((x, y))
+            if x * x + y * y > self._limit:
+                break
+        if not large:
+            return re, im
+        more_re, more_im = np.array(large).T
+        return np.concatenate([re, more_re]), np.concatenate([im, more_im])
+
+    def _keep(self, re: Doubles, im: Doubles) -> None:
+        """Store values behind those that there are."""
+        end = self.length + 1 + len(re)
+        if end > len(self._re):
+            for parts in (self._re, self._im):
+                parts.resize(end + end // 8, refcheck=False)  # mostly in place, so that a little more each time will do
+        self._re[self.length + 1 : end], self._im[self.length + 1 : end] = re, im
+        self.length = end - 1

@@ -1,0 +1,117 @@
+"""The first period of a region: where the reference's derivative by c, times the radius, outgrows its value."""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from mandelcl.perturbation.integers import Doubles, floor_log2
+
+Scaled: TypeAlias = tuple[float, float, int]  # (x, y, e) stands for (x + y·i)·2^e
+
+_RADIUS_BITS = 53
+_STEPS = 32  # between two looks at the exponent
+_SMALL, _LARGE = 2.0**-20, 2.0**4  # |Z|² within these bounds leaves the derivative in range for so many steps
+_FAR = 300  # a ratio of 2^±this decides, whatever the steps between two looks did
+_NEAR = 3  # of mantissas in [1/2, 1) with the radius's beside them, one of 2^±this does
+
+
+class PeriodSearch:
+    """Looks for the first index m ≥ 1 with |Z_m| < radius·|dZ_m/dc|.
+
+    Within the radius of the reference's c there is then, as a rule, a point of period m: an orbit that is as near to
+    the reference's as that can start again at index 0 and loses no bits by it.
+
+    The derivative is 1 at m = 1 and then 2·Z·dZ/dc + 1, in doubles with an exponent beside them and operations that
+    IEEE 754 rounds, so the index found is the same on every machine.
+    """
+
+    def __init__(self, radius: Fraction) -> None:
+        self._radius, self._radius_exponent = _float_above(radius)
+        self._x, self._y, self._exponent = 1.0, 0.0, 0  # of the derivative
+        self._index = 1  # of which that is the derivative
+
+    def find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled]) -> int | None:
+        """Return the period's index if it is among the next values of Z, which begin where the last call's ended.
+
+        `tiny` has the values whose parts are too small for doubles, by index. Without a period, None is returned.
+        """
+        first, count = self._index, len(re)
+        squares = re * re + im * im
+        apart = np.flatnonzero((squares < _SMALL) | (squares > _LARGE))
+        ends = sorted({*apart.tolist(), *(apart + 1).tolist(), *range(-first % _STEPS, count, _STEPS), count})
+        doubled = (2 * re).tolist(), (2 * im).tolist(), squares.tolist()
+        start = 0
+        for end in ends:
+            if end == start:
+                continue
+            if _SMALL <= squares[start] <= _LARGE:
+                found = self._run(*(values[start:end] for values in doubled))
+            else:
+                found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
+            if found:
+                return self._index
+            start = end
+        return None
+
+    def _run(self, twice_re: list[float], twice_im: list[float], squares: list[float]) -> bool:
+        """Take a few steps of common size; return whether the period was met, at the index then reached."""
+        self._normalise()
+        x, y = self._x, self._y
+        one = math.ldexp(1.0, -self._exponent)
+        scale = self._radius_exponent + self._exponent
+        limit = 0.0 if scale < -_FAR else math.ldexp(self._radius * self._radius, 2 * min(scale, _FAR))
+        for step, (u, v, square) in enumerate(zip(twice_re, twice_im, squares, strict=True)):
+            if square < limit * (x * x + y * y):
+                self._index += step
+                return True
+            x, y = u * x - v * y + one, u * y + v * x
+        self._x, self._y = x, y
+        self._index += len(squares)
+        return False
+
+    def _step(self, value: Scaled) -> bool:
+        """Take one step of any size; return whether the period was met at it."""
+        self._normalise()
+        x, y, exponent = normalised_floats(*value)
+        if self._reaches(x, y, exponent):
+            return True
+        u, v = 2 * (x * self._x - y * self._y), 2 * (x * self._y + y * self._x)
+        u, v, exponent = normalised_floats(u, v, exponent + self._exponent)
+        if exponent < 0:  # 1 is the larger, and what is too small beside it is 0
+            u, v, exponent = math.ldexp(u, exponent), math.ldexp(v, exponent), 0
+        self._x, self._y, self._exponent = u + math.ldexp(1.0, -exponent), v, exponent
+        self._index += 1
+        return False
+
+    def _reaches(self, x: float, y: float, exponent: int) -> bool:
+        """Return whether (x + y·i)·2^exponent, normalised, lies within radius·|derivative|."""
+        limit = self._radius * self._radius * (self._x * self._x + self._y * self._y)
+        gap = self._radius_exponent + self._exponent - exponent
+        if limit == 0.0 or (x == y == 0.0):
+            return limit > 0.0
+        return gap > _NEAR or (gap >= -_NEAR and x * x + y * y < math.ldexp(limit, 2 * gap))
+
+    def _normalise(self) -> None:
+        """Bring the derivative's larger part to [1/2, 1), or its exponent to 0."""
+        x, y, exponent = normalised_floats(self._x, self._y, self._exponent)
+        if exponent < 0:
+            x, y, exponent = math.ldexp(x, exponent), math.ldexp(y, exponent), 0
+        self._x, self._y, self._exponent = x, y, exponent
+
+
+def normalised_floats(x: float, y: float, exponent: int) -> Scaled:
+    """Return the same number with max(|x|, |y|) in [1/2, 1); (0, 0, 0) for 0."""
+    shift = math.frexp(max(abs(x), abs(y)))[1]
+    if x == y == 0.0:
+        return 0.0, 0.0, 0
+    return math.ldexp(x, -shift), math.ldexp(y, -shift), exponent + shift
+
+
+def _float_above(value: Fraction) -> tuple[float, int]:
+    """Return (m, e) with m·2^e the least number of 53 bits that is at least a positive value; m in [1/2, 1]."""
+    exponent = floor_log2(value) + 1
+    units = value * Fraction(2) ** (_RADIUS_BITS - exponent)
+    return math.ldexp(-(-units.numerator // units.denominator), -_RADIUS_BITS), exponent
