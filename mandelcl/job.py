@@ -1,18 +1,28 @@
 """What is to be computed: everything that decides the bytes of the result, and nothing else."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, exact, just_below_4
-from mandelcl.formulas import MANDELBROT, Formula, formula_from_json
-from mandelcl.lattice import Lattice
-from mandelcl.names import ALGORITHMS, METHODS, ROUNDINGS
-from mandelcl.planes import COUNTS, SMOOTH, Facts, ordered, words_of
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.job_text import (
+    READERS,
+    VERSION,
+    VERSION_WITH_REFERENCE,
+    fraction,
+    integer,
+    lattice_json,
+    reference_json,
+    shown,
+    text,
+)
+from mandelcl.names import ALGORITHMS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
+from mandelcl.planes import SMOOTH, Facts, ordered, words_of
+from mandelcl.reference import Reference
 from mandelcl.view import View
 
 MAX_ITERATIONS = (1 << 32) - 2
@@ -21,11 +31,6 @@ SMOOTH_RADIUS_SQUARED = Fraction(128 * 128)
 # "The number just below 4" in float is as low as R² may go: under 2 an orbit can leave the disc and come back,
 # and a count would depend on how often one looks.
 LEAST_RADIUS_SQUARED = just_below_4(22)
-_VERSION = 2
-_DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
-_MOST_SHOWN = 100
-_WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
-_RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class Job:
 
     `formula` is what is iterated, `method` how, and `planes` what is kept of each pixel, by name; `counts` are always
     among them. `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
-    they have been settled for the devices; so may `algorithm` be. Border tracing gives the bytes of escape time for
+    they have been settled for the devices; so may `method` and `algorithm` be. A settled job by perturbation names its
+    `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time for
     certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
     InvalidInputError for values that make no sense.
     """
@@ -45,10 +51,11 @@ class Job:
     formula: Formula = MANDELBROT
     number: str = "auto"
     rounding: str = "auto"
-    method: str = "direct"
+    method: str = "auto"
     algorithm: str = "escape"
     planes: tuple[str, ...] = ("counts",)
     strict: bool = False
+    reference: Reference | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "planes", ordered(self.planes))
@@ -64,12 +71,16 @@ class Job:
         if self.smooth and self.radius_squared > SMOOTH_RADIUS_SQUARED:
             raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
         _require_known("rounding", self.rounding, ("auto", *ROUNDINGS))
-        _require_known("method", self.method, METHODS)
+        _require_known("method", self.method, ("auto", *METHODS))
         _require_known("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "border" and not self.formula.traceable:
             raise InvalidInputError(
                 f"borders say nothing of what is inside for {self.formula.name}; use --algorithm escape"
             )
+        if self.method == "perturbation":
+            _require_perturbable(self)
+        elif self.reference is not None and self.method == "direct":
+            raise InvalidInputError("only perturbation has a reference; use --method perturbation")
 
     @property
     def smooth(self) -> bool:
@@ -96,45 +107,39 @@ class Job:
 
     def to_json(self) -> str:
         """Return the job as one line of JSON, every number exact (`"p/q"` strings), with a `version`."""
-        lattice = self.view.lattice
+        view = {"map": lattice_json(self.view.lattice), "width": self.view.width, "height": self.view.height}
         values: dict[str, Any] = {
-            "version": _VERSION,
-            "view": {
-                "map": {
-                    "kind": "affine",
-                    "anchor": [_text(lattice.re), _text(lattice.im)],
-                    "matrix": [_text(entry) for entry in lattice.matrix],
-                    "pixel": [lattice.column, lattice.row],
-                },
-                "width": self.view.width,
-                "height": self.view.height,
-            },
+            "version": VERSION,
+            "view": view,
             "iterations": self.iterations,
-            "radius_squared": _text(self.radius_squared),
-            "formula": self.formula.as_json(_text),
+            "radius_squared": text(self.radius_squared),
+            "formula": self.formula.as_json(text),
             "planes": list(self.planes),
+            "strict": self.strict,
         }
+        if self.reference is not None:
+            values |= {"version": VERSION_WITH_REFERENCE, "reference": reference_json(self.reference)}
         values |= {name: getattr(self, name) for name in _NAMES}
-        return json.dumps(values | {"strict": self.strict}, sort_keys=True)
+        return json.dumps(values, sort_keys=True)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, written: str) -> Self:
         """Return the job that `to_json` wrote, now or in version 0.1; raises InvalidInputError for anything else."""
         try:
-            values: dict[str, Any] = json.loads(text)
+            values: dict[str, Any] = json.loads(written)
             version = values.pop("version")
-            if version not in _READERS:
+            if version not in READERS:
                 raise InvalidInputError(
-                    f"the job has version {_shown(version)}; this mandelcl reads versions up to {_VERSION}"
+                    f"the job has version {shown(version)}; this mandelcl reads versions up to {max(READERS)}"
                 )
-            values = _READERS[version](values)
+            values = READERS[version](values)
             for name in _NAMES:
                 if not isinstance(values[name], str):
-                    raise TypeError(f"{name} is {_shown(values[name])}")
+                    raise TypeError(f"{name} is {shown(values[name])}")
             if not isinstance(values["strict"], bool):
-                raise TypeError(f"strict is {_shown(values['strict'])}")
-            values["iterations"] = _integer(values["iterations"])
-            values["radius_squared"] = _fraction(values["radius_squared"])
+                raise TypeError(f"strict is {shown(values['strict'])}")
+            values["iterations"] = integer(values["iterations"])
+            values["radius_squared"] = fraction(values["radius_squared"])
             return cls(**values)
         except InvalidInputError:
             raise
@@ -143,57 +148,24 @@ class Job:
             raise InvalidInputError(f"not a mandelcl job: {why[:200]}") from error
 
 
+def _require_perturbable(job: Job) -> None:
+    """Raise InvalidInputError for a job that differences from a reference cannot do."""
+    if not job.formula.perturbable:
+        raise InvalidInputError(f"perturbation does not have {job.formula.name}; use --method direct")
+    if job.number not in ("auto", *PERTURBED_NUMBERS):
+        raise InvalidInputError(
+            f"perturbation computes in {' or '.join(PERTURBED_NUMBERS)}, not in {job.number}; choose another --number, "
+            "or --method direct"
+        )
+    if job.rounding not in ("auto", "fused"):
+        raise InvalidInputError(f"perturbation rounds fused, not {job.rounding}; leave --rounding out")
+    if job.strict:
+        raise InvalidInputError(
+            "nothing is filled by proof with perturbation; leave --strict out, or use --method direct"
+        )
+
+
 _NAMES = ("number", "rounding", "method", "algorithm")
-
-
-def _version_1(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a job that 0.1 wrote: an upright view, and a word whether it is smooth."""
-    if {"method", "planes"} & set(values):
-        raise TypeError("version 1 has neither a method nor planes")
-    view: Mapping[str, Any] = values.pop("view")
-    names = {"anchor_re", "anchor_im", "pitch", "width", "height", "anchor_column", "anchor_row"}
-    if set(view) | {"anchor_column", "anchor_row"} != names:
-        raise TypeError(f"the view has not {', '.join(sorted(names))}")
-    if values["formula"] != MANDELBROT.name:
-        raise InvalidInputError(f"unknown formula {_shown(values['formula'])}; version 1 has mandelbrot")
-    smooth = values.pop("smooth")
-    if not isinstance(smooth, bool):
-        raise TypeError(f"smooth is {_shown(smooth)}")
-    values.setdefault("strict", False)  # from before there was a choice
-    re, im, pitch = (_fraction(view[name]) for name in ("anchor_re", "anchor_im", "pitch"))
-    width, height = (_integer(view[name]) for name in ("width", "height"))
-    column, row = (_integer(view.get(name, 0)) for name in ("anchor_column", "anchor_row"))
-    kept = (COUNTS.name, SMOOTH.name)[: 1 + smooth]
-    return values | {
-        "view": View.upright(re, im, pitch, width, height, column, row),
-        "formula": MANDELBROT,
-        "method": "direct",
-        "planes": kept,
-    }
-
-
-def _version_2(values: dict[str, Any]) -> dict[str, Any]:
-    view: Mapping[str, Any] = values.pop("view")
-    chart: Mapping[str, Any] = view["map"]
-    if set(view) != {"map", "width", "height"} or set(chart) != {"kind", "anchor", "matrix", "pixel"}:
-        raise TypeError("the view has not a map, a width and a height")
-    if chart["kind"] != "affine":
-        raise InvalidInputError(f"unknown map {_shown(chart['kind'])}; there is affine")
-    re, im = _numbers(chart["anchor"], 2)
-    a, b, c, d = _numbers(chart["matrix"], 4)
-    column, row = (_integer(value) for value in _items(chart["pixel"], 2))
-    lattice = Lattice(re, im, (a, b, c, d), column, row)
-    kept = values["planes"]
-    if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
-        raise TypeError(f"planes are {_shown(kept)}")
-    return values | {
-        "view": View(lattice, _integer(view["width"]), _integer(view["height"])),
-        "formula": formula_from_json(values["formula"], _fraction),
-        "planes": tuple(kept),
-    }
-
-
-_READERS = {1: _version_1, 2: _version_2}
 
 
 def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
@@ -212,7 +184,7 @@ def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
 
 def _require_known(what: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
-        raise InvalidInputError(f"unknown {what} {_shown(name)}; there is {', '.join(known)}")
+        raise InvalidInputError(f"unknown {what} {shown(name)}; there is {', '.join(known)}")
 
 
 def _whole(value: Exact) -> int:
@@ -221,38 +193,3 @@ def _whole(value: Exact) -> int:
     if number.denominator != 1:
         raise InvalidInputError(f"the iteration cap must be a whole number, not {value}")
     return number.numerator
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
-
-
-def _items(value: object, number: int) -> Sequence[object]:
-    if not isinstance(value, list) or len(value) != number:
-        raise TypeError(f"{_shown(value)} is not a list of {number}")
-    return value
-
-
-def _numbers(value: object, number: int) -> list[Fraction]:
-    return [_fraction(item) for item in _items(value, number)]
-
-
-def _integer(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{_shown(value)} is not a whole number")
-    return value
-
-
-def _text(value: Fraction) -> str:
-    """Return `p/q`; in hexadecimal where Python refuses to write that many decimal digits."""
-    parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
-    return "/".join(str(part) if part.bit_length() <= _DECIMAL_BITS else hex(part) for part in parts)
-
-
-def _fraction(text: object) -> Fraction:
-    """Return the value of what `_text` wrote."""
-    match = _RATIO.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
-        raise TypeError(f"{_shown(text)} is not a ratio of whole numbers")
-    return Fraction(*(int(part, 16 if "0x" in part else 10) for part in match.groups("1")))

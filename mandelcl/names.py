@@ -2,7 +2,8 @@
 
 NUMBERS = ("float", "double", "fp128")
 ROUNDINGS = ("fused", "separate", "fixed")
-METHODS = ("direct",)
+METHODS = ("direct", "perturbation")
+PERTURBED_NUMBERS = ("double", "float")
 ALGORITHMS = ("escape", "border", "auto")
 DEFAULT_PALETTE = "classic"
 

@@ -1,6 +1,6 @@
 """The reference of a perturbation: the point whose orbit is computed in full, and how far from it others may begin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
@@ -19,14 +19,15 @@ class Reference:
 
     A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps. Once an orbit is
     2^(−`tail_bits`) from the reference's, it is iterated as it is, not as a difference. `version` is that of the
-    definition: equal references give equal counts. Raises InvalidInputError for values that make no sense.
+    definition: equal references give equal counts. Bits that are 0 are left to the number, until they are settled.
+    Raises InvalidInputError for values that make no sense.
     """
 
     re: Fraction
     im: Fraction
     radius: Fraction
-    step_bits: int
-    tail_bits: int
+    step_bits: int = 0
+    tail_bits: int = 0
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -35,11 +36,11 @@ class Reference:
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")
         for name, bits in (("step_bits", self.step_bits), ("tail_bits", self.tail_bits)):
-            if not 1 <= bits <= _MOST_BITS:
-                raise InvalidInputError(f"the reference's {name} must be from 1 to {_MOST_BITS}, not {bits}")
+            if not 0 <= bits <= _MOST_BITS:
+                raise InvalidInputError(f"the reference's {name} must be from 0 to {_MOST_BITS}, not {bits}")
 
     @classmethod
-    def of(cls, view: View, step_bits: int, tail_bits: int) -> Self:
+    def of(cls, view: View, step_bits: int = 0, tail_bits: int = 0) -> Self:
         """Return the reference in the middle of a view, whose radius reaches its corners."""
         right, bottom = view.width - 1, view.height - 1
         lattice = view.lattice
@@ -49,6 +50,10 @@ class Reference:
         # A single pixel has no extent; half the distance to the next one stands for it.
         radius = rounded_up(root_above(max(farthest, (view.pitch / 2) ** 2)), _RADIUS_BITS)
         return cls(re, im, radius, step_bits, tail_bits)
+
+    def settled(self, step_bits: int, tail_bits: int) -> Self:
+        """Return the reference with these bits where it leaves them open."""
+        return replace(self, step_bits=self.step_bits or step_bits, tail_bits=self.tail_bits or tail_bits)
 
     def reaches(self, view: View) -> bool:
         """Return whether all pixels of a view lie within the radius."""

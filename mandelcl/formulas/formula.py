@@ -29,6 +29,8 @@ class Formula(ABC):
     # how orbits spread; `component_kernels` find components of the set, where there is a theorem on those.
     traceable: ClassVar[bool] = False
     component_kernels: ClassVar[tuple[str, ...]] = ()
+    # Whether its orbits can be computed as differences from a reference orbit.
+    perturbable: ClassVar[bool] = False
     # Centre and zoom of a view that shows all of it.
     home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
     # Whether each orbit begins inside every escape radius, so that no count is 0.

@@ -18,6 +18,7 @@ class Mandelbrot(Formula):
     home: ClassVar[tuple[str, str, str]] = ("-0.75", "0", "1.6")
     kernel: ClassVar[str] = "formula_mandelbrot.cl"
     traceable: ClassVar[bool] = True
+    perturbable: ClassVar[bool] = True
     component_kernels: ClassVar[tuple[str, ...]] = ("formula_mandelbrot_component.cl",)
 
     def least_radius_squared(self) -> Fraction:

@@ -53,7 +53,8 @@ def adopt(job: Job, manifest: Manifest) -> Job:
     Raises FileError if the store belongs to another job.
     """
     names = [field.name for field in fields(Job)]
-    same = replace(job, **{name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"})
+    settled = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
+    same = replace(job, reference=job.reference or manifest.job.reference, **settled)
     if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
         same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:

@@ -17,6 +17,7 @@ from mandelcl.field import Field
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
 from mandelcl.names import METHODS
+from mandelcl.reference import Reference
 from mandelcl.view import View
 
 unhurried = settings(deadline=None)
@@ -53,6 +54,27 @@ def jobs(draw: st.DrawFn) -> Job:
     )
 
 
+references = st.builds(
+    Reference,
+    st.fractions(),
+    st.fractions(),
+    st.fractions(min_value=Fraction(1, 10**40), max_value=10**40),
+    st.integers(0, 40),
+    st.integers(0, 40),
+)
+
+
+@st.composite
+def perturbed(draw: st.DrawFn) -> Job:
+    return Job(
+        view=draw(st.one_of(upright, turned)),
+        method=draw(st.sampled_from(["auto", "perturbation"])),
+        number=draw(st.sampled_from(["auto", "float", "double"])),
+        rounding=draw(st.sampled_from(["auto", "fused"])),
+        reference=draw(references),
+    )
+
+
 def _one_line(error: pytest.ExceptionInfo[InvalidInputError]) -> str:
     message = str(error.value)
     assert message
@@ -71,6 +93,59 @@ def test_json_round_trip(job: Job) -> None:
     assert again == job
     assert hash(again) == hash(job)
     assert again.to_json() == text
+
+
+@unhurried
+@given(perturbed())
+def test_json_keeps_the_reference(job: Job) -> None:
+    text = job.to_json()
+    assert json.loads(text)["version"] == 3
+    assert Job.from_json(text) == job
+    assert Job.from_json(text).to_json() == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"formula": BurningShip()}, "does not have burning-ship"),
+        ({"number": "fp128"}, "double or float, not in fp128"),
+        ({"rounding": "separate"}, "rounds fused, not separate"),
+        ({"strict": True}, "leave --strict out"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_jobs_that_have_no_perturbation(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says) as error:
+        Job(VIEW, method="perturbation", **changes)
+    _one_line(error)
+
+
+def test_direct_jobs_have_no_reference() -> None:
+    with pytest.raises(InvalidInputError, match="only perturbation has a reference"):
+        Job(VIEW, method="direct", reference=Reference.of(VIEW, 14, 14))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"radius": "0"}, {"radius": "-1/3"}, {"re": 1}, {"step_bits": -1}, {"tail_bits": 41}, {"step_bits": "14"},
+     {"version": 2}, {"version": True}, {"more": 1}],
+    ids=str,
+)  # fmt: skip
+def test_junk_in_a_reference(changes: dict[str, Any]) -> None:
+    values = json.loads(Job(VIEW, method="perturbation", reference=Reference.of(VIEW, 14, 14)).to_json())
+    values["reference"] |= changes
+    with pytest.raises(InvalidInputError) as error:
+        Job.from_json(json.dumps(values))
+    _one_line(error)
+
+
+@unhurried
+@given(st.one_of(upright, turned))
+def test_the_reference_of_a_view_reaches_it(view: View) -> None:
+    reference = Reference.of(view, 14, 14)
+    assert reference.reaches(view)
+    if view.pixels > 1:
+        assert not replace(reference, radius=reference.radius * Fraction(999, 1000)).reaches(view)
 
 
 @pytest.mark.parametrize(
@@ -228,10 +303,10 @@ OLD: dict[str, Any] = {
 
 def test_jobs_of_version_1_are_read() -> None:
     view = View.upright(Fraction(-2), Fraction(1), Fraction(1, 100), 30, 20, 3, -4)
-    assert Job.from_json(json.dumps(OLD)) == Job(view, planes=("counts", "smooth"))
-    assert Job.from_json(json.dumps(OLD | {"smooth": False})) == Job(view)
+    assert Job.from_json(json.dumps(OLD)) == Job(view, method="direct", planes=("counts", "smooth"))
+    assert Job.from_json(json.dumps(OLD | {"smooth": False})) == Job(view, method="direct")
     without = {name: value for name, value in OLD.items() if name != "strict"}
-    assert Job.from_json(json.dumps(without)) == Job(view, planes=("counts", "smooth"))
+    assert Job.from_json(json.dumps(without)) == Job(view, method="direct", planes=("counts", "smooth"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,135 @@
+"""A job as text: every number exact, and what earlier versions wrote."""
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import MANDELBROT, formula_from_json
+from mandelcl.lattice import Lattice
+from mandelcl.planes import COUNTS, SMOOTH
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+VERSION = 2
+# A job with a reference, which earlier readers must not take for one without.
+VERSION_WITH_REFERENCE = 3
+_DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
+_MOST_SHOWN = 100
+_WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
+_RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
+_REFERENCE = ("re", "im", "radius", "step_bits", "tail_bits", "version")
+
+
+def _version_1(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job that 0.1 wrote: an upright view, and a word whether it is smooth."""
+    if {"method", "planes"} & set(values):
+        raise TypeError("version 1 has neither a method nor planes")
+    view: Mapping[str, Any] = values.pop("view")
+    names = {"anchor_re", "anchor_im", "pitch", "width", "height", "anchor_column", "anchor_row"}
+    if set(view) | {"anchor_column", "anchor_row"} != names:
+        raise TypeError(f"the view has not {', '.join(sorted(names))}")
+    if values["formula"] != MANDELBROT.name:
+        raise InvalidInputError(f"unknown formula {shown(values['formula'])}; version 1 has mandelbrot")
+    smooth = values.pop("smooth")
+    if not isinstance(smooth, bool):
+        raise TypeError(f"smooth is {shown(smooth)}")
+    values.setdefault("strict", False)  # from before there was a choice
+    re, im, pitch = (fraction(view[name]) for name in ("anchor_re", "anchor_im", "pitch"))
+    width, height = (integer(view[name]) for name in ("width", "height"))
+    column, row = (integer(view.get(name, 0)) for name in ("anchor_column", "anchor_row"))
+    kept = (COUNTS.name, SMOOTH.name)[: 1 + smooth]
+    return values | {
+        "view": View.upright(re, im, pitch, width, height, column, row),
+        "formula": MANDELBROT,
+        "method": "direct",
+        "planes": kept,
+    }
+
+
+def _version_2(values: dict[str, Any]) -> dict[str, Any]:
+    view: Mapping[str, Any] = values.pop("view")
+    chart: Mapping[str, Any] = view["map"]
+    if set(view) != {"map", "width", "height"} or set(chart) != {"kind", "anchor", "matrix", "pixel"}:
+        raise TypeError("the view has not a map, a width and a height")
+    if chart["kind"] != "affine":
+        raise InvalidInputError(f"unknown map {shown(chart['kind'])}; there is affine")
+    re, im = _numbers(chart["anchor"], 2)
+    a, b, c, d = _numbers(chart["matrix"], 4)
+    column, row = (integer(value) for value in _items(chart["pixel"], 2))
+    lattice = Lattice(re, im, (a, b, c, d), column, row)
+    kept = values["planes"]
+    if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
+        raise TypeError(f"planes are {shown(kept)}")
+    return values | {
+        "view": View(lattice, integer(view["width"]), integer(view["height"])),
+        "formula": formula_from_json(values["formula"], fraction),
+        "planes": tuple(kept),
+    }
+
+
+def _version_3(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job that names its reference."""
+    given: Mapping[str, Any] = values.pop("reference")
+    if set(given) != set(_REFERENCE):
+        raise TypeError(f"the reference has not {', '.join(_REFERENCE)}")
+    re, im, radius = (fraction(given[name]) for name in _REFERENCE[:3])
+    step_bits, tail_bits, version = (integer(given[name]) for name in _REFERENCE[3:])
+    return _version_2(values) | {"reference": Reference(re, im, radius, step_bits, tail_bits, version)}
+
+
+READERS = {1: _version_1, VERSION: _version_2, VERSION_WITH_REFERENCE: _version_3}
+
+
+def lattice_json(lattice: Lattice) -> dict[str, Any]:
+    """Return a lattice as it stands in a job."""
+    return {
+        "kind": "affine",
+        "anchor": [text(lattice.re), text(lattice.im)],
+        "matrix": [text(entry) for entry in lattice.matrix],
+        "pixel": [lattice.column, lattice.row],
+    }
+
+
+def reference_json(reference: Reference) -> dict[str, Any]:
+    """Return a reference as it stands in a job."""
+    values = [getattr(reference, name) for name in _REFERENCE]
+    return dict(zip(_REFERENCE, [*map(text, values[:3]), *values[3:]], strict=True))
+
+
+def shown(value: object) -> str:
+    """Return a value for a message, cut where it is long."""
+    whole = repr(value)
+    return whole if len(whole) <= _MOST_SHOWN else whole[: _MOST_SHOWN - 3] + "..."
+
+
+def _items(value: object, number: int) -> Sequence[object]:
+    if not isinstance(value, list) or len(value) != number:
+        raise TypeError(f"{shown(value)} is not a list of {number}")
+    return value
+
+
+def _numbers(value: object, number: int) -> list[Fraction]:
+    return [fraction(item) for item in _items(value, number)]
+
+
+def integer(value: object) -> int:
+    """Return a whole number; raises TypeError for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{shown(value)} is not a whole number")
+    return value
+
+
+def text(value: Fraction) -> str:
+    """Return `p/q`; in hexadecimal where Python refuses to write that many decimal digits."""
+    parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
+    return "/".join(str(part) if part.bit_length() <= _DECIMAL_BITS else hex(part) for part in parts)
+
+
+def fraction(given: object) -> Fraction:
+    """Return the value of what `text` wrote."""
+    match = _RATIO.fullmatch(given) if isinstance(given, str) else None
+    if match is None:
+        raise TypeError(f"{shown(given)} is not a ratio of whole numbers")
+    return Fraction(*(int(part, 16 if "0x" in part else 10) for part in match.groups("1")))
