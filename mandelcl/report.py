@@ -99,6 +99,7 @@ class Report:
     driver: Sequence[str]
     number: str
     rounding: str
+    method: str
     algorithm: str
     width: int
     height: int
@@ -162,6 +163,7 @@ def report_of(
         driver=[device.driver for device in devices],
         number=job.number,
         rounding=job.rounding,
+        method=job.method,
         algorithm=job.algorithm,
         width=job.view.width,
         height=job.view.height,

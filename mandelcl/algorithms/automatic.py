@@ -26,7 +26,7 @@ def settled(program: Program, rate: float) -> Program:
     if job.algorithm != "auto":
         return program
     cell = max(job.view.width, job.view.height) // CELLS
-    most_seconds = job.view.pixels * job.iterations / rate
+    most_seconds = job.view.pixels * program.method.cost(job) / rate
     pays = False
     if job.formula.traceable and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
         program = program.sibling(_copy(job, cell))

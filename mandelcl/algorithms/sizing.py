@@ -14,6 +14,7 @@ from mandelcl.block import Block, grid
 from mandelcl.engine.program import Program
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
+from mandelcl.methods import method_of
 
 # Cuts a band into blocks.
 Cut: TypeAlias = Callable[[Block], Iterator[Block]]
@@ -109,7 +110,7 @@ def _block_pixels(program: Program, rate: float, traced: bool) -> int:
     by_device = max(least, pixels // _MOST_BLOCKS)
     results = 4 * job.words
     by_host = (_GPU_BLOCK_BYTES if device.type == "gpu" else _CPU_BLOCK_BYTES) // results
-    by_time = max(program.saturation, int(rate * _BLOCK_SECONDS / job.iterations))
+    by_time = max(program.saturation, int(rate * _BLOCK_SECONDS / program.method.cost(job)))
     by_memory = device.memory_bytes // _MEMORY_SHARE // (_MEMORIES * results)  # lists have a bound of their own
     by_allocation = device.max_alloc_bytes // results
     return max(1, min(by_device, by_host, by_time, by_memory, by_allocation))
@@ -120,7 +121,7 @@ def shared_block_pixels(job: Job, rate: float, saturation: int, most: int) -> tu
 
     `rate` is the device's iterations a second, and `saturation` how many orbits fill it.
     """
-    a_second = rate / job.iterations
+    a_second = rate / method_of(job).cost(job)
     filled = max(int(a_second * _SHARED_BLOCK_SECONDS), _SHARED_FILLED * saturation)
     least = max(int(a_second * _SHARED_LEAST_SECONDS), _SHARED_LEAST_FILLED * saturation)
     return least, max(1, min(filled, most))
@@ -132,6 +133,6 @@ def shared_band_pixels(job: Job, speeds: Sequence[float], saturations: Sequence[
     The self-test's speeds decide, not those of the workers that are ready first: bands that suit a slow device would be
     too small for the blocks of a fast one. A speed of 0 is unknown.
     """
-    by_time = int(sum(speeds) * _SHARED_BAND_SECONDS / job.iterations) if all(speeds) else job.view.pixels
+    by_time = int(sum(speeds) * _SHARED_BAND_SECONDS / method_of(job).cost(job)) if all(speeds) else job.view.pixels
     pixels = min(max(by_time, _SHARED_BAND_FILLED * max(saturations)), SHARED_BAND_BYTES // (4 * job.words))
     return min(pixels, most or pixels)

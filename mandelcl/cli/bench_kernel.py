@@ -132,6 +132,8 @@ class KernelOptions:
             escape_radius=None,
             number=self.number or "auto",
             rounding=self.rounding or "separate",
+            method="direct",
+            reference=None,
             algorithm=None,
             strict=False,
             formula=None,

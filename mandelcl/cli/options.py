@@ -12,7 +12,8 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.locations import Location, find_location
-from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, NUMBERS, ROUNDINGS
+from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, METHODS, NUMBERS, ROUNDINGS
+from mandelcl.reference import Reference
 from mandelcl.view import View
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
@@ -48,6 +49,12 @@ _JOB_OPTIONS = (
     click.option("--number", metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]", help="Number format. [default: auto]"),
     click.option(
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
+    ),
+    click.option(
+        "--method", type=click.Choice(["auto", *METHODS]), help="From 0, or beside a reference orbit. [default: auto]"
+    ),
+    click.option(
+        "--reference", nargs=3, metavar="RE IM RADIUS", help="Perturb this point's orbit. [default: the view's middle]"
     ),
     click.option(
         "--algorithm", type=click.Choice(ALGORITHMS), help="Compute each pixel, or fill areas. [default: escape]"
@@ -106,6 +113,8 @@ class JobOptions:
     escape_radius: str | None
     number: str | None
     rounding: str | None
+    method: str | None
+    reference: tuple[str, str, str] | None
     algorithm: str | None
     strict: bool
     formula: str | None
@@ -130,20 +139,35 @@ class JobOptions:
         if formula is not None:
             changes["formula"] = formula
             changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
-        for name in ("iterations", "number", "rounding", "algorithm"):
+        changes |= self._arithmetic()
+        for name in ("iterations", "algorithm"):
             value = getattr(self, name)
             if value is not None:
                 changes[name] = value
         if self.algorithm is not None or self.strict:
             changes["strict"] = self.strict
-        if self.number is not None and self.rounding is None:
-            changes["rounding"] = "auto"
         if self.escape_radius is not None:
             radius = parse_number(self.escape_radius, "escape radius")
             if radius < 2:
                 raise InvalidInputError(f"the escape radius must be at least 2, not {self.escape_radius}")
             changes["radius_squared"] = radius * radius
         return replace(base, **changes)
+
+    def _arithmetic(self) -> dict[str, Any]:
+        """Return what the options change of method, number and rounding; what they leave open is chosen anew."""
+        given = {name: getattr(self, name) for name in ("method", "number", "rounding")}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.number is not None:
+            changes.setdefault("rounding", "auto")
+        if self.method is not None:
+            changes = {"number": "auto", "rounding": "auto"} | changes
+        if self.reference is not None:
+            changes = {"number": "auto", "rounding": "auto", "method": "perturbation"} | changes
+            re, im, radius = (parse_number(text, "--reference") for text in self.reference)
+            changes["reference"] = Reference(re, im, radius)
+        elif self.number is not None or self.method is not None:
+            changes = {"method": "auto", "reference": None} | changes
+        return changes
 
     def location(self) -> Location | None:
         """Return the place named with --at."""

@@ -14,6 +14,7 @@ from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.engine import choose, rate
 from mandelcl.engine.memory import HostMemory, Spare, fresh
 from mandelcl.engine.program import Execution, Program
+from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -83,11 +84,10 @@ class Computation:
 
         Raises InvalidInputError for a job of another kind, and DeviceError where the device cannot do it.
         """
-        if (job.number, job.rounding) != (self.job.number, self.job.rounding):
-            raise InvalidInputError(
-                f"this work is in {self.job.number}, {self.job.rounding}; start a new one for "
-                f"{job.number}, {job.rounding}"
-            )
+        job, _ = settle_method(job, [self.device])
+        kinds = [(one.method, one.number, one.rounding) for one in (self.job, job)]
+        if kinds[0] != kinds[1]:
+            raise InvalidInputError(f"this work is {', '.join(kinds[0])}; start a new one for {', '.join(kinds[1])}")
         self.started = time.perf_counter()
         self.log = LaunchLog()
         choice = choose.fastest(job, [self.device], self._settings.self_test)  # another formula is tested first

@@ -7,7 +7,7 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.job import Job
-from mandelcl.methods import direct as pixel
+from mandelcl.methods import method_of
 from mandelcl.words import NO_COUNT, Words
 
 # How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a
@@ -56,7 +56,7 @@ def host_rules_against(job: Job, sample: PixelSample) -> bool | None:
 
 
 def _disagrees(job: Job, sample: PixelSample, most: int) -> bool | None:
-    counted = pixel.count(job, sample.column, sample.row, most)
+    counted = method_of(job).count(job, sample.column, sample.row, most)
     if counted is None:
         return True if sample.count <= most else None
     return counted != sample.count

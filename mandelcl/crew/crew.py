@@ -24,6 +24,7 @@ from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report, report_of
@@ -75,7 +76,8 @@ class Crew:
         The workers stay. An earlier run yields nothing more. Devices that cannot do this job wait for the next one.
         Raises InvalidInputError for a job of another kind, DeviceError if no device is left.
         """
-        alike = (job.number, job.rounding) == (self.job.number, self.job.rounding)
+        job, _ = settle_method(job, self._roster.devices)
+        alike = (job.method, job.number, job.rounding) == (self.job.method, self.job.number, self.job.rounding)
         if not alike or job.algorithm == "auto":
             raise InvalidInputError(
                 f"this crew is for {self.job.number}, {self.job.rounding}, by one algorithm; start a new one for "

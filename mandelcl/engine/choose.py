@@ -6,9 +6,11 @@ from functools import partial
 from typing import TypeAlias
 
 from mandelcl.engine import selftest
+from mandelcl.engine.settling import settle_method
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
+from mandelcl.methods import mapped_view, method_of
 from mandelcl.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, candidates, fixed
 from mandelcl.opencl.device import Device, discover
 
@@ -88,7 +90,9 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
     with vectors, then the rest, so that a first run tests no more than it must. With `self_test` off the first device
     is returned untested. Raises DeviceError if no device can do the job, with the reason for each.
     """
+    job, notes = settle_method(job, devices)
     number, warnings = settle_number(job, devices)
+    warnings = (*notes, *warnings)
     if not self_test:
         rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
         settled = job.resolved(number.name, rounding)
@@ -119,7 +123,9 @@ def several(
     `auto` rounding is fused unless one of them has fma in software. A device that fails the self-test, or would give
     other bits, is left out. Raises DeviceError if its SPEC is in `required_specs` (by default all), or none is left.
     """
+    job, notes = settle_method(job, devices)
     number, warnings = settle_number(job, devices)
+    warnings = (*notes, *warnings)
     if not self_test:
         rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
         settled = job.resolved(number.name, rounding)
@@ -163,7 +169,8 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
     """
     if job.number != "auto":
         number = by_name(job.number)
-        beyond = number.cannot_hold(job.view)
+        view = mapped_view(job)
+        beyond = number.cannot_hold(view)
         if beyond:
             raise InvalidInputError(f"{beyond}; choose another --number or view")
         beyond = _beyond(number, job)
@@ -173,7 +180,7 @@ def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tu
             raise InvalidInputError(
                 f"{number.name} has no rounding {job.rounding!r}; it has {', '.join(number.roundings)}"
             )
-        reason = number.unresolved(job.view, job.iterations)
+        reason = number.unresolved(view, job.iterations)
         return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
     for number in candidates(any(device.fp64 for device in devices)):
         reason = number.unresolved(job.view, job.iterations) or _beyond(number, job)
@@ -235,6 +242,6 @@ def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> 
     """Return why a device with this self-test result must not be used for a job; None if it may."""
     if not result.passed:
         return f"self-test failed: {result.reason}"
-    if not result.denormals and number.reaches_denormals(job.view, job.formula):
+    if not result.denormals and method_of(job).meets_denormals(job, number):
         return f"it flushes denormals of {number.name} to zero, which this view can reach"
     return None

@@ -25,6 +25,10 @@ from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel
 from mandelcl.words import Words
 
 _SURVIVORS_LOCAL = 64
+_ENDLESS = 1 << 62
+_MOST_STRIDES = (1 << 32) - 1
+_FIRST_TURNS = 256  # most orbits are decided by then; the rest go on packed together
+_LOOPS_A_TURN = 256  # the longest: iterations of the orbit itself, or the table's levels for each lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,12 @@ class Program:
         self.job = job
         self.execution = execution or Execution()
         self.number = by_name(job.number)
-        self.variant = variant or default_variant(device, self.number)
+        self.method = method_of(job)
+        variant = variant or default_variant(device, self.number)
+        self.variant = variant.by_turns() if self.method.by_turns else variant
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}
-        self.method = method_of(job)
         self.view_words = device.upload(self._encoded_view(self.method.lattice(job)))
         words = self.method.words(job)
         self.method_words = self.view_words if words is None else device.upload(words)
@@ -69,8 +74,8 @@ class Program:
 
     @property
     def strides(self) -> int:
-        """Strides of iterations from the start to the cap."""
-        return -(-self.job.iterations // self.variant.stride)
+        """Strides of iterations from the start to the cap; of turns there is no end but that of the orbits."""
+        return _ENDLESS if self.method.by_turns else -(-self.job.iterations // self.variant.stride)
 
     @property
     def first_strides(self) -> int:
@@ -79,6 +84,8 @@ class Program:
         With shortcuts nearly all orbits are decided early. A work-item waits for the last of its orbits, so the few
         that remain continue in a launch of their own, packed together.
         """
+        if self.method.by_turns:
+            return _FIRST_TURNS if self.execution.first_iterations < self.job.iterations else _MOST_STRIDES
         first = max(1, self.execution.first_iterations // self.variant.stride)
         return first if self.execution.shortcuts and self.strides > 4 * first else self.strides
 
@@ -89,7 +96,9 @@ class Program:
         Every step may be made twice, once in its stride and once to find the escape, and may contain loops of its own.
         """
         if not self.execution.loop_limit:
-            return self.strides
+            return min(self.strides, _MOST_STRIDES)
+        if self.method.by_turns:
+            return max(1, self.execution.loop_limit // _LOOPS_A_TURN)
         loops = 2 * self.variant.stride * self.number.loops_per_step(self.job.formula.degree) + 4
         return max(1, self.execution.loop_limit // loops)
 
@@ -115,11 +124,15 @@ class Program:
         return self._described(launch, block, first_row, rows)
 
     def launch_probe(self, memory: Memory, columns: int, rows: int, strides: int) -> RunningLaunch:
-        """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere."""
+        """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere.
+
+        By turns, orbits are the job's own from the picture's corner on: how long a turn takes depends on the reference.
+        """
         words = np.zeros(self._encoded_view(self.job.view.lattice).size, np.uint32)
         radius_squared = self.number.encode(Fraction(4))
         words[: radius_squared.size] = radius_squared
-        values = {"view_words": self.device.upload(words), "offset": (0, 0), "size": (columns, rows)}
+        view_words = self.view_words if self.method.by_turns else self.device.upload(words)
+        values = {"view_words": view_words, "offset": (0, 0), "size": (columns, rows)}
         values |= {"method_words": self.method_words, "first_row": 0, "rows": rows}
         values |= {**self._limits(strides, finishes=True), "shortcuts": 0}
         return self._launch_rows(memory, columns, rows, strides, values, finishes=True)
@@ -146,7 +159,8 @@ class Program:
         saved, survivors = memory.lists()
         memory.swap_lists()
         values = self._block_values(block) | self._limits(strides, start + strides >= self.strides)
-        values |= {"n": start * self.variant.stride, "saved": saved, "total": total}
+        # By turns each orbit keeps its own count.
+        values |= {"n": 0 if self.method.by_turns else start * self.variant.stride, "saved": saved, "total": total}
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
         kernel = self._survivors_kernel
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)

@@ -10,6 +10,7 @@ from mandelcl.engine.program import Program
 
 _TARGET_S = 2e-3
 _MOST_STRIDES = 1 << 24
+_MOST_TURNS = 64  # later, many orbits have escaped
 _REPEATS = 5  # the best counts: a moment when the machine was busy must not be remembered
 
 
@@ -53,6 +54,8 @@ def _measure(program: Program) -> float:
     timed(1)  # some drivers compile on the first launch
     strides, seconds = 1, 0.0
     most = program.most_strides if program.execution.loop_limit else _MOST_STRIDES
+    if program.method.by_turns:
+        most = min(most, _MOST_TURNS)
     while seconds < _TARGET_S and 4 * strides <= most:
         strides *= 4
         seconds = timed(strides)

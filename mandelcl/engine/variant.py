@@ -1,7 +1,7 @@
 """How a kernel is shaped for a device: choices that change its speed and never its result."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache as remembered
 from typing import Self
 
@@ -10,6 +10,7 @@ from mandelcl.engine import source
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
+TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
 
 
@@ -42,6 +43,10 @@ class Variant:
     def tile(self) -> tuple[int, int]:
         """Columns and rows of pixels that a work-item takes of a block."""
         return self.lane_columns, self.lanes // self.lane_columns * self.vectors
+
+    def by_turns(self) -> Self:
+        """Return the shape for a loop by turns: a vector in a work-item; a turn counts as TURN iterations."""
+        return replace(self, vectors=1, stride=TURN, unrolled=1)
 
     def saturation(self, compute_units: int) -> int:
         """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""

@@ -12,7 +12,12 @@ from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
 from mandelcl.numbers import NumberFormat
+from mandelcl.view import View
 from mandelcl.words import Words
+
+
+def _meets_denormals(job: Job, number: NumberFormat) -> bool:
+    return number.reaches_denormals(job.view, job.formula)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,11 @@ class Method:
     row, most)` returns the count of a pixel of a resolved job, worked out on the host; None where that takes more than
     `most` iterations. `state_words(number)` is how many 32-bit words a saved state has, its pixel's index not counted.
     `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` what they read of the method's own;
-    None where that is nothing.
+    None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
+    matters.
+
+    A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
+    strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
     """
 
     kernel: str
@@ -32,6 +41,9 @@ class Method:
     state_words: Callable[[NumberFormat], int]
     lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
     words: Callable[[Job], Words | None] = lambda _job: None
+    meets_denormals: Callable[[Job, NumberFormat], bool] = _meets_denormals
+    by_turns: bool = False
+    cost: Callable[[Job], int] = lambda job: job.iterations
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -40,5 +52,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 
 def method_of(job: Job) -> Method:
-    """Return the method of a job."""
-    return METHODS[job.method]
+    """Return the method of a job; one that has it not settled is taken to be direct."""
+    return METHODS["direct" if job.method == "auto" else job.method]
+
+
+def mapped_view(job: Job) -> View:
+    """Return the view of a job as its kernels see it."""
+    return View(method_of(job).lattice(job), job.view.width, job.view.height)

@@ -85,7 +85,13 @@ class Session:
         if len(choices) == 1:
             return self._computation(choices[0], settings)
         settled = choices[0].job
-        crew_of = (settings, settled.number, settled.rounding, *((c.device.spec, c.variant) for c in choices))
+        crew_of = (
+            settings,
+            settled.method,
+            settled.number,
+            settled.rounding,
+            *((c.device.spec, c.variant) for c in choices),
+        )
         if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
             self._crew.reset(settled)
             return self._crew

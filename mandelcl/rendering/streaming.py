@@ -25,6 +25,7 @@ from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
+from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
@@ -87,7 +88,7 @@ def render_to(
         if manifest:
             render.resume(notice)
         # A store that exists already has most of the space that it needs.
-        long = manifest is None and work.job.view.pixels * work.job.iterations / work.rate > store_after
+        long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
 

@@ -108,7 +108,7 @@ def test_work_is_stopped_and_redirected(device: Device) -> None:
         planes[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
     np.testing.assert_array_equal(planes, mandelcl.render(wanted, device)[0].counts)
     assert dict(device.programs).keys() >= programs.keys()
-    with pytest.raises(InvalidInputError, match="start a new one for double"):
+    with pytest.raises(InvalidInputError, match="start a new one for direct, double"):
         work.reset(Job(whole(8, 8), number="double", rounding="separate"))
 
 

@@ -44,7 +44,7 @@ Head = dict[str, Any]
 
 def job(re: int = 0, iterations: int = 40) -> Job:
     view = View.centred(Fraction(re), Fraction(0), Fraction(3), 20, 15)
-    return Job(view, iterations, number="float", rounding="separate")
+    return Job(view, iterations, number="float", rounding="separate", method="direct")
 
 
 @cache

@@ -7,6 +7,7 @@ import pytest
 
 from mandelcl.engine.program import Execution
 from mandelcl.engine.rate import _measure
+from mandelcl.methods import METHODS
 
 RATE = 1e9
 
@@ -17,7 +18,7 @@ class Probed:
     def __init__(self, delays: list[float]) -> None:
         self.variant = SimpleNamespace(tile=(4, 1), orbits=4, stride=16, local_columns=2, local_rows=4)
         self.saturation, self.execution, self.most_strides = 64, Execution(), 1 << 30
-        self.device = None
+        self.device, self.method = None, METHODS["direct"]
         self._delays = iter(delays)
 
     def allocate(self, _pixels: int, _width: int) -> None:

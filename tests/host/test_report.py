@@ -8,8 +8,8 @@ import pytest
 from mandelcl.report import Report
 
 ONE = Report(
-    device=["GPU"], platform=["Maker"], driver=["1.0"], number="float", rounding="fused", algorithm="escape",
-    width=8, height=4, iterations_cap=100, iterations_total=6_000_000_000, pixels_computed=32,
+    device=["GPU"], platform=["Maker"], driver=["1.0"], number="float", rounding="fused", method="direct",
+    algorithm="escape", width=8, height=4, iterations_cap=100, iterations_total=6_000_000_000, pixels_computed=32,
     launches=3, median_launch_ms=1.0, p99_launch_ms=1.0, longest_launch_ms=1.0,
     build_s=0.0, kernel_s=2.0, copy_s=0.0, compute_s=2.5, wall_s=3.0, counts_sha256="",
 )  # fmt: skip

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mandelcl.engine.program import Execution
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
+from mandelcl.methods import METHODS
 from mandelcl.numbers import by_name
 from mandelcl.studies import first_version, native, reference, rewriting, sign_magnitude
 from mandelcl.studies.bench import Bench
@@ -89,7 +90,7 @@ def test_a_launch_stays_below_the_limit_of_loops() -> None:
     class Limited(first_version.FirstVersionProgram):
         def __init__(self, limit: int) -> None:
             self.job, self.variant = JOBS["Mini Set 1"], first_version.VARIANT
-            self.execution = Execution(loop_limit=limit)
+            self.execution, self.method = Execution(loop_limit=limit), METHODS["direct"]
 
     assert Limited(0).most_strides == Limited(0).strides == 25
     steps = Limited(65535).most_strides * first_version.VARIANT.stride

@@ -1,0 +1,56 @@
+"""How a job is computed where it leaves that open: from its view, its cap and the class of the devices alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
+from mandelcl.opencl.device import Device
+from mandelcl.reference import Reference
+
+# Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time.
+_BITS = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
+_MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
+
+
+def settle_method(job: Job, devices: Sequence[Device]) -> tuple[Job, tuple[str, ...]]:
+    """Return the job with its method settled for some devices, and warnings.
+
+    `auto` is direct where the job says which number it wants or asks for proofs, where the formula has no
+    perturbation, and where float or double resolves the view; else it is perturbation. A job by perturbation then has
+    its number, too, and its reference: its own, or the view's. Raises InvalidInputError for a reference that does not
+    reach the view.
+    """
+    method = ("perturbation" if _pays(job, devices) else "direct") if job.method == "auto" else job.method
+    if method == "direct":
+        return replace(job, method=method, reference=None), ()
+    number = job.number if job.number != "auto" else _native(devices)[-1].name
+    reference = (job.reference or Reference.of(job.view)).settled(*_BITS[number])
+    if not reference.reaches(job.view):
+        raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
+    settled = replace(job, method=method, number=number, rounding="fused", reference=reference)
+    return settled, _warnings(settled, reference)
+
+
+def _native(devices: Sequence[Device]) -> tuple[NumberFormat, ...]:
+    return (FLOAT, DOUBLE) if any(device.fp64 for device in devices) else (FLOAT,)
+
+
+def _pays(job: Job, devices: Sequence[Device]) -> bool:
+    free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict
+    if not free or not job.formula.perturbable:
+        return False
+    return job.reference is not None or not any(_resolves(number, job) for number in _native(devices))
+
+
+def _resolves(number: NumberFormat, job: Job) -> bool:
+    return job.radius_squared >= number.least_radius_squared() and number.unresolved(job.view, job.iterations) is None
+
+
+def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
+    if job.reference is None or reference.radius <= _MOST_RADII * Reference.of(job.view).radius:
+        return ()
+    return (
+        f"the reference's radius is more than {_MOST_RADII} times what the view needs; counts are right less often",
+    )
