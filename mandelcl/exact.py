@@ -11,10 +11,12 @@ from mandelcl.errors import InvalidInputError
 # What an exact number can be made of: a str is read as `parse_number` does, a float is the binary fraction that it is.
 Exact: TypeAlias = Fraction | int | str | float | Decimal
 
-_DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE]([+-]?\d{1,9}))?", re.ASCII)
-_RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
-_MAX_EXPONENT = 4_000
-_MAX_DIGITS = 4_000
+_DECIMAL = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
+_RATIO = re.compile(r"([+-]?)(\d+)/(\d+)", re.ASCII)
+MAX_DIGITS = 12_000  # of a number, and its largest exponent: enough for a place at 1e10000 and beyond
+_MOST_CHARACTERS = 2 * MAX_DIGITS + 2  # of a ratio, its sign and its slash
+_DIGITS_AT_A_TIME = 600  # Python converts that many, whatever limit it was given for more
+_MOST_SHOWN = 62  # characters of a text that is none, quotes and escapes among them
 _ROOT_BITS = 64  # of a root that is no ratio
 
 
@@ -29,7 +31,7 @@ def exact(value: Exact, what: str = "number") -> Fraction:
         return parse_number(value, what)
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise InvalidInputError(f"{what} must be a number or a text that is one, not {type(value).__name__}")
-    if not math.isfinite(value):
+    if not isinstance(value, int) and not math.isfinite(value):  # whole numbers may be beyond floats
         raise InvalidInputError(f"{what} must be finite, not {value}")
     return Fraction(value)
 
@@ -41,21 +43,50 @@ def parse_number(text: str, what: str = "number") -> Fraction:
     """
     text = text.strip()
     shown = _shown(text)
-    if len(text) > 2 * _MAX_DIGITS:
-        raise InvalidInputError(f"{what} {shown} has more than {2 * _MAX_DIGITS} characters")
+    if len(text) > _MOST_CHARACTERS:
+        raise InvalidInputError(f"{what} {shown} has more than {_MOST_CHARACTERS} characters")
     decimal = _DECIMAL.fullmatch(text)
     if decimal:
-        if abs(int(decimal.group(4) or 0)) > _MAX_EXPONENT or len(decimal.group(1)) > _MAX_DIGITS:
-            raise InvalidInputError(f"{what} {shown} has more than {_MAX_DIGITS} digits or an exponent beyond it")
-        return Fraction(text)
-    if _RATIO.fullmatch(text):
-        numerator, denominator = text.split("/")
-        if max(len(numerator), len(denominator)) > _MAX_DIGITS:
-            raise InvalidInputError(f"{what} {shown} has more than {_MAX_DIGITS} digits")
-        if int(denominator) == 0:
+        digits, _, places = decimal.group(2).partition(".")
+        exponent = int(decimal.group(3) or 0)
+        if abs(exponent) > MAX_DIGITS or len(digits + places) > MAX_DIGITS:
+            raise InvalidInputError(f"{what} {shown} has more than {MAX_DIGITS} digits or an exponent beyond it")
+        value = from_digits(digits + places) * Fraction(10) ** (exponent - len(places))
+        return -value if decimal.group(1) == "-" else value
+    ratio = _RATIO.fullmatch(text)
+    if ratio:
+        sign, *parts = ratio.groups()
+        if max(map(len, parts)) > MAX_DIGITS:
+            raise InvalidInputError(f"{what} {shown} has more than {MAX_DIGITS} digits")
+        numerator, denominator = map(from_digits, parts)
+        if denominator == 0:
             raise InvalidInputError(f"{what} {shown} divides by zero")
-        return Fraction(int(numerator), int(denominator))
+        return Fraction(-numerator if sign == "-" else numerator, denominator)
     raise InvalidInputError(f"{what} {shown} is not a number; write it like -0.75, 1.5e-30 or 1/3")
+
+
+def from_digits(digits: str) -> int:
+    """Return the whole number with these decimal digits, as many as there are."""
+    value = 0
+    for start in range(0, len(digits), _DIGITS_AT_A_TIME):
+        piece = digits[start : start + _DIGITS_AT_A_TIME]
+        value = value * 10 ** len(piece) + int(piece)
+    return value
+
+
+def to_digits(value: int) -> str:
+    """Return the decimal digits of a whole number, as many as it has, after a minus where it is below 0."""
+    pieces: list[str] = []
+    rest = abs(value)
+    while rest >= 10**_DIGITS_AT_A_TIME:
+        rest, piece = divmod(rest, 10**_DIGITS_AT_A_TIME)
+        pieces.append(f"{piece:0{_DIGITS_AT_A_TIME}}")
+    return "-" * (value < 0) + "".join([str(rest), *reversed(pieces)])
+
+
+def about(value: Fraction) -> str:
+    """Return six digits of a number, which may be far outside the range of a float."""
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
 
 
 def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write it like 1920x1080") -> tuple[int, int]:
@@ -88,4 +119,5 @@ def root_above(square: Fraction) -> Fraction:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    whole = repr(text)
+    return whole if len(whole) <= _MOST_SHOWN else whole[: _MOST_SHOWN - 4] + "...'"

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact, just_below_4
+from mandelcl.exact import Exact, about, exact, just_below_4, root_above
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job_text import (
     READERS,
@@ -66,7 +66,9 @@ class Job:
         if not isinstance(self.formula, Formula):
             raise InvalidInputError(f"a job's formula must be a Formula, not {type(self.formula).__name__}")
         if not 1 <= self.iterations <= MAX_ITERATIONS:
-            raise InvalidInputError(f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {self.iterations}")
+            raise InvalidInputError(
+                f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"
+            )
         _require_radius(self.formula, self.radius_squared)
         if self.smooth and self.radius_squared > SMOOTH_RADIUS_SQUARED:
             raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
@@ -177,7 +179,7 @@ def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
             )
     elif radius_squared < least:
         raise InvalidInputError(
-            f"the escape radius must be at least {float(least) ** 0.5:.6g} for {formula.name} with this constant: "
+            f"the escape radius must be at least {about(root_above(least))} for {formula.name} with this constant: "
             "below it an escaped orbit may come back"
         )
 
@@ -191,5 +193,5 @@ def _whole(value: Exact) -> int:
     """Return a whole number that may be written as a float or a text."""
     number = exact(value, "the iteration cap")
     if number.denominator != 1:
-        raise InvalidInputError(f"the iteration cap must be a whole number, not {value}")
+        raise InvalidInputError(f"the iteration cap must be a whole number, not {about(number)}")
     return number.numerator

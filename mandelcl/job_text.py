@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import from_digits, to_digits
 from mandelcl.formulas import MANDELBROT, formula_from_json
 from mandelcl.lattice import Lattice
 from mandelcl.planes import COUNTS, SMOOTH
@@ -15,7 +16,7 @@ from mandelcl.view import View
 VERSION = 2
 # A job with a reference, which earlier readers must not take for one without.
 VERSION_WITH_REFERENCE = 3
-_DECIMAL_BITS = 13_000  # Python writes and reads 4 300 decimal digits, some 14 280 bits, and no more
+_DECIMAL_BITS = 13_000  # of what is written in decimal; more is written in hexadecimal, which is shorter
 _MOST_SHOWN = 100
 _WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
 _RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
@@ -100,7 +101,7 @@ def reference_json(reference: Reference) -> dict[str, Any]:
 
 def shown(value: object) -> str:
     """Return a value for a message, cut where it is long."""
-    whole = repr(value)
+    whole = to_digits(value) if type(value) is int else repr(value)
     return whole if len(whole) <= _MOST_SHOWN else whole[: _MOST_SHOWN - 3] + "..."
 
 
@@ -122,9 +123,9 @@ def integer(value: object) -> int:
 
 
 def text(value: Fraction) -> str:
-    """Return `p/q`; in hexadecimal where Python refuses to write that many decimal digits."""
+    """Return `p/q`, what is long in hexadecimal."""
     parts = (value.numerator,) if value.denominator == 1 else (value.numerator, value.denominator)
-    return "/".join(str(part) if part.bit_length() <= _DECIMAL_BITS else hex(part) for part in parts)
+    return "/".join(to_digits(part) if part.bit_length() <= _DECIMAL_BITS else hex(part) for part in parts)
 
 
 def fraction(given: object) -> Fraction:
@@ -132,4 +133,11 @@ def fraction(given: object) -> Fraction:
     match = _RATIO.fullmatch(given) if isinstance(given, str) else None
     if match is None:
         raise TypeError(f"{shown(given)} is not a ratio of whole numbers")
-    return Fraction(*(int(part, 16 if "0x" in part else 10) for part in match.groups("1")))
+    return Fraction(*(_whole(part) for part in match.groups("1")))
+
+
+def _whole(given: str) -> int:
+    """Return the value of `-12` or `-0xc`."""
+    digits = given.removeprefix("-")
+    value = int(digits, 16) if digits.startswith("0x") else from_digits(digits)
+    return -value if given.startswith("-") else value

@@ -1,12 +1,11 @@
 """What a picture shows: a lattice, and which of its pixels."""
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact
+from mandelcl.exact import Exact, about, exact
 from mandelcl.lattice import Lattice
 
 _MAX_SIDE = 1 << 31
@@ -67,7 +66,7 @@ class View:
         wide, high = xmax - xmin, ymax - ymin
         if wide * height != high * width:
             raise InvalidInputError(
-                f"a region of shape {_rounded(wide / high)} (width/height) does not fill {width}x{height}; "
+                f"a region of shape {about(wide / high)} (width/height) does not fill {width}x{height}; "
                 + _fitting_size(wide / high, width)
             )
         return cls.centred((xmin + xmax) / 2, (ymin + ymax) / 2, 4 / high, width, height, rotation)
@@ -138,8 +137,3 @@ def _fitting_size(shape: Fraction, width: int) -> str:
         return f"try --size {fitting[0]}x{fitting[1]}"
     height = min(max(1, round(width / shape)), _MAX_SIDE - 1)
     return f"no size near that width fits exactly; change the region to the shape of {width}x{height}"
-
-
-def _rounded(value: Fraction) -> str:
-    """Return six digits of a number that may be far outside the range of a float."""
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

@@ -90,7 +90,7 @@ def test_caps_that_are_no_whole_number(run: Run, folder: Path, cap: str) -> None
         ("-1e-99999", "exponent"),
         (HUGE, "characters"),
         (f"1/{HUGE}", "characters"),
-        (HUGE[:5000], "digits"),
+        (HUGE[:15_000], "12000 digits"),
     ],
 )
 class TestNumbers:
@@ -120,14 +120,14 @@ def test_zooms_that_are_not_positive(run: Run, folder: Path, zoom: str) -> None:
     assert "zoom must be positive" in line
 
 
-@pytest.mark.parametrize("zoom", ["1e310", "1e4000"])
+@pytest.mark.parametrize("zoom", ["1e310", "1e10000"])
 @pytest.mark.usefixtures("usable")
 def test_a_zoom_that_no_number_resolves(run: Run, folder: Path, zoom: str) -> None:
     line = refused(run, folder, "render", *SMALL, "--center", "-0.75", "0.1", "--zoom", zoom)
     assert "does not resolve" in line
 
 
-@pytest.mark.parametrize("center", ["1e300", "1e4000"])
+@pytest.mark.parametrize("center", ["1e300", "1e10000"])
 @pytest.mark.usefixtures("usable")
 def test_a_place_that_no_number_reaches(run: Run, folder: Path, center: str) -> None:
     refused(run, folder, "render", *SMALL, "--center", center, "0", "--zoom", "1")

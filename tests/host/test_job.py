@@ -1,6 +1,8 @@
 """Jobs survive JSON exactly, and bad ones get one clear line."""
 
 import json
+import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from mandelcl import methods
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.exact import MAX_DIGITS, parse_number
 from mandelcl.field import Field
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
@@ -177,10 +179,48 @@ def test_radius_that_a_julia_set_needs() -> None:
 
 
 def test_json_keeps_more_digits_than_python_prints() -> None:
-    """The anchor has 8 000 decimal places; Python converts 4 300 and no more."""
-    re = parse_number("1." + "3" * 3_900 + "e-4000")
-    job = Job(View.centred(re, parse_number("1/3"), parse_number("1e4000"), 1920, 1080), radius_squared=1 / re)
+    """The anchor has 20 000 decimal places; Python converts 4 300 and no more."""
+    real = parse_number("1." + "3" * 9_900 + "e-10000")
+    job = Job(View.centred(real, parse_number("1/3"), parse_number("1e10000"), 1920, 1080), radius_squared=1 / real)
     assert Job.from_json(job.to_json()) == job
+
+
+def test_json_of_the_longest_numbers_has_room() -> None:
+    """Readers of files take texts of up to a megabyte."""
+    left, right, bottom = (parse_number(f"-{digit * MAX_DIGITS}/{'1' * (MAX_DIGITS - 1)}7") for digit in "321")
+    view = View.region(left, right, bottom, bottom + right - left, 100, 100, "1e-12000")
+    job = Job(view, method="perturbation", number="double", reference=Reference.of(view, 14, 14))
+    assert len(job.to_json()) < 1 << 20
+    assert Job.from_json(job.to_json()) == job
+
+
+def test_json_whatever_python_converts() -> None:
+    """PYTHONINTMAXSTRDIGITS may be as low as 640."""
+    job = Job(View.centred(Fraction(3**8000, 5**6000), 0, "1e1000", 10, 10))
+    text = job.to_json()
+    assert max(len(digits) for digits in re.findall(r"[0-9a-fx]+", text)) > 3000
+    limit = sys.get_int_max_str_digits()
+    try:
+        sys.set_int_max_str_digits(640)
+        assert job.to_json() == text
+        assert Job.from_json(text) == job
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iterations": 10**20_000},
+        {"iterations": Fraction(10**20_000, 7)},
+        {"formula": Julia(Fraction(10) ** 10_000, 0)},
+    ],
+    ids=["cap", "no whole cap", "constant"],
+)
+def test_refusals_of_huge_values_are_short(changes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        Job(VIEW, **changes)
+    assert len(str(caught.value)) < 300
 
 
 def test_resolved() -> None:
