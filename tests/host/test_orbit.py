@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from fractions import Fraction
@@ -245,6 +247,14 @@ def test_integers_of_any_kind_give_the_same_bits(name: str) -> None:
     centre, iterations, _ = place(name)
     plain, fastest = (reference_orbit(centre, iterations, FOUR, integers=kind) for kind in (PLAIN, FASTEST))
     assert same(plain, fastest)
+
+
+def test_pythons_own_integers_do_without_gmpy2() -> None:
+    hidden = "import sys; sys.modules['gmpy2'] = None; from mandelcl.perturbation import integers; "
+    done = subprocess.run(
+        [sys.executable, "-c", hidden + "print(integers.FASTEST.name)"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "int\n"
 
 
 def test_a_smaller_cap_gives_a_part() -> None:
