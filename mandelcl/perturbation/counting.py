@@ -13,7 +13,7 @@ from typing import Any
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import DeviceError
-from mandelcl.perturbation.exact import KeepOn, Point, exact_count
+from mandelcl.perturbation.exact import KeepOn, Outcome, Point, exact_outcome
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -38,7 +38,21 @@ def exact_counts(
     cancel: Token = NEVER,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[int | None]:
-    """Return the exact count of each point; None for those that could not be decided, or not within `seconds`.
+    """Return the exact count of each point, as `exact_outcomes` does."""
+    outcomes = exact_outcomes(task, points, seconds=seconds, processes=processes, cancel=cancel, progress=progress)
+    return [None if outcome is None else outcome.count for outcome in outcomes]
+
+
+def exact_outcomes(
+    task: Task,
+    points: Sequence[Point],
+    *,
+    seconds: float = math.inf,
+    processes: int | None = None,
+    cancel: Token = NEVER,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[Outcome | None]:
+    """Return what becomes of each point; None for those that could not be decided, or not within `seconds`.
 
     By default there is a process for each core. `progress` is called, from any thread, with the number of points done.
     Raises CancelledError where `cancel` is set, and DeviceError where a process cannot be started or dies.
@@ -49,7 +63,7 @@ def exact_counts(
         counting.here()
     else:
         counting.elsewhere(processes)
-    return counting.counts
+    return counting.outcomes
 
 
 class _Counting:
@@ -58,7 +72,7 @@ class _Counting:
     def __init__(
         self, task: Task, points: Sequence[Point], ends: float, cancel: Token, progress: Callable[[int], None]
     ) -> None:
-        self.counts: list[int | None] = [None] * len(points)
+        self.outcomes: list[Outcome | None] = [None] * len(points)
         self._task, self._points, self._ends, self._cancel, self._progress = task, points, ends, cancel, progress
         self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
         for k in range(len(points)):
@@ -99,9 +113,9 @@ class _Counting:
         except queue.Empty:
             return None
 
-    def _note(self, k: int, count: int | None) -> None:
+    def _note(self, k: int, outcome: Outcome | None) -> None:
         with self._noting:
-            self.counts[k] = count
+            self.outcomes[k] = outcome
             self._done += 1
             self._progress(self._done)
 
@@ -120,7 +134,8 @@ def serve(channel: Channel) -> None:
         question = channel.question()
         task = Task(question["iterations"], _fraction(question["radius_squared"]), question["bits"])
         point = _fraction(question["re"]), _fraction(question["im"])
-        channel.answer({"count": _count(task, point, _within(question["seconds"]))})
+        outcome = _count(task, point, _within(question["seconds"]))
+        channel.answer({"outcome": None if outcome is None else [outcome.count, outcome.z]})
 
 
 def _within(seconds: float | None) -> KeepOn:
@@ -129,8 +144,8 @@ def _within(seconds: float | None) -> KeepOn:
     return lambda _done: time.monotonic() < ends
 
 
-def _count(task: Task, point: Point, keep_on: KeepOn) -> int | None:
-    return exact_count(point, task.iterations, task.radius_squared, task.bits, keep_on)
+def _count(task: Task, point: Point, keep_on: KeepOn) -> Outcome | None:
+    return exact_outcome(point, task.iterations, task.radius_squared, task.bits, keep_on)
 
 
 def _question(task: Task, point: Point, seconds: float) -> dict[str, Any]:
@@ -144,11 +159,18 @@ def _question(task: Task, point: Point, seconds: float) -> dict[str, Any]:
     }
 
 
-def _answered(answer: Mapping[str, Any], iterations: int) -> int | None:
-    count = answer.get("count")
-    if count is not None and not (type(count) is int and 1 <= count <= iterations):
+def _answered(answer: Mapping[str, Any], iterations: int) -> Outcome | None:
+    try:
+        if answer["outcome"] is None:
+            return None
+        count, z = answer["outcome"]
+        known = type(count) is int and 1 <= count <= iterations
+        place = None if z is None else (float(z[0]), float(z[1]))
+    except (KeyError, TypeError, ValueError, IndexError):
+        known = False
+    if not known:
         raise DeviceError("the process sent nonsense")
-    return count
+    return Outcome(count, place)
 
 
 def _text(value: Fraction) -> str:

@@ -7,6 +7,7 @@ step rounds. So E ← (2|W| + E)·E + |ε| bounds |δ| at every step, and needs 
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -29,6 +30,7 @@ _CHUNK = 4096  # steps between two calls of `keep_on`
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
 _LEAST_ERROR, _MOST_ERROR_BITS = 2.0**-400, 400  # the error and its bits in a unit, which else is changed
+_PLAIN_BITS = 48
 _HOPELESS = 10  # an error of 2^−10 will not become small again
 _ROUNDED = 3  # units: c is off by less than 1 in each part, a step's products too, so ε is below 2·√2
 _SLACK = 1 + 2.0**-40  # for the roundings of the bound itself, a few 2^−53 a step
@@ -36,6 +38,14 @@ _SLACK = 1 + 2.0**-40  # for the roundings of the bound itself, a few 2^−53 a 
 
 def _always(_done: int) -> bool:
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A proved count, and z where the orbit escaped, to within 2^−10; None where it did not."""
+
+    count: int
+    z: tuple[float, float] | None
 
 
 def fraction_bits(pitch: Fraction) -> int:
@@ -46,6 +56,14 @@ def fraction_bits(pitch: Fraction) -> int:
 def exact_count(
     point: Point, iterations: int, radius_squared: Fraction, bits: int, keep_on: KeepOn = _always
 ) -> int | None:
+    """Return the count of a point in exact arithmetic, as `exact_outcome` does."""
+    outcome = exact_outcome(point, iterations, radius_squared, bits, keep_on)
+    return None if outcome is None else outcome.count
+
+
+def exact_outcome(
+    point: Point, iterations: int, radius_squared: Fraction, bits: int, keep_on: KeepOn = _always
+) -> Outcome | None:
     """Return the count of a point in exact arithmetic: the first n with |z_n|² > R², or the cap `iterations`.
 
     It is proved. `bits` after the point are tried first, then more. None where `keep_on` says that it takes too long,
@@ -55,15 +73,17 @@ def exact_count(
         raise InvalidInputError("exact counts need an escape radius of at most 2^128")
     re, im = point
     if re * re + im * im > radius_squared:
-        return 1
+        return Outcome(1, (float(re), float(im)))
     if re.denominator == im.denominator == 1:
-        return _count_of_whole(int(re), int(im), iterations, radius_squared)
+        return _outcome_of_whole(int(re), int(im), iterations, radius_squared)
     done, guard = 0, GUARD_BITS
     while guard <= _MOST_GUARD_BITS:
         orbit = _Orbit(point, bits - GUARD_BITS + guard, radius_squared, keep_on, done)
         end = _end(orbit, iterations)
         if end is not _End.LOST:
-            return orbit.n if end is _End.ESCAPED else iterations if end is _End.INSIDE else None
+            if end is _End.STOPPED:
+                return None
+            return Outcome(orbit.n, orbit.plain) if end is _End.ESCAPED else Outcome(iterations, None)
         done, guard = orbit.done, 2 * guard
     return None
 
@@ -77,17 +97,17 @@ class _End(Enum):
     STOPPED = 4
 
 
-def _count_of_whole(re: int, im: int, iterations: int, radius_squared: Fraction) -> int:
-    """Return the count where c is a Gaussian integer, which needs no fractions: c = −2 stays at |z| = 2 for ever."""
+def _outcome_of_whole(re: int, im: int, iterations: int, radius_squared: Fraction) -> Outcome:
+    """Return the outcome where c is a Gaussian integer, which needs no fractions: c = −2 stays at |z| = 2 for ever."""
     x, y, seen = re, im, set()
     for n in range(1, iterations):
         if x * x + y * y > radius_squared:
-            return n
+            return Outcome(n, (float(x), float(y)))
         if (x, y) in seen:
             break
         seen.add((x, y))
         x, y = x * x - y * y + re, 2 * x * y + im
-    return iterations
+    return Outcome(iterations, None)
 
 
 def _end(orbit: "_Orbit", iterations: int) -> _End:
@@ -173,6 +193,13 @@ class _Orbit:
     def place(self) -> tuple[Any, Any]:
         """Both parts of z_n in units of 2^−bits."""
         return self._a, self._b
+
+    @property
+    def plain(self) -> tuple[float, float]:
+        """Both parts of z_n, rounded down to doubles of some 50 bits."""
+        shift = max(0, self._bits - _PLAIN_BITS)
+        scale = 2.0 ** (shift - self._bits)
+        return float(int(self._a >> shift)) * scale, float(int(self._b >> shift)) * scale
 
     @property
     def error(self) -> int:
