@@ -21,7 +21,7 @@ from mandelcl.job_text import (
     text,
 )
 from mandelcl.names import ALGORITHMS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
-from mandelcl.planes import SMOOTH, Facts, ordered, words_of
+from mandelcl.planes import CERTIFIED, SMOOTH, Facts, ordered, words_of
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -83,6 +83,8 @@ class Job:
             _require_perturbable(self)
         elif self.reference is not None and self.method == "direct":
             raise InvalidInputError("only perturbation has a reference; use --method perturbation")
+        if CERTIFIED.name in self.planes:
+            _require_certifiable(self)
 
     @property
     def smooth(self) -> bool:
@@ -165,6 +167,14 @@ def _require_perturbable(job: Job) -> None:
         raise InvalidInputError(
             "nothing is filled by proof with perturbation; leave --strict out, or use --method direct"
         )
+
+
+def _require_certifiable(job: Job) -> None:
+    """Raise InvalidInputError for a job whose counts nothing can prove."""
+    if job.method == "direct" or not job.formula.perturbable:
+        raise InvalidInputError("counts are certified by perturbation, which this job does not use")
+    if job.algorithm == "border":
+        raise InvalidInputError("what is filled is not certified; use --algorithm escape")
 
 
 _NAMES = ("number", "rounding", "method", "algorithm")

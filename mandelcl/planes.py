@@ -1,8 +1,8 @@
 """What is kept of an orbit: the table of named planes.
 
-A plane is what a user gets a pixel of: `counts`, `smooth`. It is stored as one or more words of 32 bits, which the
-kernels write, the store packs, and from which its values follow. To add one: its line here, the function that derives
-it, and what the kernels write (cl/results.cl).
+A plane is what a user gets a pixel of: `counts`, `smooth`, `certified`. It is stored as one or more words of 32 bits,
+which the kernels write, the store packs, and from which its values follow. To add one: its line here, the
+function that derives it, and what the kernels write (cl/results.cl).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +61,11 @@ def _counts(counts: Words, _words: Sequence[Words], _facts: Facts) -> Values:
     return counts
 
 
+def _certified(_counts: Words, words: Sequence[Words], _facts: Facts) -> Values:
+    """Return 1 where the count is proved to be that of exact arithmetic, else 0."""
+    return np.not_equal(words[0], 0).astype(np.uint8)
+
+
 def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.float32]:
     """Return the smooth fraction of pixels: what the continuous count adds to count − 1.
 
@@ -82,7 +87,8 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
 
 COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
 SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
-PLANES: Mapping[str, Plane] = MappingProxyType({plane.name: plane for plane in (COUNTS, SMOOTH)})
+CERTIFIED = Plane("certified", (Word("certified", 0),), "|u1", _certified)
+PLANES: Mapping[str, Plane] = MappingProxyType({plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED)})
 
 
 def ordered(names: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from mandelcl.algorithms.schedule import BUDGET_S, BlockQueue, Pace
 from mandelcl.block import Block
 from mandelcl.engine.program import Program
 from mandelcl.job import Job
+from mandelcl.planes import CERTIFIED
 from mandelcl.report import LaunchLog
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -28,7 +29,12 @@ def settled(program: Program, rate: float) -> Program:
     cell = max(job.view.width, job.view.height) // CELLS
     most_seconds = job.view.pixels * program.method.cost(job) / rate
     pays = False
-    if job.formula.traceable and cell >= _LEAST_CELL and most_seconds >= _LEAST_SECONDS:
+    if (
+        job.formula.traceable
+        and CERTIFIED.name not in job.planes
+        and cell >= _LEAST_CELL
+        and most_seconds >= _LEAST_SECONDS
+    ):
         program = program.sibling(_copy(job, cell))
         counts, seconds = _sampled(program, rate)
         seconds *= job.view.pixels / max(program.job.view.pixels, program.saturation)

@@ -7,6 +7,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.opencl.device import Device
+from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 
 # Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time.
@@ -38,6 +39,8 @@ def _native(devices: Sequence[Device]) -> tuple[NumberFormat, ...]:
 
 
 def _pays(job: Job, devices: Sequence[Device]) -> bool:
+    if CERTIFIED.name in job.planes:
+        return True
     free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict
     if not free or not job.formula.perturbable:
         return False
