@@ -84,6 +84,20 @@ class Stopwatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Certified:
+    """How many counts are proved to be those of exact arithmetic.
+
+    `share` is that of all pixels. Of those computed in this run, so many were proved `at_once`, by being computed again
+    and more finely (`refined`), and in exact arithmetic (`exactly`).
+    """
+
+    share: float
+    at_once: int
+    refined: int
+    exactly: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The facts of one render; times in seconds unless the name says otherwise.
 
@@ -118,6 +132,7 @@ class Report:
     counts_sha256: str
     stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    certified: Certified | None = None
 
     def __post_init__(self) -> None:
         for name in _BY_DEVICE:

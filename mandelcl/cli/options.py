@@ -126,15 +126,20 @@ class JobOptions:
         parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
         return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
 
-    def job(self, smooth: bool) -> "Job":
-        """Return the job; raises InvalidInputError or click.UsageError where the options do not make one."""
+    def job(self, smooth: bool, certify: bool = False) -> "Job":
+        """Return the job, with smooth fractions and certificates if asked for.
+
+        Raises InvalidInputError or click.UsageError where the options do not make one.
+        """
         from mandelcl.files.loading import read_job
         from mandelcl.job import Job
-        from mandelcl.planes import COUNTS, SMOOTH
+        from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH
 
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
-        changes: dict[str, Any] = {"planes": (COUNTS.name, SMOOTH.name)[: 1 + smooth]}
+        certify = certify or CERTIFIED.name in base.planes
+        planes = {COUNTS.name: True, SMOOTH.name: smooth, CERTIFIED.name: certify}
+        changes: dict[str, Any] = {"planes": tuple(name for name, kept in planes.items() if kept)}
         formula = self.chosen_formula()
         if formula is not None:
             changes["formula"] = formula

@@ -1,6 +1,7 @@
 """`mandelcl render`."""
 
 import json
+import math
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ Examples:
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
   mandelcl render --at galaxy --trace trace.json
   mandelcl render --at thorn-star --confirm 20
+  mandelcl render --center 0 1 --zoom 1e40 --size 160x90 --certify -o dendrite.png
 """,
 )
 @click.option(
@@ -62,6 +64,13 @@ Examples:
     metavar="N",
     help="Count N pixels again in exact arithmetic, and say how many agree; for at most ten minutes.",
 )
+@click.option("--certify", is_flag=True, help="Prove the counts, and compute again what cannot be proved at once.")
+@click.option(
+    "--certify-for",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Spend at most so long on the exact arithmetic that the last of --certify need.",
+)
 @options.colour_options
 @options.trace_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -76,6 +85,8 @@ def command(
     no_shortcuts: bool,
     resume: bool,
     confirm: int | None,
+    certify: bool,
+    certify_for: float | None,
     palette: str | None,
     cycle: float | None,
     offset: float | None,
@@ -93,7 +104,11 @@ def command(
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
     interrupt, the same command with --resume continues. Several devices (--device) share the picture. --trace records
-    what the devices and the host did when. --confirm draws its pixels by a fixed rule, the same ones each time.
+    what the devices and the host did when.
+
+    Deep views are computed beside a reference orbit, in rounded numbers. --certify proves each count, or computes it
+    again until it can be proved: it is then that of exact arithmetic. --confirm draws its pixels by a fixed rule, the
+    same ones each time.
     """
     from mandelcl.computing.settings import Settings
     from mandelcl.files import output
@@ -111,7 +126,7 @@ def command(
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
-    job = options_given.job(smooth=colouring.palette.smooth)
+    job = options_given.job(colouring.palette.smooth, certify or certify_for is not None)
     tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
@@ -122,6 +137,7 @@ def command(
         self_test=not no_self_test,
         shortcuts=not no_shortcuts,
         watch=partial(tracing.watch, job.iterations) if tracing else None,
+        certify_for=math.inf if certify_for is None else certify_for,
     )
     with recorded(trace, "render"), progress_bar(job.view.pixels, quiet) as (show, notice):
         report = interruptible(
@@ -177,10 +193,16 @@ def _agreement(found: "Confirmation") -> str:
     return text + (f"; {len(found.undecided)} took too long" if found.undecided else "")
 
 
+def _percent(share: float) -> str:
+    """Return a share in per cent, rounded down: all is only what is all."""
+    return "all" if share == 1 else f"{math.floor(share * 10_000) / 100:.2f} %"
+
+
 def _summary(report: "Report") -> str:
+    certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "
         f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {report.devices_text}"
+        f"on {report.devices_text}{certified}"
     )

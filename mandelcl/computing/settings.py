@@ -1,5 +1,6 @@
 """How a job is computed, and how far it has got."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -34,8 +35,9 @@ class Settings:
     0.1, and less if the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows)
     cuts the picture into exactly that many, each one launch to the cap, however long that takes. With `self_test` off
     the device is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is called with the
-    rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Raises
-    InvalidInputError for a budget or a block size that is not positive.
+    rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Where the
+    plane `certified` is asked for, exact arithmetic may take `certify_for` seconds in all for counts that nothing else
+    proves; what is left is not certified. Raises InvalidInputError for a budget or a block size that is not positive.
     """
 
     variant: Variant | None = None
@@ -46,6 +48,7 @@ class Settings:
     shortcuts: bool = True
     watch: Watch | None = None
     guarded: bool = False
+    certify_for: float = math.inf
 
     def __post_init__(self) -> None:
         if self.budget is not None and not 0 < self.budget < float("inf"):

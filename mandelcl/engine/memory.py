@@ -25,16 +25,17 @@ _MOST_SPARE = 4  # blocks whose memory is kept: two in flight, one being copied 
 class Memory:
     """Device memory for one block of a resolved job: its results and, allocated on first use, two lists of survivors.
 
-    The block has at most `pixels` pixels. A list holds `capacity` orbits, at least the `width` of a row.
+    The block has at most `pixels` pixels. A list holds `capacity` orbits, at least the `width` of a row; by default as
+    many as suit the device, at most `orbits`.
     """
 
-    def __init__(self, device: Device, job: Job, pixels: int, width: int) -> None:
+    def __init__(self, device: Device, job: Job, pixels: int, width: int, orbits: int | None = None) -> None:
         self.pixels = pixels
         self.words = job.words
         self.orbit_bytes = orbit_bytes(job)
         self._device = device
         self._results_bytes = 4 * job.words * pixels
-        self.capacity = max(width, min(pixels, _list_capacity(device, self.orbit_bytes)))
+        self.capacity = max(width, min(orbits or pixels, pixels, _list_capacity(device, self.orbit_bytes)))
         self.results = device.allocate(self._results_bytes)
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,7 @@ from mandelcl.report import Stopwatch
 
 JOB_KEY = "mandelcl"
 COLOURING_KEY = "mandelcl-colouring"
+CERTIFIED_KEY = "mandelcl-certified"
 
 
 def check_coloured(*paths: str | Path) -> None:
@@ -76,6 +78,15 @@ def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture
         if draft.is_file():
             with draft.open("rb+") as file:
                 os.fsync(file.fileno())
+
+
+def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
+    """Add texts to the finished draft of `path`, where its format has a place for them; raises FileError."""
+    add = format_of(path).add_texts
+    if add is not None:
+        with one_line("cannot write", path), draft.open("rb+") as file:
+            add(file, texts)
+            os.fsync(file.fileno())
 
 
 def check_replaceable(path: str | Path) -> None:
@@ -154,7 +165,7 @@ class Format:
     """How files of a suffix are written, and about how many bytes a pixel of them takes.
 
     `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
-    the counts adds: twice what detailed views were measured to take.
+    the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None], None]
@@ -164,10 +175,11 @@ class Format:
     check: PathCheck = unchecked
     put_in_place: Move = move
     is_picture: bool = True
+    add_texts: Callable[[BinaryIO, Mapping[str, str]], None] | None = None
 
 
 FORMATS: Mapping[str, Format] = {
-    ".png": Format(_write_png, 2.0, 0.5),
+    ".png": Format(_write_png, 2.0, 0.5, add_texts=png.append_texts),
     ".ppm": Format(_write_ppm, 3.0, 3.0),
     ".npz": Format(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
     ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),

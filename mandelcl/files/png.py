@@ -18,6 +18,7 @@ from mandelcl.files.strips import Picture, in_order
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LEVEL = 2
+_END_BYTES = 12
 _STRIP_BYTES = 1 << 19
 _SHORT_TEXT = 2000
 _LONGEST_TEXT = 1 << 20
@@ -58,6 +59,14 @@ def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], level:
         _write_chunk(file, b"IDAT", lead, *packed)
         lead = b""
     _write_chunk(file, b"IDAT", struct.pack(">I", check))
+    _write_chunk(file, b"IEND")
+
+
+def append_texts(file: BinaryIO, texts: Mapping[str, str]) -> None:
+    """Add short texts at the end of a PNG that `write_png` has written to a file open for reading and writing."""
+    file.seek(-_END_BYTES, os.SEEK_END)
+    for keyword, text in texts.items():
+        _write_chunk(file, b"tEXt", keyword.encode("latin-1") + b"\0" + text.encode("ascii"))
     _write_chunk(file, b"IEND")
 
 

@@ -4,7 +4,7 @@ A method has a kernel part, which says what an orbit's state is, a loop that adv
 the host. To add one: these, its line in `METHODS`, and its name in `names.METHODS`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -31,6 +31,8 @@ class Method:
     None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
     matters.
 
+    `start_words(number)` is the saved state of an orbit that has yet to begin, where that is the same for all.
+
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
     strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
     """
@@ -42,6 +44,7 @@ class Method:
     lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
     words: Callable[[Job], Words | None] = lambda _job: None
     meets_denormals: Callable[[Job, NumberFormat], bool] = _meets_denormals
+    start_words: Callable[[NumberFormat], Sequence[int]] | None = None
     by_turns: bool = False
     cost: Callable[[Job], int] = lambda job: job.iterations
 

@@ -240,14 +240,10 @@ class BandReader:
 
     def rows(self, top: int, bottom: int) -> Rows:
         """Return the planes of rows top … bottom − 1, by name, once they are computed."""
-        return values_of(self.job.planes, self._results(top, bottom), self.job.facts)
+        return values_of(self.job.planes, self.results(top, bottom), self.job.facts)
 
-    def counts(self, top: int, bottom: int) -> Words:
-        """Return the counts alone, for a reader that wants nothing else."""
-        counts: Words = self._results(top, bottom)[0]
-        return counts
-
-    def _results(self, top: int, bottom: int) -> Words:
+    def results(self, top: int, bottom: int) -> Words:
+        """Return the results as the kernels wrote them, words × rows × columns, once they are computed."""
         rows, parts = self._bands.band_rows, []
         for band in range(top // rows, -(-bottom // rows)):
             first, last = max(top, band * rows), min(bottom, (band + 1) * rows)

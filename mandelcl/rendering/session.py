@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
+from mandelcl.certifying.work import certified
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Work
@@ -13,6 +14,7 @@ from mandelcl.engine.memory import Spare
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.planes import CERTIFIED
 
 Notice = Callable[[str], None]
 
@@ -65,9 +67,12 @@ class Session:
         settings = settings or Settings()
         self._notice = notice
         if self._shared:
-            work = self._share(job, settings)
+            work, choice = self._share(job, settings)
         else:
-            work = self._computation(choose.fastest(job, self.devices, settings.self_test), settings)
+            choice = choose.fastest(job, self.devices, settings.self_test)
+            work = self._computation(choice, settings)
+        if CERTIFIED.name in work.job.planes:
+            work = certified(work, choice, settings)
         for warning in work.warnings:
             notice(warning)
         return work
@@ -75,7 +80,8 @@ class Session:
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         return Computation(choice, settings, spare=self._spare.setdefault(choice.device.spec, Spare()))
 
-    def _share(self, job: Job, settings: Settings) -> Work:
+    def _share(self, job: Job, settings: Settings) -> tuple[Work, choose.Choice]:
+        """Return the work of several devices, and the choice of one of them."""
         _require_shareable(settings, len(self.devices))
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
@@ -83,7 +89,7 @@ class Session:
         for note in notes:
             self._notice(note)
         if len(choices) == 1:
-            return self._computation(choices[0], settings)
+            return self._computation(choices[0], settings), choices[0]
         settled = choices[0].job
         crew_of = (
             settings,
@@ -94,10 +100,10 @@ class Session:
         )
         if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
             self._crew.reset(settled)
-            return self._crew
+            return self._crew, choices[0]
         self.close()
         self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
-        return self._crew
+        return self._crew, choices[0]
 
 
 def _require_shareable(settings: Settings, devices: int) -> None:

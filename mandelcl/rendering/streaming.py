@@ -26,6 +26,7 @@ from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
 from mandelcl.methods import method_of
+from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
@@ -138,7 +139,7 @@ class _Render:
         self.paths = paths
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
-        self.iterations = 0
+        self.iterations = self.certified = 0
         self.see: Callable[[int, Words], None] = lambda _top, _counts: None
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
@@ -186,11 +187,19 @@ class _Render:
         if self.bands.failure is not None:
             self._explain(self.bands.failure)
             raise self.bands.failure
+        report = self._report()
         with timeline.span("put in place"):
+            self._note_certified(report)
             self._put_in_place()
         for store in self.stores:
             store.remove()
-        return self._report()
+        return report
+
+    def _note_certified(self, report: Report) -> None:
+        """Say in each output that can say it what share of the counts is certified."""
+        if report.certified is not None:
+            for path, store in zip(self.paths, self.stores, strict=True):
+                output.note(path, store.folder / DRAFT, {output.CERTIFIED_KEY: f"{report.certified.share:.6f}"})
 
     def _put_in_place(self) -> None:
         """Replace the outputs by their drafts, after checking that all can be replaced.
@@ -239,15 +248,18 @@ class _Render:
             output.write_draft(path, store.folder / DRAFT, source, picture)
 
     def _sum_up(self) -> None:
-        """Hash the counts as little-endian uint32, row by row, and sum them up."""
+        """Hash the counts as little-endian uint32, row by row, and sum them up; count those that are certified."""
         view = self.work.job.view
+        certified = first_words(self.work.job.planes).get(CERTIFIED.name)
         rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                counts = self._summing.counts(top, min(top + rows, view.height))
+                results = self._summing.results(top, min(top + rows, view.height))
+                counts: Words = results[0]
                 with self.watch.of("hash"):
                     self._digest.update(little_endian(counts))
                     self.iterations += int(counts.sum(dtype=np.uint64))
+                    self.certified += int(results[certified].sum(dtype=np.uint64)) if certified else 0
                 self.see(top, counts)
 
     def _keep(self, band: int, results: Words) -> None:
@@ -269,5 +281,8 @@ class _Render:
             for stage, seconds in picture.watch.seconds.items() if picture else ():
                 stages[stage] = stages.get(stage, 0.0) + seconds
         report = self.work.report(self.iterations, self._digest.hexdigest(), stages)
+        if report.certified is not None:
+            share = self.certified / self.work.job.view.pixels
+            report = replace(report, certified=replace(report.certified, share=share))
         stored = sum(self.bands.block(band).pixels for band in self.bands.stored)
         return replace(report, pixels_computed=report.pixels_computed - stored)

@@ -74,7 +74,7 @@ def threads(bands: Bands) -> Iterator[Threads]:
 
 def read_all(reader: BandReader, rows: int, got: list[Words]) -> None:
     height = reader.job.view.height
-    got += [reader.counts(top, min(top + rows, height)).copy() for top in range(0, height, rows)]
+    got += [reader.results(top, min(top + rows, height))[0].copy() for top in range(0, height, rows)]
 
 
 def compute(bands: Bands, words: Words, shape: tuple[int, int], delay: int, chance: np.random.Generator) -> None:
@@ -160,7 +160,7 @@ def test_memory_is_bounded(bands_in_memory: int, stored: tuple[int, ...]) -> Non
     def crawl() -> None:
         for top in range(200):
             threading.Event().wait(0.001)
-            got.append(slow.counts(top, top + 1).copy())
+            got.append(slow.results(top, top + 1)[0].copy())
             most[0] = max(most[0], held(bands))
 
     with threads(bands) as every:
@@ -214,7 +214,7 @@ def test_a_reader_whose_store_fails() -> None:
     bands = Bands(a_job(3, 3), 1, load=load)
     bands.stored.add(0)
     with pytest.raises(FileError, match="gone"):
-        bands.reader().counts(0, 1)
+        bands.reader().results(0, 1)
 
 
 def test_bands_are_not_dropped_before_they_are_kept() -> None:
@@ -223,10 +223,10 @@ def test_bands_are_not_dropped_before_they_are_kept() -> None:
     reader = bands.reader()
     blocks = list(bands.missing())
     bands.put(blocks[0], piece(words, blocks[0]))
-    reader.counts(0, 2)
+    reader.results(0, 2)
     bands.keep_from_now(kept.__setitem__)  # the band that is in memory, and those that come
     bands.put(blocks[1], piece(words, blocks[1]))
-    reader.counts(2, 8)
+    reader.results(2, 8)
     assert sorted(bands._bands) == sorted(kept) == [0, 1]
     bands.kept(0)
     assert sorted(bands._bands) == [1]

@@ -1,0 +1,69 @@
+"""The last stage: counts in exact arithmetic, on all cores, as long as there is time."""
+
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.cancelling import Token
+from mandelcl.certifying.refining import Indices
+from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.perturbation.counting import Task, exact_outcomes
+from mandelcl.perturbation.exact import Outcome, Point, fraction_bits
+from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH, first_words
+from mandelcl.words import Words
+
+
+class Exactly:
+    """Counts pixels in exact arithmetic for at most `seconds` in all; `progress` is told how many are left."""
+
+    def __init__(self, seconds: float = math.inf, progress: Callable[[int], None] = lambda _left: None) -> None:
+        self._seconds, self._progress = seconds, progress
+
+    def certify(self, job: Job, block: Block, indices: Indices, words: Words, cancel: Token) -> int:
+        """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
+
+        Return how many could be proved. Raises CancelledError where `cancel` is set.
+        """
+        if not indices.size or self._seconds <= 0:
+            return 0
+        started = time.monotonic()
+        task = Task(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
+        places = [divmod(int(index), block.width) for index in indices]
+        points = [job.view.point(block.x + column, block.y + row) for row, column in places]
+        outcomes = exact_outcomes(
+            task,
+            points,
+            seconds=self._seconds,
+            cancel=cancel,
+            progress=lambda done: self._progress(len(points) - done),
+        )
+        self._seconds -= time.monotonic() - started
+        for index, point, outcome in zip(indices, points, outcomes, strict=True):
+            if outcome is not None:
+                _write(words[:, index], job, point, outcome)
+        return sum(outcome is not None for outcome in outcomes)
+
+
+def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
+    """Write the words of a pixel."""
+    first = first_words(job.planes)
+    if SMOOTH.name in first and words[first[COUNTS.name]] != outcome.count:
+        step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(point, outcome.count, outcome.z)
+        place = first[SMOOTH.name]
+        words[place], words[place + 1] = step, np.float32(norm).view(np.uint32)
+    words[first[COUNTS.name]] = outcome.count
+    words[first[CERTIFIED.name]] = 1
+
+
+def _smooth(point: Point, count: int, z: tuple[float, float]) -> tuple[int, float]:
+    """Return the step at which an escaped orbit leaves the smooth radius, and |z|² there."""
+    (re, im), (x, y) = map(float, point), z
+    step, limit = count, float(SMOOTH_RADIUS_SQUARED)
+    while x * x + y * y <= limit and step < count + SMOOTH_LIMIT:
+        x, y = x * x - y * y + re, 2 * x * y + im
+        step += 1
+    return step, x * x + y * y

@@ -1,0 +1,100 @@
+"""A job under way whose counts are proved: a `Work` around another one."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from mandelcl.algorithms.schedule import Pace, default_budget
+from mandelcl.block import Block
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.certifying.exactly import Exactly
+from mandelcl.certifying.refining import Indices, Refiner, finer
+from mandelcl.certifying.tally import Tally
+from mandelcl.computing.settings import Settings
+from mandelcl.computing.work import Results, Room, Work, boundless
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.program import Execution, Program
+from mandelcl.engine.rate import iterations_per_second
+from mandelcl.job import Job
+from mandelcl.planes import CERTIFIED, first_words
+from mandelcl.report import Report
+from mandelcl.words import Words
+
+
+class CertifiedWork:
+    """A job whose blocks' counts are proved, as far as `exactly` has time (a `Work`).
+
+    Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
+    which `refiner(job)` makes, then in exact arithmetic. `tally` says how many each of them proved.
+    """
+
+    def __init__(self, work: Work, refiner: Callable[[Job], Refiner], exactly: Exactly) -> None:
+        self._work, self._make_refiner, self._exactly = work, refiner, exactly
+        self._take()
+
+    def _take(self) -> None:
+        """Take over what the work around which this is says of its job."""
+        work = self._work
+        self.job, self.log, self.rate = work.job, work.log, work.rate
+        self.band_rows, self.warnings = work.band_rows, work.warnings
+        self._refiner: Refiner | None = None
+        self.tally = Tally()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began, or was last reset."""
+        return self._work.seconds
+
+    @property
+    def name(self) -> str:
+        """The devices' names."""
+        return self._work.name
+
+    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
+        """Yield the blocks of some bands with their results, certified as far as there is time for it."""
+        for block, results in self._work.run(bands, room, cancel=cancel):
+            self._certify(block, results, cancel)
+            self.log.end()
+            yield block, results
+
+    def _certify(self, block: Block, results: Words, cancel: Token) -> None:
+        """Replace what the device does not vouch for, in place."""
+        words = results.reshape(len(results), -1)
+        mask = words[first_words(self.job.planes)[CERTIFIED.name]]
+        doubtful = np.flatnonzero(mask == 0).astype(np.uint32)
+        self.tally.begin(block.pixels, block.pixels - doubtful.size)
+        if doubtful.size:
+            words[:, doubtful] = self._refined(block, doubtful, cancel)
+            still = doubtful[mask[doubtful] == 0]
+            self.tally.refined += doubtful.size - still.size
+            self.tally.exactly += self._exactly.certify(self.job, block, still, words, cancel)
+
+    def _refined(self, block: Block, indices: Indices, cancel: Token) -> Words:
+        if self._refiner is None:
+            self._refiner = self._make_refiner(self.job)
+        return self._refiner.refined(block, indices, self.log, cancel)
+
+    def reset(self, job: Job) -> None:
+        """Take another job in the same method, number and rounding."""
+        self._work.reset(job)
+        self._take()
+
+    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done so far, with how many counts are certified."""
+        return self.tally.noted(self._work.report(iterations, counts_sha256, stages))
+
+    def close(self) -> None:
+        """Release what belongs to this work alone."""
+        self._work.close()
+
+
+def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
+    """Return some work with its counts certified; the choice's device refines."""
+
+    def refiner(job: Job) -> Refiner:
+        execution = Execution(settings.shortcuts, loop_limit=choice.loop_limit)
+        program = Program(choice.device, finer(job), choice.variant, execution)
+        budget = settings.budget or default_budget(choice.device.watchdog)
+        return Refiner(program, Pace(budget, iterations_per_second(program), program.saturation))
+
+    return CertifiedWork(work, refiner, Exactly(settings.certify_for))
