@@ -1,0 +1,131 @@
+"""The table of long steps beside a reference orbit: many iterations at once, as quadratics in an orbit's difference.
+
+Each level cuts the reference's indices into segments that begin where |Z| is least: at the first level at one index of
+each 8 (32 beside a long reference), later at one of each 4 boundaries of the level before. A record takes an orbit from
+the start of its segment to the start of the next. Its first iteration is exact, t = z·(2Z + z); the rest is
+z ← A·t + B·c + (D·t + E·c)·t + F·c². The bracket's share, and so the error left by what is above second order, stays
+small while |t| is below the record's threshold and |c| is within the job's radius.
+
+The same orbit gives the same table on every machine, on any number of threads.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.errors import InvalidInputError
+from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
+from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.segments import Steps, Values, first_steps, joined_steps
+from mandelcl.reference import rounded_up
+
+NO_STEP = -(1 << 31)  # the key of a record that is never used
+_LARGEST_KEY = (1 << 31) - 1
+_BLOCK, _LEAN_BLOCK, _FANOUT = 8, 32, 4
+_LEAN_FROM = 30_000_000  # iterations; 16 B each for Z and 18.8 for the table would be 35 B
+_MOST_ITERATIONS = 1 << 30
+_AT_ONCE = 4096  # records whose arrays a core's cache holds
+_MANTISSA_BITS = 53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """One level of the table, K records; record i belongs to the indices from i·`block` to (i + 1)·`block` − 1."""
+
+    block: int
+    start: Integers  # the index in the reference at which the step begins
+    length: Integers  # the iterations that it takes
+    mantissas: Floats  # (10, K): A, B, D, E, F, each re and im, the larger in [1/2, 1), or both 0
+    exponents: Integers  # (5, K): of A, B, D, E, F; ZERO_EXPONENT where both parts are 0
+    key: Integers  # usable while the key of t is less: exponent·256 + the 8 bits after the first of the larger part
+    quadratic_c: Mask  # whether c needs the quadratic part even where t does not
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """The levels, from short steps to long ones; none beside a reference of a single iteration."""
+
+    levels: tuple[Level, ...]
+
+
+def build(orbit: Orbit, radius: Fraction, step_bits: int, cancel: Token = NEVER, threads: int | None = None) -> Table:
+    """Return the table of an orbit, for all c with |c| ≤ radius.
+
+    A step's quadratic part is at most about 2^−`step_bits` of the linear one, what it leaves out about the square of
+    that. `threads` None: as many as there are cores; their number changes no bit. Raises CancelledError, and
+    InvalidInputError for a reference of 2^30 iterations or more.
+    """
+    if orbit.length >= _MOST_ITERATIONS:
+        raise InvalidInputError(f"the reference has {orbit.length} iterations; a table takes fewer than 2^30")
+    values, reach = Values.of(orbit), _rounded_up(radius)
+    block = fanout = _LEAN_BLOCK if orbit.length >= _LEAN_FROM else _BLOCK
+    starts: Indices | None = None
+    below: Steps | None = None
+    count, levels = orbit.length, list[Level]()
+    with ThreadPoolExecutor(threads or os.cpu_count(), "mandelcl table") as pool:
+        while count > 1:
+            places = values.dips(starts, count, fanout)
+            mantissas = np.empty((10, len(places)))
+            steps = Steps.within(mantissas)
+            part = partial(_compute, values, starts, below, places, count, step_bits, steps, cancel)
+            tops = range(0, len(places), _AT_ONCE)
+            for _done in map(part, tops) if len(tops) == 1 else pool.map(part, tops):
+                pass
+            starts = places if starts is None else starts[places]
+            levels.append(_level(block, starts, orbit.length, mantissas, steps, reach, step_bits))
+            below, count = steps, len(places)
+            block, fanout = block * _FANOUT, _FANOUT
+    return Table(tuple(levels))
+
+
+def _compute(
+    values: Values,
+    starts: Indices | None,
+    below: Steps | None,
+    places: Indices,
+    count: int,
+    step_bits: int,
+    steps: Steps,
+    cancel: Token,
+    top: int,
+) -> None:
+    """Set the steps from `top` on, as many as are computed at once."""
+    stop_if(cancel)
+    inside = slice(top, top + _AT_ONCE)
+    ends = np.append(places, count)[top + 1 : top + 1 + _AT_ONCE]
+    counts = ends - places[inside]
+    # Where a limit is infinite or a step is of no use, numbers leave their range; what is kept is checked.
+    with np.errstate(all="ignore"):
+        if starts is None or below is None:
+            steps.put(inside, first_steps(values, places[inside], counts, step_bits))
+        else:
+            steps.put(inside, joined_steps(values, below, starts, places[inside], counts, step_bits))
+
+
+def _level(
+    block: int, starts: Indices, end: int, mantissas: Floats, steps: Steps, reach: Positives, step_bits: int
+) -> Level:
+    """Return a level of steps that begin at `starts`, each of which ends where the next one begins."""
+    keys = (steps.t.exponent.astype(np.int64) << 8) + ((steps.t.mantissa * 512.0).astype(np.int64) - 256)
+    usable = reach.below(steps.c) & (steps.t.mantissa > 0.0)
+    return Level(
+        block=block,
+        start=starts.astype(np.int32),
+        length=(np.append(starts[1:], end) - starts).astype(np.int32),
+        mantissas=mantissas,
+        exponents=steps.jets.exponent,
+        key=np.where(usable, np.clip(keys, NO_STEP, _LARGEST_KEY), NO_STEP).astype(np.int32),
+        quadratic_c=~reach.below(steps.c.scaled(-step_bits)),
+    )
+
+
+def _rounded_up(radius: Fraction) -> Positives:
+    """Return a radius as the least number of float64's mantissas that is at least it."""
+    above = rounded_up(radius, _MANTISSA_BITS - 1)
+    exponent = above.numerator.bit_length() - above.denominator.bit_length()
+    return Positives.of(np.array([float(above / Fraction(2) ** exponent)]), exponent)
