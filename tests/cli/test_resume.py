@@ -149,7 +149,9 @@ def test_a_folder_without_permission() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:  # pytest's own folders are closed to others
         place = Path(name)
         place.chmod(0o555)
-        prepared = f"import difflib, secrets, tempfile, mandelcl.cli.render\n{NOBODY}"
+        modules = "difflib, secrets, tempfile, mandelcl.cli.render, mandelcl.rendering.streaming"
+        modules += ", mandelcl.shading.tracing_picture"
+        prepared = f"import {modules}\n{NOBODY}"
         failed = child(prepared, *RENDER, cwd=place)
         assert failed.returncode == 1, failed.stderr
         assert failed.stderr.strip() == "mandelcl: cannot write a.ppm: Permission denied"
