@@ -1,0 +1,79 @@
+"""An OpenCL runtime asked without the loader: which platforms and devices its library offers.
+
+The ICD specification has every runtime offer `clIcdGetPlatformIDsKHR`, and begin each platform with a table of its
+functions, in the order of OpenCL's own: 1 is clGetPlatformInfo, 2 clGetDeviceIDs, 3 clGetDeviceInfo. A loader that
+opens the same library later gives its users the same platforms and devices, by the same addresses.
+"""
+
+import ctypes
+import os
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+_ALL_DEVICES = 0xFFFFFFFF
+_PLATFORM_FACTS = (0x0901, 0x0902)  # CL_PLATFORM_VERSION, CL_PLATFORM_NAME
+_DEVICE_FACTS = (0x102B, 0x102D, 0x102F, 0x1030)  # CL_DEVICE_NAME, CL_DRIVER_VERSION, CL_DEVICE_VERSION, _EXTENSIONS
+_MOST = 64  # platforms, or devices of one: more is nonsense
+
+_Info = CFUNCTYPE(c_int, c_void_p, c_uint, c_size_t, c_void_p, POINTER(c_size_t))
+_DeviceIds = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint, c_void_p, POINTER(c_uint))
+_PlatformIds = CFUNCTYPE(c_int, c_uint, c_void_p, POINTER(c_uint))
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A device as its runtime offers it: its address, and what it says of itself and its platform."""
+
+    address: int
+    facts: tuple[str, ...]
+
+
+def offered(library: str) -> list[Offered]:
+    """Return the devices of a runtime, all platforms one after the other; none where it does not load or answer.
+
+    The library stays loaded.
+    """
+    platforms = _ids(_entry(library))
+    devices = []
+    for platform in platforms:
+        table = ctypes.cast(platform, POINTER(POINTER(c_void_p)))[0]
+        of_platform, of_device = _Info(table[1]), _Info(table[3])
+        about = tuple(_text(of_platform, platform, fact) for fact in _PLATFORM_FACTS)
+        for device in _ids(_DeviceIds(table[2]), platform, _ALL_DEVICES):
+            devices.append(Offered(device, (*about, *(_text(of_device, device, fact) for fact in _DEVICE_FACTS))))
+    return devices
+
+
+def _entry(library: str) -> Any:
+    """Return a runtime's clIcdGetPlatformIDsKHR; None where it cannot be loaded, or has none.
+
+    ctypes.CDLL would not do: it forces RTLD_NOW, while loaders open lazily.
+    """
+    libc = ctypes.CDLL(None)
+    libc.dlopen.restype, libc.dlopen.argtypes = c_void_p, [c_char_p, c_int]
+    libc.dlsym.restype, libc.dlsym.argtypes = c_void_p, [c_void_p, c_char_p]
+    opened = libc.dlopen(os.fsencode(library), os.RTLD_LAZY)
+    find = libc.dlsym(opened, b"clGetExtensionFunctionAddress") if opened else None
+    entry = CFUNCTYPE(c_void_p, c_char_p)(find)(b"clIcdGetPlatformIDsKHR") if find else None
+    return _PlatformIds(entry) if entry else None
+
+
+def _ids(ask: Any, *of: int) -> list[int]:
+    """Return the addresses that a function lists; none where it fails."""
+    count = c_uint(0)
+    if ask is None or ask(*of, 0, None, byref(count)) or not 0 < count.value <= _MOST:
+        return []
+    addresses = (c_void_p * count.value)()
+    if ask(*of, count.value, addresses, None):
+        return []
+    return [address for address in addresses if address]
+
+
+def _text(ask: Any, of: int, fact: int) -> str:
+    """Return what a platform or device says of itself; nothing where it does not answer."""
+    size = c_size_t(0)
+    if ask(of, fact, 0, None, byref(size)):
+        return ""
+    text = ctypes.create_string_buffer(size.value + 1)
+    return "" if ask(of, fact, size, text, None) else text.value.decode("utf-8", "replace").strip()

@@ -1,0 +1,26 @@
+"""Runtimes asked without the loader offer the devices that the loader lists, by the same addresses."""
+
+import sys
+
+import pytest
+
+from mandelcl.opencl.device import RUNTIMES, discover
+from mandelcl.opencl.icd import offered
+
+pytestmark = pytest.mark.skipif(not RUNTIMES.vendors, reason="needs a loader that has runtimes in files")
+
+
+def test_they_are_the_loaders_devices() -> None:
+    found = {device.address: device.facts for vendor in RUNTIMES.vendors for device in offered(vendor.library)}
+    devices = discover()
+    assert {device.handle.int_ptr for device in devices} <= set(found)
+    for device in devices:
+        facts = found[device.handle.int_ptr]
+        assert facts[:2] == (device.handle.platform.version.strip(), device.platform)
+        assert facts[2:5] == (device.name, device.driver, device.version)
+        assert frozenset(facts[5].split()) == device.extensions
+
+
+@pytest.mark.parametrize("library", ["", "libnone.so.1", "/nowhere/libnone.so", "libm.so.6", sys.executable])
+def test_what_is_no_runtime_offers_nothing(library: str) -> None:
+    assert offered(library) == []
