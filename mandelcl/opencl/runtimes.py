@@ -13,8 +13,8 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,7 +52,8 @@ class Runtimes:
     """What the OpenCL loader will be told, and by whom.
 
     `folder` is what OCL_ICD_VENDORS says ("" where it is left unset), `searched` where runtimes were looked for,
-    `rusticl` the value of RUSTICL_ENABLE, `notes` lines worth showing to somebody who misses a device.
+    `takes_library` whether it may say a single library instead, `rusticl` the value of RUSTICL_ENABLE, `notes` lines
+    worth showing to somebody who misses a device.
     """
 
     loader: str
@@ -60,6 +61,7 @@ class Runtimes:
     user_set: bool = False
     vendors: tuple[Vendor, ...] = ()
     searched: tuple[Path, ...] = ()
+    takes_library: bool = False
     rusticl: str = ""
     rusticl_user_set: bool = False
     notes: tuple[str, ...] = ()
@@ -108,8 +110,26 @@ def _prepare_linux() -> Runtimes:
         _set_or_clear("OCL_ICD_VENDORS", chosen)
         _set_or_clear(_MARK, chosen)
     return Runtimes(
-        loader, chosen, user, tuple(vendors), tuple(searched), rusticl, rusticl_user_set, notes=tuple(notes)
+        *(loader, chosen, user, tuple(vendors), tuple(searched)),
+        takes_library=wheel_folder is not None and not user,
+        rusticl=rusticl,
+        rusticl_user_set=rusticl_user_set,
+        notes=tuple(notes),
     )
+
+
+@contextmanager
+def only(library: str) -> Iterator[None]:
+    """Have the loader open one library and no other, if it first looks while the body runs.
+
+    It must be one that `takes_library`. Processes started later see all runtimes, as this one would have.
+    """
+    before = os.environ.get("OCL_ICD_VENDORS", "")
+    os.environ["OCL_ICD_VENDORS"] = library
+    try:
+        yield
+    finally:
+        _set_or_clear("OCL_ICD_VENDORS", before)
 
 
 def _other_loader() -> str:

@@ -125,13 +125,14 @@ def driver_vendors(known: Iterable[Vendor]) -> list[Vendor]:
     vendors = []
     for library in DRIVER_LIBRARIES:
         stem = library.partition(".so")[0]
-        paths = [path for path in (Path(folder, library) for folder in _library_folders()) if _exists(path)]
+        paths = [path for path in (Path(folder, library) for folder in library_folders()) if _exists(path)]
         if paths and not any(name.startswith(stem) for name in names):
             vendors.append(Vendor(paths[0], str(paths[0]), "driver"))
     return vendors
 
 
-def _library_folders() -> list[str]:
+def library_folders() -> list[str]:
+    """Return where the dynamic linker looks for a library of which only the name is known."""
     multiarch = getattr(sys.implementation, "_multiarch", "")
     configured = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
     return configured + ([f"/usr/lib/{multiarch}"] if multiarch else []) + list(DRIVER_FOLDERS)

@@ -1,0 +1,78 @@
+"""What decides which OpenCL devices a process finds, in one text: while it is the same, a full look finds the same.
+
+It is read from files and the environment, and no runtime is opened for it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from mandelcl import __version__
+from mandelcl.opencl.runtimes import Runtimes
+from mandelcl.opencl.vendors import Vendor, library_folders
+
+# Variables that loaders, runtimes, their compilers and drivers read, by how their names begin.
+_VARIABLES = (
+    *("OCL", "OPENCL", "CL_", "MANDELCL_", "LD_", "LLVM"),
+    *("POCL", "RUSTICL", "CLOVER", "MESA", "GALLIUM", "LP_", "LIBGL", "DRI_", "RADEON", "AMD", "R600", "ZINK", "VK_"),
+    *("CUDA", "NV", "ROC", "HSA", "HIP", "GPU_", "INTEL", "IGC", "NEO", "ZE_", "ZES_", "ONEAPI", "TBB", "DPCPP"),
+)
+# Where devices come and go: their files, NVIDIA's partitions of one, and the buses.
+_DEVICE_FOLDERS = (
+    *("/dev", "/dev/dri", "/dev/nvidia-caps", "/dev/accel"),
+    *("/proc/driver/nvidia/gpus", "/sys/bus/pci/devices"),
+)
+# Another boot may find other hardware; another machine, by a cache that both see, has another boot.
+_FACTS = ("/proc/sys/kernel/random/boot_id", "/proc/driver/nvidia/version", "/sys/module/amdgpu/version")
+_LINKER = "/etc/ld.so.cache"  # written whenever the system's libraries change
+
+
+def installation(runtimes: Runtimes) -> str:
+    """Return a text of the runtimes, their libraries, the devices that the system knows of, the user and environment.
+
+    Files count by name, size and time of change. So does mandelcl's own code, which chooses among the devices.
+    """
+    lines = [f"mandelcl {__version__}", *_code(), f"loader {runtimes.loader}", _file(_LINKER), str(os.uname())]
+    for vendor in runtimes.vendors:
+        lines += [f"{vendor.origin} {vendor.icd} {vendor.library}", _file(vendor.icd), *map(_file, _files(vendor))]
+    lines += [f"{path}: {_read(path)}" for path in _FACTS]
+    lines += [f"{folder}: {' '.join(sorted(_names(folder)))}" for folder in _DEVICE_FOLDERS]
+    lines += [*map(_file, library_folders()), f"user {os.geteuid()} {sorted(os.getgroups())}"]
+    lines += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES)]
+    return "\n".join(lines)
+
+
+def _code() -> Iterator[str]:
+    package = Path(__file__).parents[1]
+    folders = [package / name for name in ("engine", "formulas", "methods", "numbers", "opencl", "cl")]
+    for folder in (*folders, package.parent / "cl"):  # kernels lie in the package, or beside it in a checkout
+        for name in sorted(_names(folder)):
+            if name.endswith((".py", ".cl")):
+                yield _file(folder / name)
+
+
+def _files(vendor: Vendor) -> Iterable[str]:
+    """Return where a runtime's library may lie, and the folder beside it: its own libraries are often there."""
+    if "/" in vendor.library:
+        return (vendor.library, os.path.dirname(vendor.library))  # noqa: PTH120 - a name that only the linker resolves
+    return (os.path.join(folder, vendor.library) for folder in library_folders())  # noqa: PTH118
+
+
+def _file(path: str | Path) -> str:
+    with suppress(OSError):
+        facts = os.stat(path)  # noqa: PTH116 - Path.stat takes as long again, and there are a hundred
+        return f"{path} {facts.st_size} {facts.st_mtime_ns} {facts.st_ino}"
+    return f"{path} -"
+
+
+def _names(folder: str | Path) -> list[str]:
+    with suppress(OSError):
+        return os.listdir(folder)  # noqa: PTH208
+    return []
+
+
+def _read(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip()
+    return ""
