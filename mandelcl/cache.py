@@ -15,6 +15,8 @@ import re
 import stat
 import tempfile
 import time
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -27,6 +29,7 @@ _LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
 # Keys are hexadecimal digests, drafts their names with something before and after: nothing else is ever removed.
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
+_notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
 
 
 def folder() -> Path | None:
@@ -46,6 +49,10 @@ def folder() -> Path | None:
 
 def read(kind: str, key: str) -> bytes | None:
     """Return what was stored under a key; None if there is nothing, or nothing that can be trusted."""
+    return _note(kind, key, _read(kind, key))
+
+
+def _read(kind: str, key: str) -> bytes | None:
     root = folder()
     if root is None:
         return None
@@ -59,6 +66,32 @@ def read(kind: str, key: str) -> bytes | None:
         return None
     with contextlib.suppress(OSError):  # a folder that may only be read
         os.utime(path)
+    return payload
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[dict[tuple[str, str], str]]:
+    """Note what this thread reads and writes while the body runs: the digest of each entry, by kind and key.
+
+    It is that of `digest`, of what the entry held last.
+    """
+    notes: dict[tuple[str, str], str] = {}
+    before = _notes.set(notes)
+    try:
+        yield notes
+    finally:
+        _notes.reset(before)
+
+
+def digest(payload: bytes | None) -> str:
+    """Return what names a payload; an empty text for None."""
+    return "" if payload is None else hashlib.sha256(payload).hexdigest()
+
+
+def _note(kind: str, key: str, payload: bytes | None) -> bytes | None:
+    notes = _notes.get()
+    if notes is not None:
+        notes[kind, key] = digest(payload)
     return payload
 
 
@@ -78,6 +111,7 @@ def remove(kind: str, key: str) -> None:
 
 def write(kind: str, key: str, payload: bytes) -> None:
     """Store a payload under a key; where the folder cannot be written, do nothing."""
+    _note(kind, key, payload)
     root = folder()
     if root is None:
         return

@@ -31,5 +31,7 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
 
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
-    report = interruptible(lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel))
+    report = interruptible(
+        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, once=True)
+    )
     click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}", err=True)

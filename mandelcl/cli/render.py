@@ -152,6 +152,7 @@ def command(
                 notice=lambda line: notice(f"mandelcl: {line}"),
                 see=sample.note if sample else None,
                 cancel=cancel,
+                once=True,
             )
         )
     if tracing:

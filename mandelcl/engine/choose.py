@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from mandelcl.engine import selftest
-from mandelcl.engine.settling import settle_method
+from mandelcl.engine.settling import HasDouble, settle_method
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
@@ -88,7 +88,8 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True) -> Choi
 
     Speed is the self-test's: steps z² + c a second in the job's number and rounding. GPUs are tried first, then devices
     with vectors, then the rest, so that a first run tests no more than it must. With `self_test` off the first device
-    is returned untested. Raises DeviceError if no device can do the job, with the reason for each.
+    is returned untested. Raises DeviceError if no device can do the job, with the reason for each. All of a job that
+    this depends on is in `recall`, which remembers it.
     """
     job, notes = settle_method(job, devices)
     number, warnings = settle_number(job, devices)
@@ -161,7 +162,7 @@ def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]
     return [gpus, vectors, [device for device in rest if device not in vectors]]
 
 
-def settle_number(job: Job, devices: Sequence[Device]) -> tuple[NumberFormat, tuple[str, ...]]:
+def settle_number(job: Job, devices: Sequence[HasDouble]) -> tuple[NumberFormat, tuple[str, ...]]:
     """Return the number that a job is to use, and warnings.
 
     A number that the user names is used, with a warning if it does not resolve the view. `auto` takes the first of

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
-from mandelcl.opencl.device import Device
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 
@@ -15,7 +15,15 @@ _BITS = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
 _MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
 
 
-def settle_method(job: Job, devices: Sequence[Device]) -> tuple[Job, tuple[str, ...]]:
+class HasDouble(Protocol):
+    """Of a device, all that a job's method and number are settled by."""
+
+    @property
+    def fp64(self) -> bool:
+        """Whether it has double."""
+
+
+def settle_method(job: Job, devices: Sequence[HasDouble]) -> tuple[Job, tuple[str, ...]]:
     """Return the job with its method settled for some devices, and warnings.
 
     `auto` is direct where the job says which number it wants or asks for proofs, where the formula has no
@@ -34,11 +42,11 @@ def settle_method(job: Job, devices: Sequence[Device]) -> tuple[Job, tuple[str, 
     return settled, _warnings(settled, reference)
 
 
-def _native(devices: Sequence[Device]) -> tuple[NumberFormat, ...]:
+def _native(devices: Sequence[HasDouble]) -> tuple[NumberFormat, ...]:
     return (FLOAT, DOUBLE) if any(device.fp64 for device in devices) else (FLOAT,)
 
 
-def _pays(job: Job, devices: Sequence[Device]) -> bool:
+def _pays(job: Job, devices: Sequence[HasDouble]) -> bool:
     if CERTIFIED.name in job.planes:
         return True
     free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict

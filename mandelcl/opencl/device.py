@@ -26,6 +26,7 @@ BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
 Shape = tuple[int, ...]
+_looked = False
 _quiet = threading.Lock()  # what warnings do is a choice of the whole process
 _TRUSTED_EVENT_NS = 1000  # times below a microsecond are not trusted
 
@@ -332,8 +333,27 @@ def _code(error: cl.Error) -> str:
     return " ".join(str(error).split())[:200]
 
 
+def looked() -> bool:
+    """Return whether the loader has opened its runtimes, which it does once in a process."""
+    return _looked
+
+
+def open_only(library: str, address: int, spec: str) -> Device | None:
+    """Return the device at an address, which is `spec` where the loader lists all, with no other runtime opened.
+
+    None where the loader has looked before, cannot open a library alone, or does not list that device.
+    """
+    if _looked or not RUNTIMES.takes_library:
+        return None
+    with runtimes.only(library):
+        devices = discover()
+    return next((Device(spec, found.handle) for found in devices if found.handle.int_ptr == address), None)
+
+
 def discover() -> list[Device]:
     """Return every OpenCL device that the loader lists, in its order; platforms without devices are skipped."""
+    global _looked
+    _looked = True
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error

@@ -19,6 +19,7 @@ from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
+from mandelcl.engine import recall
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
@@ -57,6 +58,7 @@ def render_to(
     cancel: Token | None = None,
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
+    once: bool = False,
 ) -> Report:
     """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
@@ -66,8 +68,9 @@ def render_to(
     read. `notice` is called with lines for the user, `progress` after each block, both from this thread; `see`, from
     another, with the counts of some rows and the number of the first, each row once and in order. Setting `cancel` ends
     the render with CancelledError. Existing files are replaced when everything is done, or not at all; if the disk
-    refuses one of several only then, FileError says which are finished but not in place. Raises FileError, and what
-    `render` raises.
+    refuses one of several only then, FileError says which are finished but not in place. `once` is for a process that
+    does no more with OpenCL: it opens the runtime of its device alone, where an earlier one has chosen the device.
+    Raises FileError, and what `render` raises.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -80,9 +83,12 @@ def render_to(
         stores = stack.enter_context(locked([Store(folder) for folder in folders]))
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
+        job = adopt(job, manifest) if manifest else job
+        if once and not isinstance(devices, Session):
+            devices, job = recall.settled(job, devices, settings is None or settings.self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         with timeline.span("begin"):
-            work = session.begin(adopt(job, manifest) if manifest else job, settings, notice)
+            work = session.begin(job, settings, notice)
         _require_memory(work)
         render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
         render.see = see or render.see

@@ -76,7 +76,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Call `mandelcl` with arguments, in this process."""
+    """Call `mandelcl` with arguments, in this process: all runtimes are opened first, or the first command might."""
+    from mandelcl.opencl.device import discover
+
+    discover()
 
     def call(*arguments: str) -> Result:
         monkeypatch.setattr(sys, "argv", ["mandelcl", *arguments])

@@ -1,0 +1,165 @@
+"""The device of a job remembered from an earlier run, so that no other runtime need be opened.
+
+Opening a runtime takes tens of milliseconds and as many megabytes, and whether its devices are the fastest is known
+only once it is open. So what a full look has chosen is kept with all that it followed from: the installation, what the
+job is to the choice (`_question`), and what the cache said of the devices that were considered. Where any of it
+differs, or the device's runtime does not offer the same devices, there is a full look again.
+"""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import Any, Self
+
+from mandelcl import cache
+from mandelcl.engine import choose, source
+from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.settling import settle_method
+from mandelcl.errors import DeviceError, MandelclError
+from mandelcl.job import Job
+from mandelcl.methods import method_of
+from mandelcl.numbers import NumberFormat
+from mandelcl.opencl import icd
+from mandelcl.opencl.device import RUNTIMES, Device, looked, open_only
+from mandelcl.opencl.installation import installation
+
+_KIND = "choices"
+_EVIDENCE = ("selftest", "tuning")
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """A device as the loader lists it, its place among those of its library, and what they say of themselves.
+
+    `fp64` says whether any device that was considered has double; `evidence` is what the cache held on them: kind, key
+    and digest of an entry.
+    """
+
+    spec: str
+    library: str
+    place: int
+    facts: str
+    fp64: bool
+    evidence: tuple[tuple[str, str, str], ...]
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
+        """Return what `to_json` wrote; raises KeyError, TypeError or ValueError for anything else."""
+        values: dict[str, Any] = json.loads(text)
+        evidence = tuple((str(kind), str(key), str(digest)) for kind, key, digest in values.pop("evidence"))
+        kept = cls(**values, evidence=evidence)
+        if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, bool]:
+            raise TypeError("a value has the wrong type")
+        return kept
+
+
+def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
+    """Return what a session for this job alone is to be made of, and the job as settled for that.
+
+    It is the device that `choose.fastest` takes of those that SPECs name: the remembered one, if nothing speaks against
+    it, and else the one that a full look finds. Where several are to share the picture, and where nothing can be
+    remembered or the loader has opened all runtimes already, it is what was given. Raises as `choose.select` and
+    `choose.fastest` do.
+    """
+    requests = [devices] if isinstance(devices, str | Device) else devices
+    specs = [request for request in requests if isinstance(request, str)]
+    if looked() or len(specs) < len(requests) or not RUNTIMES.takes_library or cache.folder() is None:
+        return devices, job
+    question = _question(job, specs, self_test)
+    key = source.digest(f"{installation(RUNTIMES)}\n{question}") if question else ""
+    remembered = _recalled(key) if key else None
+    if remembered is not None:
+        device = _opened(remembered)
+        if device is not None:
+            return [device], _as_for(job, remembered.fp64)
+        cache.remove(_KIND, key)
+        if looked():
+            raise DeviceError(f"device {remembered.spec} has gone in this very moment; try again")
+    selected = choose.select(specs)[0]
+    if len(selected) > 1:
+        return devices, job
+    considered = selected or choose.matching(())
+    with cache.noting() as notes:
+        choice = choose.fastest(job, considered, self_test)
+    fp64 = any(device.fp64 for device in considered)
+    if key:
+        _remember(key, choice.device, fp64, notes)
+    return [choice.device], _as_for(job, fp64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """Devices, of which any, or none, has double: a job's method and number are settled by nothing else."""
+
+    fp64: bool
+
+
+def _as_for(job: Job, fp64: bool) -> Job:
+    """Return the job with the method and number that it takes on devices of which any, or none, has double."""
+    settled, number = _settled(job, fp64)
+    return replace(settled, number=number.name)
+
+
+def _settled(job: Job, fp64: bool) -> tuple[Job, NumberFormat]:
+    settled, _ = settle_method(job, [_Class(fp64)])
+    return settled, choose.settle_number(settled, [_Class(fp64)])[0]
+
+
+def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
+    """Return all that the choice of a device depends on, of a job and how it is asked for; nothing for a bad job.
+
+    Of the view that is which method and number it takes, on devices with double or without, and whether it reaches
+    denormals.
+    """
+    of_view: list[object] = []
+    for fp64 in (True, False):
+        with suppress(MandelclError):
+            settled, number = _settled(job, fp64)
+            denormals = method_of(settled).meets_denormals(settled, number)
+            of_view.append([fp64, settled.method, number.name, settled.rounding, denormals])
+    return json.dumps([specs, self_test, of_view, str(job.formula)]) if of_view else ""
+
+
+def _recalled(key: str) -> _Remembered | None:
+    """Return what was kept under a key, if all that it followed from is still in the cache."""
+    payload = cache.read(_KIND, key)
+    if payload is None:
+        return None
+    try:
+        remembered = _Remembered.from_json(payload)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    same = all(cache.digest(cache.read(kind, name)) == digest for kind, name, digest in remembered.evidence)
+    return remembered if same else None
+
+
+def _opened(remembered: _Remembered) -> Device | None:
+    """Return the remembered device, its runtime alone opened; None if that does not offer what it did."""
+    if remembered.library not in [vendor.library for vendor in RUNTIMES.vendors]:
+        return None
+    offered = icd.offered(remembered.library)
+    if _facts(offered) != remembered.facts or not 0 <= remembered.place < len(offered):
+        return None
+    return open_only(remembered.library, offered[remembered.place].address, remembered.spec)
+
+
+def _remember(key: str, device: Device, fp64: bool, notes: dict[tuple[str, str], str]) -> None:
+    """Keep a choice, unless another look may test a device again, or the device's library is not found."""
+    evidence = tuple((kind, name, digest) for (kind, name), digest in notes.items() if kind in _EVIDENCE)
+    if any(kind == "selftest" and not digest for kind, _, digest in evidence):
+        return
+    for vendor in RUNTIMES.vendors:
+        offered = icd.offered(vendor.library) if vendor.library else []
+        for place, found in enumerate(offered):
+            if found.address == device.handle.int_ptr:
+                kept = _Remembered(device.spec, vendor.library, place, _facts(offered), fp64, evidence)
+                cache.write(_KIND, key, kept.to_json().encode())
+                return
+
+
+def _facts(offered: Sequence[icd.Offered]) -> str:
+    return source.digest(json.dumps([device.facts for device in offered]))

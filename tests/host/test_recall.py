@@ -1,0 +1,266 @@
+"""A device is recalled without a full look only while everything that the choice followed from is as it was."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from mandelcl import cache
+from mandelcl.engine import choose, recall
+from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.formulas import BurningShip
+from mandelcl.job import Job
+from mandelcl.opencl import icd
+from mandelcl.opencl.icd import Offered
+from mandelcl.opencl.runtimes import Runtimes
+from mandelcl.opencl.vendors import Vendor
+from mandelcl.view import View
+
+JOB = Job(View.centred("-0.75", 0, 1, 64, 36))
+DEEP = Job(View.centred("-0.75", "0.1", "1e15", 64, 36), 100, method="direct")
+QUICK, SLOW = "/lib/libquick.so", "libslow.so.1"
+
+
+def device(spec: str, address: int, fp64: bool) -> Any:
+    return SimpleNamespace(spec=spec, handle=SimpleNamespace(int_ptr=address), fp64=fp64)
+
+
+@dataclass
+class Machine:
+    """Two runtimes: one with a quick device, its second, and one with a slow device."""
+
+    root: Path
+    looks: int = 0
+    opened: list[tuple[str, int, str]] = field(default_factory=list)
+    looked: bool = False
+    installed: str = "as it was"
+    fp64: bool = True  # of the slow device
+    read: tuple[str, ...] = ("selftest", "tuning")
+    offers: dict[str, list[Offered]] = field(
+        default_factory=lambda: {
+            SLOW: [Offered(10, ("slow",))],
+            QUICK: [Offered(20, ("embedded",)), Offered(21, ("quick",))],
+        }
+    )
+
+    @property
+    def devices(self) -> list[Any]:
+        return [device("0:0", 10, self.fp64), device("1:0", 20, False), device("1:1", 21, False)]
+
+    def fastest(self, job: Job, _devices: Any, _self_test: bool) -> Any:
+        """A full look, at the end of which the quick device is chosen."""
+        self.looks += 1
+        for kind in self.read:
+            if cache.read(kind, "a" * 32) is None and kind == "selftest":
+                cache.write(kind, "a" * 32, b"passed")
+        return SimpleNamespace(device=self.devices[2], job=job)
+
+    def open_only(self, library: str, address: int, spec: str) -> Any:
+        self.looked = True
+        self.opened.append((library, address, spec))
+        return device(spec, address, False)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine(tmp_path / "cache")
+    vendors = Vendor(Path("/x/a.icd"), SLOW, "system"), Vendor(Path("/x/b.icd"), QUICK, "pip")
+    monkeypatch.setenv("MANDELCL_CACHE", str(made.root))
+    monkeypatch.setattr(recall, "RUNTIMES", Runtimes("a loader", vendors=vendors, takes_library=True))
+    monkeypatch.setattr(recall, "looked", lambda: made.looked)
+    monkeypatch.setattr(recall, "open_only", made.open_only)
+    monkeypatch.setattr(recall, "installation", lambda _runtimes: made.installed)
+    monkeypatch.setattr(icd, "offered", lambda library: made.offers[library])
+    monkeypatch.setattr(choose, "select", lambda specs: (made.devices if "all" in specs else [], set()))
+    monkeypatch.setattr(choose, "matching", lambda _specs: made.devices)
+    monkeypatch.setattr(choose, "fastest", made.fastest)
+    return made
+
+
+def settled(machine: Machine, job: Job = JOB, specs: Any = (), self_test: bool = True) -> tuple[Any, Job]:
+    """What another process is given."""
+    machine.looked, machine.looks, machine.opened = False, 0, []
+    devices, job = recall.settled(job, specs, self_test)
+    return cast(Any, devices), job
+
+
+def entry(machine: Machine) -> Path:
+    (path,) = (machine.root / "choices").iterdir()
+    return path
+
+
+def test_a_second_process_opens_one_runtime(machine: Machine) -> None:
+    devices, first = settled(machine)
+    assert (machine.looks, machine.opened, devices[0].spec) == (1, [], "1:1")
+    devices, second = settled(machine)
+    assert (machine.looks, machine.opened, devices[0].spec) == (0, [(QUICK, 21, "1:1")], "1:1")
+    assert first == second == replace(JOB, method="direct", number="float")
+
+
+def test_addresses_may_change(machine: Machine) -> None:
+    settled(machine)
+    machine.offers[QUICK] = [replace(offer, address=offer.address + 500) for offer in machine.offers[QUICK]]
+    settled(machine)
+    assert machine.opened == [(QUICK, 521, "1:1")]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        replace(JOB, iterations=50, planes=("counts", "smooth")),
+        replace(JOB, view=View.centred("0.1", "0.2", "30", 640, 360)),
+        replace(JOB, algorithm="border", strict=True),
+    ],
+    ids=["cap and planes", "view", "algorithm"],
+)
+def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) -> None:
+    settled(machine)
+    _, numbered = settled(machine, job)
+    assert (machine.looks, numbered) == (0, replace(job, method="direct", number="float"))
+
+
+@pytest.mark.parametrize(
+    ("job", "specs", "self_test"),
+    [
+        (replace(JOB, number="double"), (), True),
+        (replace(JOB, rounding="separate"), (), True),
+        (replace(JOB, formula=BurningShip()), (), True),
+        (DEEP, (), True),
+        (JOB, ("gpu",), True),
+        (JOB, "gpu", True),
+        (JOB, (), False),
+    ],
+    ids=["number", "rounding", "formula", "a view for another number", "SPECs", "one SPEC", "no self-test"],
+)
+def test_another_question_takes_a_full_look(machine: Machine, job: Job, specs: Any, self_test: bool) -> None:
+    settled(machine)
+    for looks in (1, 0):
+        settled(machine, job, specs, self_test)
+        assert machine.looks == looks
+
+
+def test_the_number_is_that_of_all_devices_considered(machine: Machine) -> None:
+    # The quick device alone has no double, with which fixed point would begin with fewer words.
+    for looks in (1, 0):
+        assert settled(machine, DEEP)[1].number == "fp128"
+        assert machine.looks == looks
+    machine.fp64, machine.installed = False, "without the device that has double"
+    for looks in (1, 0):
+        assert settled(machine, DEEP)[1].number == "fixed:3"
+        assert machine.looks == looks
+
+
+def _damage(machine: Machine) -> None:
+    data = bytearray(entry(machine).read_bytes())
+    data[-3] ^= 1
+    entry(machine).write_bytes(data)
+
+
+def _put(change: Callable[[dict[str, Any]], Any]) -> Callable[[Machine], None]:
+    """Write an entry with a right checksum and other content."""
+
+    def put(machine: Machine) -> None:
+        key = entry(machine).name
+        values = json.loads(cache.read("choices", key) or b"")
+        cache.write("choices", key, json.dumps(change(values)).encode())
+
+    return put
+
+
+def _install(machine: Machine) -> None:
+    machine.installed = "something else"
+
+
+def _offer(**offers: list[Offered]) -> Callable[[Machine], None]:
+    return lambda machine: machine.offers.update({QUICK: offers["quick"]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _install,
+        lambda machine: entry(machine).unlink(),
+        _damage,
+        _put(lambda _values: []),
+        _put(lambda _values: {}),
+        _put(lambda values: values | {"more": 1}),
+        _put(lambda values: values | {"evidence": [1]}),
+        _put(lambda values: values | {"place": 7}),
+        _put(lambda values: values | {"place": -1}),
+        _put(lambda values: values | {"place": "1"}),
+        _put(lambda values: values | {"facts": "others"}),
+        _put(lambda values: values | {"library": "/tmp/libelsewhere.so"}),
+        _offer(quick=[]),
+        _offer(quick=[Offered(21, ("quick",))]),
+        _offer(quick=[Offered(20, ("embedded",)), Offered(21, ("quick, with another driver",))]),
+        lambda _machine: cache.write("selftest", "a" * 32, b"failed"),
+        lambda _machine: cache.remove("selftest", "a" * 32),
+        lambda _machine: cache.write("tuning", "a" * 32, b"tuned"),
+    ],
+)
+def test_there_is_a_full_look_where_anything_differs(machine: Machine, change: Callable[[Machine], None]) -> None:
+    settled(machine)
+    change(machine)
+    devices, job = settled(machine)
+    assert (machine.looks, machine.opened, devices[0].spec, job.number) == (1, [], "1:1", "float")
+
+
+def test_a_device_that_goes_at_the_last_moment_is_forgotten(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    settled(machine)
+    with monkeypatch.context() as patch:
+        patch.setattr(recall, "open_only", lambda *given: machine.open_only(*given) and None)
+        with pytest.raises(DeviceError, match="1:1 has gone"):
+            settled(machine)
+    settled(machine)
+    assert machine.looks == 1
+
+
+def test_nothing_is_kept_where_a_device_will_be_tested_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "write", lambda *_entry: None)
+    settled(machine)
+    monkeypatch.undo()
+    assert not (machine.root / "choices").exists()
+
+
+@pytest.mark.parametrize("setting", ["off", "choices is a file"])
+def test_without_a_cache_there_is_a_full_look_each_time(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    if setting == "off":
+        monkeypatch.setenv("MANDELCL_CACHE", "off")
+    else:
+        machine.root.mkdir()
+        (machine.root / "choices").write_text("")
+    for _ in range(2):
+        devices, job = settled(machine)
+        assert (machine.opened, job.number) == ([], "auto" if setting == "off" else "float")
+        assert devices == () if setting == "off" else devices[0].spec == "1:1"
+
+
+def test_several_devices_or_devices_themselves_are_left_as_given(machine: Machine) -> None:
+    for _ in range(2):
+        assert settled(machine, JOB, ("all",)) == (("all",), JOB)
+        assert machine.opened == []
+    given = ["0:0", object()]
+    assert settled(machine, JOB, given) == (given, JOB)
+    assert not (machine.root / "choices").exists()
+
+
+def test_a_process_that_has_looked_keeps_to_what_it_sees(machine: Machine) -> None:
+    settled(machine)
+    machine.looked, machine.looks, machine.opened = True, 0, []
+    assert recall.settled(JOB, (), True) == ((), JOB)
+    assert machine.opened == []
+
+
+def test_a_bad_job_is_refused_by_the_full_look(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(job: Job, *_arguments: object) -> None:
+        choose.settle_number(job, [Machine(Path()).devices[0]])
+
+    monkeypatch.setattr(choose, "fastest", refuse)
+    with pytest.raises(InvalidInputError, match="no number resolves"):
+        settled(machine, replace(DEEP, rounding="separate"))
