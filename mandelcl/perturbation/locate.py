@@ -1,0 +1,211 @@
+"""Finding a minibrot: the lowest period in a box, its nucleus, its size, and the picture that shows it whole."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, Self, TypeAlias
+
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import root_above
+from mandelcl.perturbation.newton import Nucleus, find_nucleus
+from mandelcl.perturbation.orbit import PERIOD, reference_orbit
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+# Called with what is done, how many iterations of it, and of how many.
+ShowProgress: TypeAlias = Callable[[str, int, int], None]
+
+_RADIUS_SQUARED = Fraction(1 << 8)  # of the search for a period: what has just escaped may yet have one beside it
+_HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its nucleus, in whatever direction
+_LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
+_LEAST_ITERATIONS, _PERIODS = 1000, 20  # the cap that a picture of a minibrot is given
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle of the plane. Raises InvalidInputError where it is empty."""
+
+    xmin: Fraction
+    xmax: Fraction
+    ymin: Fraction
+    ymax: Fraction
+
+    def __post_init__(self) -> None:
+        if self.xmin >= self.xmax or self.ymin >= self.ymax:
+            raise InvalidInputError("the box is empty; give XMIN XMAX YMIN YMAX, each minimum below its maximum")
+
+    @classmethod
+    def around(cls, view: View) -> Self:
+        """Return the box in which all of a view's pixels lie."""
+        lattice, half = view.lattice, Fraction(1, 2)
+        outer = lattice.shifted(-half, -half)
+        corners = [outer.point(column, row) for column in (0, view.width) for row in (0, view.height)]
+        re, im = zip(*corners, strict=True)
+        return cls(min(re), max(re), min(im), max(im))
+
+    @property
+    def middle(self) -> tuple[Fraction, Fraction]:
+        """Its middle."""
+        return (self.xmin + self.xmax) / 2, (self.ymin + self.ymax) / 2
+
+    @property
+    def radius(self) -> Fraction:
+        """How far its corners are from its middle; a little more where that is no ratio."""
+        return root_above(((self.xmax - self.xmin) ** 2 + (self.ymax - self.ymin) ** 2) / 4)
+
+    def quarters(self) -> list[Self]:
+        """Return its four quarters."""
+        re, im = self.middle
+        columns, rows = ((self.xmin, re), (re, self.xmax)), ((self.ymin, im), (im, self.ymax))
+        return [type(self)(*column, *row) for column in columns for row in rows]
+
+    def holds(self, re: Fraction, im: Fraction) -> bool:
+        """Return whether a point lies in it."""
+        return self.xmin <= re <= self.xmax and self.ymin <= im <= self.ymax
+
+
+@dataclass(frozen=True, slots=True)
+class Minibrot:
+    """A nucleus and what is said of it: decimals of as many digits as its minibrot needs to be seen."""
+
+    nucleus: Nucleus
+
+    @property
+    def digits(self) -> int:
+        """How many digits after the point of the place are good."""
+        return math.ceil(self.nucleus.bits * math.log10(2))
+
+    @property
+    def re(self) -> str:
+        """Real part of the nucleus."""
+        return decimal_text(self.nucleus.re, self.digits)
+
+    @property
+    def im(self) -> str:
+        """Imaginary part of the nucleus."""
+        return decimal_text(self.nucleus.im, self.digits)
+
+    @property
+    def size(self) -> str:
+        """Size, with the whole set as 1."""
+        return short_text(self.nucleus.size, 6)
+
+    @property
+    def degrees(self) -> float:
+        """By how many degrees it is turned counter-clockwise from the whole set, from −180 to 180."""
+        return round(math.degrees(self.nucleus.turn), 6) + 0.0
+
+    @property
+    def zoom(self) -> str:
+        """The zoom that shows it whole."""
+        return short_text(Fraction(4) / (_HEIGHT * self.nucleus.size), 3)
+
+    @property
+    def iterations(self) -> int:
+        """A cap that shows its outline."""
+        return max(_LEAST_ITERATIONS, _PERIODS * self.nucleus.period)
+
+    @property
+    def command(self) -> str:
+        """The command that draws it."""
+        place = f"--center {self.re} {self.im} --zoom {self.zoom} --iterations {self.iterations}"
+        return f"mandelcl render {place}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        names = ("re", "im", "size", "degrees", "zoom", "iterations", "digits", "command")
+        return {"period": self.nucleus.period} | {name: getattr(self, name) for name in names}
+
+
+def locate(
+    box: Box, most: int, period: int | None = None, *, cancel: Token = NEVER, progress: ShowProgress | None = None
+) -> Minibrot:
+    """Return a minibrot whose nucleus is in a box: of the lowest period up to `most`, or of the period asked for.
+
+    A disc about a box has a nucleus of period p, to first order, where |z_p| < radius·|dz_p/dc| in its middle; the
+    first p is taken. Where Newton's method does not lead from there to a nucleus in the box, its quarters are searched
+    likewise, and theirs, the most promising first. `progress` is called with what is done, and how many iterations of
+    how many. Raises InvalidInputError where no nucleus is found, and CancelledError.
+    """
+    search = _Search(box, most, period, cancel, progress or (lambda _what, _done, _total: None))
+    parts = [box]
+    for _ in range(_LEVELS):
+        looked_at = sorted(map(search.look, parts), key=lambda part: part.rank)
+        for part in looked_at:
+            found = search.nucleus(part)
+            if found is not None:
+                return Minibrot(found)
+        parts = [quarter for part in looked_at[:_PARTS] for quarter in part.box.quarters()]
+    raise InvalidInputError(search.failure())
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a box: the period found from its middle, if one was, and the lower its rank, the more promising."""
+
+    box: Box
+    period: int | None
+    rank: int
+
+
+class _Search:
+    """A box under search, and what was met so far."""
+
+    def __init__(self, box: Box, most: int, period: int | None, cancel: Token, progress: ShowProgress) -> None:
+        self._box, self._most, self._period = box, most, period
+        self._cancel, self._progress = cancel, progress
+        self._lowest, self._longest = period, 0
+
+    def look(self, box: Box) -> _Part:
+        """Return a part of the box with its period."""
+        if self._period is not None:
+            return _Part(box, self._period, 0)
+        show = self._show("period", self._most)
+        orbit = reference_orbit(Reference(*box.middle, box.radius), self._most, _RADIUS_SQUARED, self._cancel, show)
+        length = orbit.length
+        if orbit.ended == PERIOD:
+            self._lowest = min(length, self._lowest or length)
+            return _Part(box, length, length)
+        self._longest = max(self._longest, length)
+        return _Part(box, None, 2 * self._most + 1 - length)  # the later it escapes, the nearer is the set
+
+    def nucleus(self, part: _Part) -> Nucleus | None:
+        """Return the nucleus to which Newton's method leads from the middle of a part, if it is in the box."""
+        if part.period is None:
+            return None
+        show = self._show(f"Newton's method, period {part.period}", part.period)
+        middle, radius = part.box.middle, part.box.radius
+        found = find_nucleus(*middle, radius, part.period, cancel=self._cancel, progress=show)
+        return found if found is not None and self._box.holds(found.re, found.im) else None
+
+    def failure(self) -> str:
+        """Say why there is no nucleus."""
+        if self._lowest is not None:
+            return f"Newton's method finds no nucleus of period {self._lowest} in the box; give a smaller one"
+        if self._longest >= self._most:
+            return f"no nucleus with a period up to {self._most} is in the box; raise --iterations"
+        return f"no nucleus is in the box: the orbits tried there escape after at most {self._longest} iterations"
+
+    def _show(self, what: str, total: int) -> Callable[[int], None]:
+        return lambda done: self._progress(what, done, total)
+
+
+def decimal_text(value: Fraction, digits: int) -> str:
+    """Return a number rounded to so many digits after the point, of which Decimal writes as many as there are."""
+    scaled = round(value * 10**digits)
+    context = Context(prec=max(1, digits + 20), Emax=10**9, Emin=-(10**9))
+    return f"{context.scaleb(Decimal(scaled), -digits):f}"
+
+
+def short_text(value: Fraction, digits: int) -> str:
+    """Return so many digits of a positive number and its exponent, like 1.25e-300, rounded down."""
+    exponent = math.floor(math.log10(2) * (value.numerator.bit_length() - value.denominator.bit_length()))
+    exponent += value >= Fraction(10) ** (exponent + 1)
+    exponent -= value < Fraction(10) ** exponent
+    leading = Decimal(math.floor(value / Fraction(10) ** (exponent + 1 - digits)))
+    plain = -5 <= exponent < 6
+    shown = f"{leading.scaleb((exponent if plain else 0) + 1 - digits).normalize():f}"
+    return shown if plain else f"{shown}e{exponent}"

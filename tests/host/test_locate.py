@@ -1,0 +1,173 @@
+"""Nuclei: known ones, and at any depth an orbit that comes back to 0 after the period and not before."""
+
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.perturbation.integers import FASTEST, PLAIN
+from mandelcl.perturbation.locate import Box, Minibrot, decimal_text, locate, short_text
+from mandelcl.perturbation.newton import find_nucleus
+from mandelcl.view import View
+
+MOST = 100_000
+
+
+def box(re: str, im: str, half: str) -> Box:
+    x, y, r = (Fraction(text) for text in (re, im, half))
+    return Box(x - r, x + r, y - r, y + r)
+
+
+def orbit_and_derivative(re: Fraction, im: Fraction, n: int, bits: int) -> tuple[Fraction, Fraction]:
+    """Return |z_n|² and |dz_n/dc|², both in fixed point."""
+    c, d = round(re * (1 << bits)), round(im * (1 << bits))
+    x = y = u = v = 0
+    for _ in range(n):
+        u, v = (2 * (x * u - y * v) >> bits) + (1 << bits), 2 * (x * v + y * u) >> bits
+        x, y = ((x * x - y * y) >> bits) + c, (2 * x * y >> bits) + d
+    unit = 1 << 2 * bits
+    return Fraction(x * x + y * y, unit), Fraction(u * u + v * v, unit)
+
+
+def assert_nucleus(found: Minibrot) -> None:
+    """The decimals are a zero of z_p, to half a unit of their last digit, and of no lower z_n."""
+    re, im, period = Fraction(found.re), Fraction(found.im), found.nucleus.period
+    bits = 2 * found.nucleus.bits + 200
+    square, derivative = orbit_and_derivative(re, im, period, bits)
+    assert square < derivative * Fraction(1, 10**found.digits) ** 2
+    for n in range(1, period):
+        if period % n == 0:
+            square, derivative = orbit_and_derivative(re, im, n, bits)
+            assert square > derivative * found.nucleus.size**2 / 1000
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "half", "period", "x", "y", "size", "degrees"),
+    [
+        ("0.1", "0.1", "0.3", 1, 0, 0, 1, 0),
+        ("-1.1", "0.1", "0.2", 2, -1, 0, 0.5, 0),
+        ("-1.75", "0", "0.02", 3, -1.7548776662466927, 0, 0.01903551591, 0),
+        ("-0.1", "0.7", "0.2", 3, -0.1225611668766536, 0.7448617666197442, 0.188913837, -92.887868532),
+        # The largest island of the northern branches, and its mirror image.
+        ("-0.157", "1.033", "0.01", 4, -0.1565201668337551, 1.0322471089228318, 0.00848285, -35.3628889),
+        ("-0.157", "-1.033", "0.01", 4, -0.1565201668337551, -1.0322471089228318, 0.00848285, 35.3628889),
+    ],
+)
+def test_known_nuclei(
+    re: str, im: str, half: str, period: int, x: float, y: float, size: float, degrees: float
+) -> None:
+    found = locate(box(re, im, half), MOST)
+    assert found.nucleus.period == period
+    assert (float(found.re), float(found.im)) == pytest.approx((x, y), abs=1e-11)
+    assert float(found.nucleus.size) == pytest.approx(size, rel=1e-5)
+    assert found.degrees == pytest.approx(degrees, abs=1e-4)
+    assert_nucleus(found)
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "half"),
+    [
+        ("0", "1", "1e-3"),
+        ("0", "1", "1e-30"),
+        ("0", "1", "1e-100"),
+        ("-2", "0", "1e-100"),
+        ("-1.768667862837488812627419470", "0.001645580546820209430325900", "1e-20"),
+    ],
+)
+def test_at_any_depth_the_orbit_comes_back_to_0(re: str, im: str, half: str) -> None:
+    where = box(re, im, half)
+    found = locate(where, MOST)
+    assert where.holds(Fraction(found.re), Fraction(found.im))
+    assert found.nucleus.size < where.radius
+    assert_nucleus(found)
+
+
+def test_islands_beside_the_tip_shrink_by_sixteen() -> None:
+    # The island of period p nearest to −2 lies 3/2·π²·4^−p from it; its size goes as the square of that.
+    tips = [locate(box("-2", "0", f"1e-{k}"), MOST).nucleus for k in (40, 80)]
+    for nucleus in tips:
+        assert float((nucleus.re + 2) * Fraction(4) ** nucleus.period) == pytest.approx(1.5 * math.pi**2, rel=1e-3)
+    ratio = math.log(float(tips[0].size / tips[1].size)) / (tips[1].period - tips[0].period)
+    assert ratio == pytest.approx(math.log(16), rel=1e-6)
+
+
+@pytest.mark.parametrize("integers", [PLAIN, FASTEST])
+def test_every_kind_of_integer_finds_the_same(integers: object) -> None:
+    assert integers in (PLAIN, FASTEST)
+    both = [
+        find_nucleus(Fraction(0), Fraction(1), Fraction(1, 10**50), 135, integers=kind) for kind in (PLAIN, FASTEST)
+    ]
+    assert both[0] == both[1]
+
+
+def test_a_divisor_of_the_period_is_noticed() -> None:
+    assert locate(box("-1.7", "0", "0.1"), MOST, 6).nucleus.period == 3
+    assert locate(box("-1.76", "0", "0.02"), MOST, 9).nucleus.period == 3
+
+
+def test_where_the_middle_is_no_help_the_quarters_are() -> None:
+    # From this spiral's middle Newton's method leads out of the picture.
+    view = View.centred("-0.74505665699232857364077", "-0.13521978823797060355111", "7e10", 1920, 1080)
+    found = locate(Box.around(view), MOST)
+    assert found.nucleus.period == 2071
+    assert Box.around(view).holds(found.nucleus.re, found.nucleus.im)
+    # And here the middle escapes at once.
+    found = locate(box("-1", "0.5", "0.6"), MOST)
+    assert abs(found.nucleus.re + 1) <= Fraction("0.6")
+
+
+def test_there_is_nothing_to_find() -> None:
+    with pytest.raises(InvalidInputError, match="the orbits tried there escape after at most 4 iterations"):
+        locate(box("1.5", "1.5", "0.5"), MOST)
+    with pytest.raises(InvalidInputError, match="no nucleus with a period up to 50 is in the box; raise --iterations"):
+        locate(box("0.25", "0", "1e-10"), 50)
+    with pytest.raises(InvalidInputError, match="finds no nucleus of period 7 in the box"):
+        locate(box("0.25", "0", "1e-10"), MOST, 7)
+    with pytest.raises(InvalidInputError, match="the box is empty"):
+        box("0", "0", "0")
+
+
+def test_the_picture_shows_it_whole() -> None:
+    found = locate(box("-1.75", "0", "0.02"), MOST)
+    height = 4 / Fraction(found.zoom)
+    assert 4.5 * found.nucleus.size <= height <= 4.6 * found.nucleus.size
+    assert found.command == f"mandelcl render --center {found.re} {found.im} --zoom {found.zoom} --iterations 1000"
+    assert json.loads(json.dumps(found.as_dict()))["digits"] == found.digits == 14
+
+
+def test_the_box_of_a_view_holds_its_pixels() -> None:
+    view = View.centred("0.3", "0.4", 10, 300, 200, rotation=30)
+    around = Box.around(view)
+    assert all(around.holds(*view.point(column, row)) for column in (0, 299) for row in (0, 199))
+    assert around.middle == pytest.approx((0.3, 0.4), abs=1e-15)
+
+
+def test_it_can_be_cancelled_and_tells_how_far_it_is() -> None:
+    class Later:
+        calls = 0
+
+        def is_set(self) -> bool:
+            self.calls += 1
+            return self.calls > 3
+
+    with pytest.raises(CancelledError):
+        locate(box("0", "1", "1e-100"), MOST, cancel=Later())
+    said: list[tuple[str, int, int]] = []
+    locate(box("0", "1", "1e-100"), MOST, progress=lambda *phase: said.append(phase))
+    assert said[0][0] == "period"
+    assert said[-1][0] == "Newton's method, period 268"
+    assert said[-1][1] < said[-1][2] == 268
+
+
+def test_numbers_as_texts() -> None:
+    assert decimal_text(Fraction(-2, 3), 5) == "-0.66667"
+    assert decimal_text(Fraction(1, 3), 6000) == "0." + 6000 * "3"
+    assert short_text(Fraction(1, 3), 3) == "0.333"
+    assert short_text(Fraction(4700), 3) == "4700"
+    assert short_text(Fraction(1), 6) == "1"
+    assert short_text(Fraction(2, 3) * 10**6000, 3) == "6.66e5999"
+    assert short_text(Fraction(1, 10**1200), 3) == "1e-1200"
+    assert Decimal(short_text(Fraction(999_999_999), 3)) == Decimal("9.99e8")
