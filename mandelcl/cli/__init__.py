@@ -15,7 +15,7 @@ from mandelcl import __version__
 from mandelcl.cli import standard_output
 from mandelcl.errors import CancelledError, MandelclError
 
-_COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
+_COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
 
 
 def _summary(name: str) -> str:

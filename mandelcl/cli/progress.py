@@ -52,20 +52,27 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
 
 @contextmanager
 def steps_bar(what: str, steps: int, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show how many of so many steps are done, on a terminal, while the body runs; nothing of it is left behind.
+    """Show how many of so many steps are done, as `phases_bar` does; yields what takes the number."""
+    with phases_bar(quiet) as show:
+        yield lambda done: show(what, done, steps)
 
-    Yields what takes the number, from any thread.
+
+@contextmanager
+def phases_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is done, and how many of how many steps of it, on a terminal, while the body runs.
+
+    Yields what takes these three, from any thread. Nothing of it is left behind.
     """
     if quiet or not on_terminal():
-        yield lambda _done: None
+        yield lambda _what, _done, _total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True, markup=False), transient=True) as bar:
-        task = bar.add_task(what, total=steps)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
 def _silent(_line: str) -> None:

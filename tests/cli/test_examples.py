@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "tune", "source")
+COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
 PAGES = sorted({"README.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))})
 
 

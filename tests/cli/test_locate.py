@@ -1,0 +1,102 @@
+"""`mandelcl locate`: a table, JSON, a command that draws it, and one line where there is nothing."""
+
+import json
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, refused, start
+
+
+def test_a_table_and_the_command_that_draws_it(run: Run, folder: Path, request: pytest.FixtureRequest) -> None:
+    result = run("locate", "--in", "-1.8", "-1.7", "-0.05", "0.05")
+    assert result.code == 0
+    table, command = result.out.split("\n\n")
+    assert [line.split() for line in table.splitlines()] == [
+        ["period", "3"],
+        ["re", "-1.75487766624669"],
+        ["im", "0.00000000000000"],
+        ["size", "0.0190355"],
+        ["degrees", "0.0"],
+        ["zoom", "46.6"],
+        ["iterations", "1000"],
+    ]
+    program, *arguments = shlex.split(command)
+    assert program == "mandelcl"
+    request.getfixturevalue("usable")
+    drawn = run(*arguments, "--size", "64x36", "-o", "island.npz", "--json")
+    assert drawn.code == 0
+    import numpy as np
+
+    with np.load(folder / "island.npz") as archive:
+        inside = archive["counts"] == 1000
+    assert inside[18, 30:34].all()  # the nucleus is in the middle,
+    assert not inside[[0, -1]].any()  # and the island ends before the edges
+    assert 0.02 < inside.mean() < 0.2
+
+
+def test_json_and_pictures(run: Run) -> None:
+    at = json.loads(run("locate", "--at", "thorn-star", "--json").out)
+    assert at["period"] == 26
+    around = run("locate", "--center", "-1.15412664822215", "0.30877492767139", "--zoom", "230000", "--json")
+    assert json.loads(around.out) == at
+    assert set(at) == {"period", "re", "im", "size", "degrees", "zoom", "iterations", "digits", "command"}
+
+
+def test_deep_numbers_keep_all_their_digits(run: Run) -> None:
+    found = json.loads(run("locate", "--center", "0", "1", "--zoom", "1e100", "--json").out)
+    assert found["digits"] > 200
+    assert len(found["re"].partition(".")[2]) == found["digits"]
+    assert float(found["zoom"]) > 1e190
+    again = json.loads(
+        run(
+            "locate",
+            "--center",
+            found["re"],
+            found["im"],
+            "--zoom",
+            found["zoom"],
+            "--period",
+            str(found["period"]),
+            "--json",
+        ).out
+    )
+    assert again["period"] == found["period"]
+    assert again["re"].startswith(found["re"][:-1])
+
+
+@pytest.mark.usefixtures("usable")
+def test_like_a_picture(run: Run) -> None:
+    assert run("render", "--at", "thorn-star", "--size", "32x18", "-o", "a.png", "--quiet").code == 0
+    assert json.loads(run("locate", "--like", "a.png", "--json").out)["period"] == 26
+
+
+def test_bad_input_is_one_line(run: Run, folder: Path) -> None:
+    assert "say where to look" in refused(run, folder, "locate", code=2)
+    assert "each say where to look" in refused(run, folder, "locate", "--at", "frost", "--like", "a.png", code=2)
+    assert "go together" in refused(run, folder, "locate", "--center", "0", "1", code=2)
+    assert "leave --size out" in refused(run, folder, "locate", "--in", *"0101", "--size", "8x8", code=2)
+    assert "the box is empty" in refused(run, folder, "locate", "--in", *"1001")
+    assert "box edge 'x' is not a number" in refused(run, folder, "locate", "--in", *"x001")
+    assert "no nucleus is in the box" in refused(run, folder, "locate", "--in", "1.1", "2", "1", "2")
+    cusp = ("locate", "--center", "0.25", "0", "--zoom", "1e10")
+    assert "raise --iterations" in refused(run, folder, *cusp, "--iterations", "20")
+
+
+def test_an_interrupt_ends_it_at_once() -> None:
+    process = start("locate", "--center", "0.25", "0", "--zoom", "1e3000", "--iterations", "1000000000")
+    time.sleep(2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    try:
+        out, err = process.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert time.monotonic() - started < 5
+    assert (process.returncode, out, err) == (1, "", "mandelcl: stopped\n")
