@@ -45,7 +45,7 @@ class Integers:
 
 
 def fraction_bits(radius: Fraction) -> int:
-    """Return the bits after the point with which the reference for points within a positive radius is iterated.
+    """Return the bits after the point to which c is known where the reference for points within a radius is iterated.
 
     They are −⌊log2 radius⌋ + 13 + 64 + 9: a picture of 8192 pixels across has 64 bits below its pixels, and each
     rounding of a long orbit takes less than one of up to 2^32 parts of the 9 bits more.

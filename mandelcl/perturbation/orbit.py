@@ -1,4 +1,9 @@
-"""The reference orbit: z² + c from 0 in whole numbers, to as many bits as the radius asks for, and where it ends."""
+"""The reference orbit: z² + c from 0 in whole numbers, to as many bits as the radius asks for, and where it ends.
+
+An error that is made where the derivative by c is D does what a change of c by 1/D of it would do. So the values have
+fewer bits after the point where D is large, by its exponent, and no rounding counts for more than that of c itself. A
+stretch in which D turns out to fall back too far is computed again, with more bits.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,8 +27,9 @@ from mandelcl.reference import Reference
 
 PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
 
-_FIRST_STEPS, _MOST_STEPS = 128, 1024  # at a time: what is computed beyond the end is wasted
+_FIRST_STEPS, _MOST_STEPS = 64, 1024  # at a time: what is computed beyond the end is wasted
 _MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
+_SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
 _LARGEST_SQUARE = Fraction(2) ** MOST_EXPONENT  # no smaller than R² of any use
 
 
@@ -82,7 +88,7 @@ class _Computation:
     """An orbit under way."""
 
     def __init__(self, reference: Reference, iterations: int, radius_squared: Fraction, integers: Integers) -> None:
-        self._bits = fraction_bits(reference.radius)
+        self._most_bits = self._bits = fraction_bits(reference.radius)
         c_re, c_im = (integers.whole(round(part * (1 << self._bits))) for part in (reference.re, reference.im))
         self._c = c_re, c_im
         self._z = integers.whole(0), integers.whole(0)
@@ -97,33 +103,51 @@ class _Computation:
 
     def go_on(self) -> None:
         """Compute some more of it, and see whether it has ended."""
+        spared = self._spared()
+        self._take_bits(self._most_bits - spared)
+        c_re, c_im = (part >> spared for part in self._c)
         steps = min(self._steps, self._iterations - self.length)
-        z_re, z_im = (parts[:steps] for parts in self._advance(*self._z, *self._c, self._bits, steps))
-        self._steps = min(2 * self._steps, self._most_steps)
-        self._z = z_re[-1], z_im[-1]
+        z_re, z_im = (parts[:steps] for parts in self._advance(*self._z, c_re, c_im, self._bits, steps))
         re, im = self._rounded(z_re, z_im)
-        for index in np.flatnonzero((re == 0) & (im == 0)).tolist():
-            if z_re[index] or z_im[index]:
-                self._tiny[self.length + 1 + index] = normalised(z_re[index], z_im[index], self._bits)
+        tiny = self._too_small(re, im, z_re, z_im)
         outside = np.flatnonzero(re * re + im * im > self._limit)
         inside = int(outside[0]) if len(outside) else len(re)
-        period = self._search.find(re[:inside], im[:inside], self._tiny)
         first = self.length + 1
-        self._keep(re, im)
-        if period is not None:
-            self.length, self.ended = period, PERIOD
-        elif len(outside):
-            self.length, self.ended = first + inside, ESCAPED
-        elif self.length == self._iterations:
-            self.ended = CAP
+        found = self._search.find(re[:inside], im[:inside], tiny, spared)
+        count = self._search.index - first  # the values before it are sure to have enough bits
+        cut = not found and count < inside
+        self._steps = min(_FIRST_STEPS if cut else 2 * self._steps, self._most_steps)
+        escaped = not found and count == inside < len(re)
+        count += found or escaped
+        self._z = z_re[count - 1], z_im[count - 1]
+        self._keep(re[:count], im[:count])
+        self._tiny |= {index: value for index, value in tiny.items() if index < first + count}
+        if found or escaped or self.length == self._iterations:
+            self.ended = PERIOD if found else ESCAPED if escaped else CAP
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""
         for parts in (self._re, self._im):
             parts.resize(self.length + 1, refcheck=False)
             parts.flags.writeable = False
-        tiny = {index: value for index, value in self._tiny.items() if index <= self.length}
-        return Orbit(self._re, self._im, tiny, self.ended)
+        return Orbit(self._re, self._im, self._tiny, self.ended)
+
+    def _spared(self) -> int:
+        """Return how many bits fewer than the first ones the next values may have."""
+        spare = _SPARE_BITS + self._most_bits // _SPARE_SHARE
+        return max(0, min(self._search.growth - spare, self._most_bits - fraction_bits(Fraction(1))))
+
+    def _take_bits(self, bits: int) -> None:
+        """Go on with so many bits after the point."""
+        more = bits - self._bits
+        z_re, z_im = self._z
+        self._z = (z_re << more, z_im << more) if more > 0 else (z_re >> -more, z_im >> -more)
+        self._bits = bits
+
+    def _too_small(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> dict[int, Scaled]:
+        """Return those of the next values that are 0 as doubles and not as they are, by index."""
+        places = [place for place in np.flatnonzero((re == 0) & (im == 0)).tolist() if z_re[place] or z_im[place]]
+        return {self.length + 1 + place: normalised(z_re[place], z_im[place], self._bits) for place in places}
 
     def _is_common(self, re: int, im: int) -> bool:
         """Return whether both parts are below 4."""

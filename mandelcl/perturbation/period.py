@@ -33,28 +33,43 @@ class PeriodSearch:
         self._x, self._y, self._exponent = 1.0, 0.0, 0  # of the derivative
         self._index = 1  # of which that is the derivative
 
-    def find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled]) -> int | None:
-        """Return the period's index if it is among the next values of Z, which begin where the last call's ended.
+    @property
+    def index(self) -> int:
+        """The index of the period that was found, or of the value that is looked at next."""
+        return self._index
 
-        `tiny` has the values whose parts are too small for doubles, by index. Without a period, None is returned.
+    @property
+    def growth(self) -> int:
+        """The exponent of the derivative there: it lies between 2^(growth − 1) and 2^(growth + 1), or growth is 0."""
+        self._normalise()
+        return self._exponent
+
+    def find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled], least_growth: int = 0) -> bool:
+        """Look for the period among the next values of Z, from `index` on; return whether it is there.
+
+        `tiny` has the values whose parts are too small for doubles, by index. The search stops before a value, not the
+        first, for which the growth is seen to be less than `least_growth`: each 32nd is looked at, and all beside
+        values far from 1.
         """
         first, count = self._index, len(re)
         squares = re * re + im * im
         apart = np.flatnonzero((squares < _SMALL) | (squares > _LARGE))
         ends = sorted({*apart.tolist(), *(apart + 1).tolist(), *range(-first % _STEPS, count, _STEPS), count})
-        doubled = (2 * re).tolist(), (2 * im).tolist(), squares.tolist()
+        values = (2 * re).tolist(), (2 * im).tolist(), squares.tolist()
         start = 0
         for end in ends:
             if end == start:
                 continue
-            if _SMALL <= squares[start] <= _LARGE:
-                found = self._run(*(values[start:end] for values in doubled))
+            if start and self.growth < least_growth:
+                return False
+            if _SMALL <= values[2][start] <= _LARGE:
+                found = self._run(*(parts[start:end] for parts in values))
             else:
                 found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
             if found:
-                return self._index
+                return True
             start = end
-        return None
+        return False
 
     def _run(self, twice_re: list[float], twice_im: list[float], squares: list[float]) -> bool:
         """Take a few steps of common size; return whether the period was met, at the index then reached."""
