@@ -41,15 +41,14 @@ class Reference:
 
     @classmethod
     def of(cls, view: View, step_bits: int = 0, tail_bits: int = 0) -> Self:
-        """Return the reference in the middle of a view, whose radius reaches its corners."""
-        right, bottom = view.width - 1, view.height - 1
-        lattice = view.lattice
-        corners = [lattice.point(column, row) for column in (0, right) for row in (0, bottom)]
+        """Return the reference in the middle of a view, whose radius reaches a pixel beyond its corners.
+
+        So it serves finer levels and shifted samples of the view, too.
+        """
+        corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]
         re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
         farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
-        # A single pixel has no extent; half the distance to the next one stands for it.
-        radius = rounded_up(root_above(max(farthest, (view.pitch / 2) ** 2)), _RADIUS_BITS)
-        return cls(re, im, radius, step_bits, tail_bits)
+        return cls(re, im, rounded_up(root_above(farthest), _RADIUS_BITS), step_bits, tail_bits)
 
     def settled(self, step_bits: int, tail_bits: int) -> Self:
         """Return the reference with these bits where it leaves them open."""

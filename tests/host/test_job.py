@@ -143,11 +143,15 @@ def test_junk_in_a_reference(changes: dict[str, Any]) -> None:
 
 @unhurried
 @given(st.one_of(upright, turned))
-def test_the_reference_of_a_view_reaches_it(view: View) -> None:
+def test_the_reference_of_a_view_reaches_it(whole: View) -> None:
+    lattice = replace(whole.lattice, column=whole.lattice.column % 1000, row=whole.lattice.row % 1000)
+    view = View(lattice, min(whole.width, 1 << 20), min(whole.height, 1 << 20))
     reference = Reference.of(view, 14, 14)
-    assert reference.reaches(view)
-    if view.pixels > 1:
-        assert not replace(reference, radius=reference.radius * Fraction(999, 1000)).reaches(view)
+    for within in (view, view.finer(3), view.shifted(Fraction(1, 2), Fraction(-1, 2))):
+        assert reference.reaches(within)
+    around = view.part(-1, -1, view.width + 2, view.height + 2)
+    assert reference.reaches(around)
+    assert not replace(reference, radius=reference.radius * Fraction(999, 1000)).reaches(around)
 
 
 @pytest.mark.parametrize(
