@@ -1,0 +1,96 @@
+"""Which method a job gets is decided by its view, its cap and whether devices have double, and by nothing else."""
+
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mandelcl.engine.settling import settle_method
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import BurningShip
+from mandelcl.job import Job
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+WITH: Any = [SimpleNamespace(fp64=False), SimpleNamespace(fp64=True)]
+WITHOUT: Any = [SimpleNamespace(fp64=False)]
+
+
+def at(zoom: str, **changes: Any) -> Job:
+    return Job(View.centred("-0.75", "0.1", zoom, 64, 48), 1000, **changes)
+
+
+@pytest.mark.parametrize(
+    ("zoom", "devices", "method", "number"),
+    [
+        ("1", WITH, "direct", "auto"),
+        ("1e10", WITH, "direct", "auto"),
+        ("1e14", WITH, "perturbation", "double"),
+        ("1e1000", WITH, "perturbation", "double"),
+        ("1", WITHOUT, "direct", "auto"),
+        ("1e10", WITHOUT, "perturbation", "float"),
+        ("1e14", WITHOUT, "perturbation", "float"),
+    ],
+)
+def test_the_view_and_the_devices_decide(zoom: str, devices: Any, method: str, number: str) -> None:
+    job, warnings = settle_method(at(zoom), devices)
+    assert (job.method, job.number, warnings) == (method, number, ())
+    assert (job.reference is None) == (method == "direct")
+    assert settle_method(job, WITH)[0] == job, "what is settled stays"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"number": "double"},
+        {"number": "fp128"},
+        {"rounding": "separate"},
+        {"strict": True},
+        {"method": "direct"},
+        {"formula": BurningShip()},
+    ],
+    ids=str,
+)
+def test_a_job_that_says_how_is_computed_directly(changes: dict[str, Any]) -> None:
+    assert settle_method(at("1e30", **changes), WITH)[0].method == "direct"
+
+
+def test_perturbation_that_is_asked_for() -> None:
+    job, _ = settle_method(at("10", method="perturbation"), WITH)
+    assert (job.number, job.rounding) == ("double", "fused")
+    assert job.reference == Reference.of(job.view).settled(14, 14)
+    job, _ = settle_method(at("10", method="perturbation", number="float"), WITH)
+    assert job.number == "float"
+    assert job.reference == Reference.of(job.view).settled(10, 4)
+
+
+def test_counts_are_certified_by_perturbation_at_any_depth() -> None:
+    assert settle_method(at("2", planes=("certified",)), WITH)[0].method == "perturbation"
+
+
+def test_a_reference_of_its_own_is_kept() -> None:
+    job = at("1e30")
+    wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 16)
+    settled, warnings = settle_method(replace(job, reference=wide), WITH)
+    assert settled.reference == wide.settled(14, 14)
+    assert not warnings
+    wider = replace(wide, radius=wide.radius * 2)
+    settled, warnings = settle_method(replace(job, reference=wider), WITH)
+    assert settled.reference == wider.settled(14, 14)
+    assert len(warnings) == 1
+    assert "more than 16 times" in warnings[0]
+
+
+def test_a_reference_that_does_not_reach_the_view_is_refused() -> None:
+    job = at("1e30")
+    narrow = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * Fraction(9, 10))
+    with pytest.raises(InvalidInputError, match="does not reach all of the view"):
+        settle_method(replace(job, reference=narrow), WITH)
+
+
+def test_parts_and_levels_keep_the_picture_s_reference() -> None:
+    job, _ = settle_method(at("1e30"), WITH)
+    for view in (job.view.part(10, 10, 20, 20), job.view.finer(2), job.view.coarser(3)):
+        assert settle_method(job.at(view), WITH)[0].reference == job.reference
