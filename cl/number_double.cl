@@ -6,11 +6,20 @@
 #define NUMBER_STEP_ERROR 0x1p-49f
 
 typedef double_lanes number_real;
+typedef double number_scalar;
 
 #define number_from_int(value) LANED(convert_double)(value)
 #define number_far_real_from(value) LANED(convert_double)(value)
 #define number_to_float(value) LANED(convert_float)(value)
 #define number_select_mask(mask) LANED(convert_long)(mask)
+
+/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the first eight
+ * bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part counts as 0. */
+#define NUMBER_BIAS 1023
+#define NUMBER_SMALL 0x1p-300
+#define NUMBER_CUT 0x1p-500
+#define number_upper(value) LANED(convert_int)(LANED(as_long)(value) >> (long)44)
+#define number_from_upper(upper) LANED(as_double)(LANED(convert_long)(upper) << (long)44)
 
 static number_real number_load(global const uint *words) {
   return (number_real)(as_double(((ulong)words[1] << 32) | words[0]));

@@ -6,11 +6,20 @@
 #define NUMBER_STEP_ERROR 0x1p-20f
 
 typedef float_lanes number_real;
+typedef float number_scalar;
 
 #define number_from_int(value) LANED(convert_float)(value)
 #define number_far_real_from(value) (value)
 #define number_to_float(value) (value)
 #define number_select_mask(mask) (mask)
+
+/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the first eight
+ * bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part counts as 0. */
+#define NUMBER_BIAS 127
+#define NUMBER_SMALL 0x1p-30f
+#define NUMBER_CUT 0x1p-60f
+#define number_upper(value) (LANED(as_int)(value) >> 15)
+#define number_from_upper(upper) LANED(as_float)((upper) << 15)
 
 static number_real number_load(global const uint *words) {
   return (number_real)(as_float(words[0]));

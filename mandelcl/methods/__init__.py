@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
-from mandelcl.methods import direct
+from mandelcl.methods import direct, perturbation
 from mandelcl.numbers import NumberFormat
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -50,7 +50,21 @@ class Method:
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {"direct": Method("method_direct.cl", "advance_strides.cl", direct.count, lambda number: number.reals_words)}
+    {
+        "direct": Method("method_direct.cl", "advance_strides.cl", direct.count, lambda number: number.reals_words),
+        "perturbation": Method(
+            perturbation.KERNEL,
+            perturbation.LOOP,
+            perturbation.count,
+            perturbation.state_words,
+            perturbation.lattice,
+            perturbation.words,
+            meets_denormals=lambda _job, _number: False,
+            start_words=perturbation.start_words,
+            by_turns=True,
+            cost=perturbation.cost,
+        ),
+    }
 )
 
 

@@ -1,0 +1,308 @@
+/* The loop by turns, for the method `perturbation`: each orbit goes its own way through the reference. A turn is one step of
+ * its difference, over one iteration or many, or up to METHOD_RUN iterations of the orbit itself. No turn goes beyond the cap,
+ * and an orbit that reaches it is decided at once: what is alive after a launch is undecided, and each orbit knows its
+ * iteration. A launch ends between turns, after at most `strides` of them, and where it ends changes no result.
+ *
+ * With Z the reference, c the difference of the constant and z that of the orbit, a step is
+ *     t = z·(2Z + z)
+ *     z ← A·t + B·c + (D·t + E·c)·t + F·c²
+ * with a record's coefficients, or t + c. The record is that of the longest step that begins here, holds for t, and stays
+ * within the cap; what it adds beyond A·t + B·c is left out where t and c are small enough for that. Every number is a pair
+ * with an exponent (scaled), and each sum is taken at the larger exponent. */
+#if VECTORS != 1
+#error "the loop by turns has one vector a work-item"
+#endif
+
+/* The orbits of a vector on their way, with the reference where they are. `seen` are their states when they were last kept,
+ * to find that one comes back. */
+typedef struct {
+  orbit_state state, seen;
+  scaled reference;
+  int_lanes alive;
+  uint_lanes visits, look;
+} turning;
+
+/* A record: the coefficients A, B, D, E and F, the iterations that it takes, and whether c needs all of them. */
+typedef struct {
+  scaled coefficient[5];
+  uint_lanes length;
+  int_lanes quadratic;
+} turn_record;
+
+#define TURN_RECORD_WORDS (10 * NUMBER_WORDS + 6)
+#define TURN_LENGTH 0x3fffffffu /* of a record's last word; the bit above says that c needs all coefficients */
+#define TURN_SINGLE 0           /* the record of a single iteration */
+
+static global const uint *turn_record_words(global const uint *method, uint record) {
+  return method_part(method, METHOD_RECORDS, TURN_RECORD_WORDS, record);
+}
+
+static uint turn_length(global const uint *method, uint record) {
+  return turn_record_words(method, record)[TURN_RECORD_WORDS - 1] & TURN_LENGTH;
+}
+
+/* The record of the longest step that begins at a place and holds for a key; with `near` the cap, of at most `left`
+ * iterations. */
+static uint turn_find_one(global const uint *method, uint place, int key, bool near, uint left, int *threshold) {
+  uint found = TURN_SINGLE;
+  for (uint level = 0; level < method[METHOD_LEVELS]; level++) {
+    const uint shift = method[METHOD_SHIFT] + level * method[METHOD_SHIFT_STEP];
+    const uint record = method[METHOD_FIRST_RECORD + level] + (place >> shift);
+    global const uint *entry = method_part(method, METHOD_INDEX, 2, record);
+    if (entry[0] != place || key >= (int)entry[1]) break;
+    if (near && turn_length(method, record) > left) break;
+    found = record;
+    *threshold = (int)entry[1];
+  }
+  return found;
+}
+
+/* The same for the lanes of a mask, which are all at one place. */
+static uint_lanes turn_find_all(global const uint *method, uint place, int_lanes key, bool near, uint_lanes left,
+                                int_lanes mask, int_lanes *threshold) {
+  uint_lanes found = (uint_lanes)(TURN_SINGLE);
+  int_lanes holds = mask;
+  for (uint level = 0; level < method[METHOD_LEVELS]; level++) {
+    const uint shift = method[METHOD_SHIFT] + level * method[METHOD_SHIFT_STEP];
+    const uint record = method[METHOD_FIRST_RECORD + level] + (place >> shift);
+    global const uint *entry = method_part(method, METHOD_INDEX, 2, record);
+    if (entry[0] != place) break;
+    holds &= lanes_mask(key < (int_lanes)((int)entry[1]));
+    if (near) holds &= lanes_mask(left >= (uint_lanes)(turn_length(method, record)));
+    if (!lanes_any(holds)) break;
+    found = select(found, (uint_lanes)(record), holds);
+    *threshold = select(*threshold, (int_lanes)((int)entry[1]), holds);
+  }
+  return found;
+}
+
+/* The same for the lanes of a mask, wherever they are. */
+static uint_lanes turn_find(global const uint *method, uint_lanes place, int_lanes key, uint_lanes left, int_lanes mask,
+                            int_lanes *threshold) {
+  const bool near = lanes_any(mask & lanes_mask(left < (uint_lanes)(method[METHOD_LONGEST])));
+  uint one;
+  if (lanes_agree(place, mask, &one)) return turn_find_all(method, one, key, near, left, mask, threshold);
+  uint places[LANES], lefts[LANES], found[LANES];
+  int keys[LANES], masks[LANES], thresholds[LANES];
+  lanes_store(place, places);
+  lanes_store(left, lefts);
+  lanes_store(key, keys);
+  lanes_store(mask, masks);
+  for (uint l = 0; l < LANES; l++) {
+    found[l] = TURN_SINGLE;
+    thresholds[l] = 0;
+    if (masks[l]) found[l] = turn_find_one(method, places[l], keys[l], near, lefts[l], &thresholds[l]);
+  }
+  *threshold = lanes_load(thresholds);
+  return lanes_load(found);
+}
+
+/* The records of the lanes of a mask. */
+static turn_record turn_load(global const uint *method, uint_lanes number, int_lanes mask) {
+  turn_record record;
+  uint_lanes last;
+  uint one;
+  if (lanes_agree(number, mask, &one)) {
+    global const uint *words = turn_record_words(method, one);
+    for (uint k = 0; k < 5; k++) {
+      record.coefficient[k].z.re = (number_real)(method_real(words + 2 * k * NUMBER_WORDS));
+      record.coefficient[k].z.im = (number_real)(method_real(words + (2 * k + 1) * NUMBER_WORDS));
+      record.coefficient[k].e = (int_lanes)((int)words[10 * NUMBER_WORDS + k]);
+    }
+    last = (uint_lanes)(words[TURN_RECORD_WORDS - 1]);
+  } else {
+    number_scalar parts[10][LANES];
+    int exponents[5][LANES];
+    uint numbers[LANES], lasts[LANES];
+    lanes_store(number, numbers);
+    for (uint l = 0; l < LANES; l++) {
+      global const uint *words = turn_record_words(method, numbers[l]);
+      for (uint k = 0; k < 10; k++) parts[k][l] = method_real(words + k * NUMBER_WORDS);
+      for (uint k = 0; k < 5; k++) exponents[k][l] = (int)words[10 * NUMBER_WORDS + k];
+      lasts[l] = words[TURN_RECORD_WORDS - 1];
+    }
+    for (uint k = 0; k < 5; k++) {
+      record.coefficient[k].z.re = lanes_load(parts[2 * k]);
+      record.coefficient[k].z.im = lanes_load(parts[2 * k + 1]);
+      record.coefficient[k].e = lanes_load(exponents[k]);
+    }
+    last = lanes_load(lasts);
+  }
+  record.length = last & (uint_lanes)(TURN_LENGTH);
+  record.quadratic = lanes_mask(last > (uint_lanes)(TURN_LENGTH));
+  return record;
+}
+
+static scaled turn_product(scaled a, scaled b) {
+  const scaled product = {scaled_product(a.z, b.z), a.e + b.e};
+  return product;
+}
+
+/* A·t + B·c, and in the lanes of the mask (D·t + E·c)·t + F·c² beside it. */
+INLINED scaled turn_over(const turn_record *record, scaled t, const orbit_constant *c, int_lanes quadratic) {
+  const scaled linear = scaled_sum(turn_product(record->coefficient[0], t), turn_product(record->coefficient[1], c->c));
+  if (!lanes_any(quadratic)) return linear;
+  const scaled inner = scaled_sum(turn_product(record->coefficient[2], t), turn_product(record->coefficient[3], c->c));
+  const scaled slope = {scaled_cut(inner.z), inner.e};
+  const scaled by_t = turn_product(slope, t), by_c = turn_product(record->coefficient[4], c->square);
+  const int_lanes e = max(linear.e, max(by_t.e, by_c.e));
+  const number_real first = scaled_power(linear.e - e), second = scaled_power(by_t.e - e), third = scaled_power(by_c.e - e);
+  const scaled all = {{fma(by_c.z.re, third, fma(by_t.z.re, second, linear.z.re * first)),
+                       fma(by_c.z.im, third, fma(by_t.z.im, second, linear.z.im * first))}, e};
+  return scaled_keep(linear, all, quadratic);
+}
+
+/* The lanes of the mask begin anew beside Z₀, from z. */
+INLINED void turn_rebase(turning *orbits, scaled z, int_lanes mask) {
+  const scaled zero = {number_zero(), (int_lanes)(SCALED_NOTHING)};
+  orbits->state.z = scaled_keep(orbits->state.z, z, mask);
+  orbits->reference = scaled_keep(orbits->reference, zero, mask);
+  orbits->state.place = select(orbits->state.place, (uint_lanes)(0), mask);
+}
+
+/* Decide the lanes that have left the disc, and of the rest those at the cap or, of `visiting` ones, in a state that they have
+ * been in. */
+INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting, uint cap) {
+  const orbit_state *state = &orbits->state, *seen = &orbits->seen;
+  int_lanes inside = lanes_mask(state->n == (uint_lanes)(cap));
+  if (lanes_any(visiting)) {
+    inside |= visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
+              lanes_mask(state->place == seen->place) & ~(state->whole ^ seen->whole);
+    orbits->visits -= LANED(as_uint)(visiting); /* a mask is −1 */
+    const int_lanes keep = visiting & lanes_mask(orbits->visits == orbits->look);
+    orbits->seen.z = scaled_keep(seen->z, state->z, keep);
+    orbits->seen.place = select(seen->place, state->place, keep);
+    orbits->seen.whole = select(seen->whole, state->whole, keep);
+    orbits->look = select(orbits->look, orbits->look + (orbits->look + 1) / 2, keep);
+  }
+  inside &= orbits->alive & ~outside;
+  *count = select(select(*count, state->n, outside), (uint_lanes)(INSIDE), inside);
+  orbits->alive &= ~(outside | inside);
+}
+
+/* One step of the differences of the lanes of the mask; returns those that left the disc, with `far` where they are. */
+INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes mask, const advance_view *view,
+                            uint_lanes *count, number_complex *far, bool shortcuts) {
+  global const uint *method = view->method;
+  orbit_state *state = &orbits->state;
+  const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
+  const scaled t = {scaled_cut(scaled_product(z.z, scaled_cut(both.z))), z.e + both.e};
+  const int_lanes key = scaled_key(t.z, t.e);
+  int_lanes threshold = (int_lanes)(0);
+  const uint_lanes number = turn_find(method, state->place, key, (uint_lanes)(view->cap) - state->n, mask, &threshold);
+  const int_lanes over = mask & lanes_mask(number != (uint_lanes)(TURN_SINGLE));
+  uint_lanes length = (uint_lanes)(1);
+  scaled next;
+  if (lanes_any(over)) {
+    const turn_record record = turn_load(method, number, mask);
+    const int_lanes near = lanes_mask(key >= threshold - (int_lanes)((int)method[METHOD_STEP_KEYS]));
+    next = turn_over(&record, t, c, over & (near | record.quadratic));
+    length = record.length;
+  } else {
+    next = scaled_sum(t, c->c);
+  }
+  length = select((uint_lanes)(0), length, mask);
+  state->z = scaled_keep(state->z, scaled_from(next.z, next.e), mask);
+  state->place += length;
+  state->n += length;
+  orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
+
+  const int_lanes e = max(orbits->reference.e, state->z.e);
+  const number_real by_reference = scaled_power(orbits->reference.e - e), by_z = scaled_power(state->z.e - e);
+  const number_complex difference = {state->z.z.re * by_z, state->z.z.im * by_z};
+  const scaled w = {{fma(orbits->reference.z.re, by_reference, difference.re),
+                     fma(orbits->reference.z.im, by_reference, difference.im)}, e};
+  const number_real norm = scaled_norm(w.z), size = scaled_power(2 * clamp(e, (int_lanes)(-60), (int_lanes)(60)));
+  const int_lanes outside = mask & lanes_mask(!(norm * size <= view->radius_squared));
+  const int_lanes rebased = mask & (lanes_mask(norm < scaled_norm(difference)) |
+                                    lanes_mask(state->place >= (uint_lanes)(method[METHOD_LENGTH])));
+#if SMOOTH
+  *far = number_keep(*far, scaled_plain(w), outside);
+#endif
+  if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w.z, w.e), rebased);
+  const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
+  state->whole = select(state->whole, large & ~over, mask);
+  turn_decide(orbits, count, outside, shortcuts ? rebased : (int_lanes)(0), view->cap);
+  return outside;
+}
+
+/* Up to METHOD_RUN iterations of the orbits themselves, in the lanes of the mask; returns as above. */
+INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes mask, const advance_view *view,
+                           uint_lanes *count, number_complex *far, bool shortcuts) {
+  global const uint *method = view->method;
+  orbit_state *state = &orbits->state;
+  const number_real dip = (number_real)(METHOD_DIP);
+  const uint_lanes most = min((uint_lanes)(view->cap) - state->n, (uint_lanes)(METHOD_RUN));
+  const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
+  number_complex w = {from.re + by.re, from.im + by.im};
+  number_real norm = (number_real)(0);
+  uint_lanes steps = (uint_lanes)(0);
+  int_lanes running = mask;
+  while (lanes_any(running)) {
+    const number_complex next = formula_step(w, c->whole);
+    const number_real next_norm = scaled_norm(next);
+    w = number_keep(w, next, running);
+    norm = scaled_choose(norm, next_norm, running);
+    steps -= LANED(as_uint)(running); /* a mask is −1 */
+    running &= lanes_mask(next_norm <= view->radius_squared) & lanes_mask(next_norm >= dip) & lanes_mask(steps < most);
+  }
+  const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
+  state->n += steps;
+  state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
+#if SMOOTH
+  *far = number_keep(*far, w, outside);
+#endif
+  orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
+  const number_complex to = scaled_plain(orbits->reference), difference = {w.re - to.re, w.im - to.im};
+  state->z = scaled_keep(state->z, scaled_from(difference, (int_lanes)(0)), mask);
+  const int_lanes rebased = mask & (dips | lanes_mask(norm < scaled_norm(difference)));
+  if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w, (int_lanes)(0)), rebased);
+  const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
+  state->whole = select(state->whole, large & ~dips, mask);
+  turn_decide(orbits, count, outside, shortcuts ? mask : (int_lanes)(0), view->cap);
+  return outside;
+}
+
+/* There is nothing to do before the first turn: the formula's orbits begin inside. */
+static void advance_begin(advance_orbits *orbits, const advance_view *view) {
+}
+
+/* Advance the orbits by at most `strides` turns, or until every lane is decided. Orbits whose next turn is a run wait until all
+ * of the vector are at one. */
+static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+  const orbit_constant c = orbits->c[0];
+  turning turning;
+  turning.state = turning.seen = orbits->state[0];
+  turning.seen.z.z.re = (number_real)(2); /* which is never normalised */
+  turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
+  turning.alive = orbits->alive[0];
+  turning.visits = (uint_lanes)(0);
+  turning.look = (uint_lanes)(1);
+  uint_lanes count = orbits->count[0];
+  number_complex far = number_zero();
+  int_lanes outside = (int_lanes)(0);
+  uint turns = 0;
+  while (turns < strides && lanes_any(turning.alive)) {
+    int_lanes stepping = turning.alive & ~turning.state.whole;
+    ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
+      outside |= turn_step(&turning, &c, stepping, view, &count, &far, shortcuts);
+      stepping &= turning.alive & ~turning.state.whole;
+    }
+    const int_lanes running = turning.alive & turning.state.whole;
+    if (turns < strides && lanes_any(running)) {
+      outside |= turn_run(&turning, &c, running, view, &count, &far, shortcuts);
+      turns++;
+    }
+  }
+  orbits->state[0] = turning.state;
+  orbits->alive[0] = turning.alive;
+  orbits->count[0] = count;
+#if SMOOTH
+  advance_smooth(orbits, 0, number_far_from(far), outside);
+#endif
+}
+
+/* Advance orbits from their start by at most `strides` turns. */
+static void advance_from_start(advance_orbits *orbits, uint strides, bool shortcuts, const advance_view *view) {
+  advance_run(orbits, 0, strides, shortcuts, view);
+}

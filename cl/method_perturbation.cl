@@ -1,0 +1,225 @@
+/* The method `perturbation`: an orbit is computed as its difference z from the orbit of a reference, in numbers with an
+ * exponent of their own, and as it is while it lies far from the reference's. What an orbit's state is, what the method's words
+ * hold, and the arithmetic on them; advance_turns.cl advances the orbits.
+ *
+ * The map's points are differences of the constant from the reference's, times 2^scale. */
+
+/* The map's points are not the formula's: nothing is proved of a rectangle. */
+#define METHOD_PROVES 0
+
+/* The method's words: a header of METHOD_HEADER words, then what it says where to find. Offsets are in words.
+ * A place of the reference is two reals, re and im. Where both are below NUMBER_SMALL, the first word of im is an entry in
+ * the list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0.
+ * A level has an index for each 2^shift places: at which place its step begins, and the key below which it may be taken. */
+enum {
+  METHOD_LENGTH,       /* the last place of the reference: an orbit goes on from place 0 there */
+  METHOD_SCALE,
+  METHOD_STEP_KEYS,    /* t whose key is less than a step's by this needs no quadratic part */
+  METHOD_TAIL,         /* a difference with an exponent above this is left for the orbit itself */
+  METHOD_LONGEST,      /* iterations of the longest step */
+  METHOD_LEVELS,
+  METHOD_SHIFT,        /* of the first level, and by how much it grows from level to level */
+  METHOD_SHIFT_STEP,
+  METHOD_REFERENCE,
+  METHOD_SMALL,
+  METHOD_INDEX,
+  METHOD_RECORDS,
+  METHOD_FIRST_RECORD  /* of each level */
+};
+
+/* Steps of an orbit as it is in a turn, and the |z|² below which it returns to the reference. */
+#define METHOD_RUN 64
+#define METHOD_DIP 0x1p-8f
+
+/* The exponent of 0, and its key: below all others. */
+#define SCALED_NOTHING (-(1 << 28))
+#define SCALED_NO_KEY (-0x7fffffff)
+
+/* (re + i·im)·2^e: the larger part in [1/2, 1) where it is normalised. */
+typedef struct {
+  number_complex z;
+  int_lanes e;
+} scaled;
+
+/* The difference, its place in the reference, and the iteration. `whole` masks the lanes whose next turn iterates the orbit
+ * itself. */
+typedef struct {
+  scaled z;
+  uint_lanes place;
+  uint_lanes n;
+  int_lanes whole;
+} orbit_state;
+
+/* The difference of the constant from the reference's, its square, and the whole constant. */
+typedef struct {
+  scaled c, square;
+  number_complex whole;
+} orbit_constant;
+
+/* 32-bit words of a saved state. */
+#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 3)
+#define ORBIT_WHOLE 0x80000000u
+
+/* 2^e for |e| < NUMBER_BIAS, and 0 for less. */
+static number_real scaled_power(int_lanes e) {
+  return number_from_upper(max(e + NUMBER_BIAS, (int_lanes)(0)) << 8);
+}
+
+static number_real scaled_choose(number_real value, number_real other, int_lanes mask) {
+  return select(value, other, number_select_mask(mask));
+}
+
+static scaled scaled_keep(scaled value, scaled other, int_lanes mask) {
+  const scaled kept = {number_keep(value.z, other.z, mask), select(value.e, other.e, mask)};
+  return kept;
+}
+
+/* The parts, with 0 for those that are too small to count. No product of two that are left is a denormal number, so that a
+ * device that has none computes the same. */
+static number_complex scaled_cut(number_complex z) {
+  const number_real zero = (number_real)(0), least = (number_real)(NUMBER_CUT);
+  const number_complex cut = {scaled_choose(z.re, zero, lanes_mask(fabs(z.re) < least)),
+                              scaled_choose(z.im, zero, lanes_mask(fabs(z.im) < least))};
+  return cut;
+}
+
+static number_real scaled_larger(number_complex z) {
+  return max(fabs(z.re), fabs(z.im));
+}
+
+/* z·2^e, normalised. */
+static scaled scaled_from(number_complex z, int_lanes e) {
+  const number_real larger = scaled_larger(z);
+  const int_lanes by = (number_upper(larger) >> 8) - (NUMBER_BIAS - 1);
+  const number_real power = scaled_power(-by);
+  const number_complex parts = {z.re * power, z.im * power};
+  const scaled normal = {scaled_cut(parts), select(e + by, (int_lanes)(SCALED_NOTHING), lanes_mask(larger == (number_real)(0)))};
+  return normal;
+}
+
+/* exponent·256 + the eight bits after the first of the larger part: in the order of the larger parts. */
+static int_lanes scaled_key(number_complex z, int_lanes e) {
+  const number_real larger = scaled_larger(z);
+  const int_lanes key = number_upper(larger) - ((NUMBER_BIAS - 1) << 8) + (e << 8);
+  return select(key, (int_lanes)(SCALED_NO_KEY), lanes_mask(larger == (number_real)(0)));
+}
+
+static number_complex scaled_product(number_complex a, number_complex b) {
+  const number_complex product = {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
+  return product;
+}
+
+/* a + b, not normalised: both at the larger exponent. */
+static scaled scaled_sum(scaled a, scaled b) {
+  const int_lanes e = max(a.e, b.e);
+  const number_real by_a = scaled_power(a.e - e), by_b = scaled_power(b.e - e);
+  const scaled sum = {{fma(a.z.re, by_a, b.z.re * by_b), fma(a.z.im, by_a, b.z.im * by_b)}, e};
+  return sum;
+}
+
+/* The plain number; 0 where it is too small for one. */
+static number_complex scaled_plain(scaled value) {
+  const number_real power = scaled_power(min(value.e, (int_lanes)(NUMBER_BIAS)));
+  const number_complex plain = {value.z.re * power, value.z.im * power};
+  return plain;
+}
+
+static number_real scaled_norm(number_complex z) {
+  return fma(z.re, z.re, z.im * z.im);
+}
+
+/* Whether all lanes of a mask have the same value, which is then in *one. */
+static bool lanes_agree(uint_lanes value, int_lanes mask, uint *one) {
+#if LANES == 1
+  *one = value;
+  return true;
+#else
+  uint values[LANES];
+  int masks[LANES];
+  lanes_store(value, values);
+  lanes_store(mask, masks);
+  uint found = 0;
+  for (uint l = 0; l < LANES; l++) found = max(found, masks[l] ? values[l] : 0);
+  *one = found;
+  return !lanes_any(mask & lanes_mask(value != (uint_lanes)(found)));
+#endif
+}
+
+static number_scalar method_real(global const uint *words) {
+  return *(global const number_scalar *)words;
+}
+
+static global const uint *method_part(global const uint *method, uint offset, uint each, uint index) {
+  return method + method[offset] + (size_t)each * index;
+}
+
+#define METHOD_SMALL_WORDS (2 * NUMBER_WORDS + 2)
+
+/* A place of the reference: plain, with the exponent 0, or small. */
+static void method_place(global const uint *method, uint place, number_scalar *re, number_scalar *im, int *e) {
+  global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, place);
+  *re = method_real(words);
+  *im = method_real(words + NUMBER_WORDS);
+  *e = 0;
+  if (fabs(*re) < NUMBER_SMALL && fabs(*im) < NUMBER_SMALL) {
+    words = method_part(method, METHOD_SMALL, METHOD_SMALL_WORDS, words[NUMBER_WORDS]);
+    *re = method_real(words);
+    *im = method_real(words + NUMBER_WORDS);
+    *e = (int)words[2 * NUMBER_WORDS];
+  }
+}
+
+/* The reference where the lanes of a mask are. */
+static scaled method_reference(global const uint *method, uint_lanes place, int_lanes mask) {
+  uint one;
+  if (lanes_agree(place, mask, &one)) {
+    number_scalar re, im;
+    int e;
+    method_place(method, one, &re, &im, &e);
+    const scaled value = {{(number_real)(re), (number_real)(im)}, (int_lanes)(e)};
+    return value;
+  }
+  uint places[LANES];
+  number_scalar re[LANES], im[LANES];
+  int e[LANES];
+  lanes_store(place, places);
+  for (uint l = 0; l < LANES; l++) method_place(method, places[l], &re[l], &im[l], &e[l]);
+  const scaled value = {{lanes_load(re), lanes_load(im)}, lanes_load(e)};
+  return value;
+}
+
+static orbit_state orbit_start(number_complex point) {
+  const orbit_state start = {{number_zero(), (int_lanes)(SCALED_NOTHING)}, (uint_lanes)(0), (uint_lanes)(0), (int_lanes)(0)};
+  return start;
+}
+
+static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters, global const uint *method) {
+  const int_lanes scale = (int_lanes)((int)method[METHOD_SCALE]);
+  const scaled c = scaled_from(point, -scale), first = method_reference(method, (uint_lanes)(1), (int_lanes)(-1));
+  const number_complex near = scaled_plain(first), far = scaled_plain(c);
+  const number_complex whole = {near.re + far.re, near.im + far.im};
+  const orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};
+  return constants;
+}
+
+/* The whole constant, as an orbit goes on with it to the smooth radius. */
+static number_far orbit_far_constant(orbit_constant constants) {
+  return number_far_from(constants.whole);
+}
+
+static void orbit_pack(orbit_state state, uint_lanes *words) {
+  number_pack(state.z.z, words);
+  words += NUMBER_STATE_WORDS;
+  words[0] = LANED(as_uint)(state.z.e);
+  words[1] = state.place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state.whole);
+  words[2] = state.n;
+}
+
+static orbit_state orbit_unpack(const uint_lanes *words) {
+  const uint_lanes place = words[NUMBER_STATE_WORDS + 1];
+  const orbit_state state = {{number_unpack(words), LANED(as_int)(words[NUMBER_STATE_WORDS])},
+                             place & (uint_lanes)(ORBIT_WHOLE - 1),
+                             words[NUMBER_STATE_WORDS + 2],
+                             lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE))};
+  return state;
+}

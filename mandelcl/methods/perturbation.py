@@ -1,0 +1,101 @@
+"""The method `perturbation`: an orbit is computed as its difference from a reference orbit."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.lattice import Lattice
+from mandelcl.methods import direct
+from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.numbers.format import floor_log2
+from mandelcl.numbers.ieee import IeeeFormat
+from mandelcl.numbers.ieee_arithmetic import Scalars
+from mandelcl.perturbation.orbit import Orbit, reference_orbit
+from mandelcl.perturbation.packing import NOTHING, packed
+from mandelcl.perturbation.replay import Replay
+from mandelcl.perturbation.table import Table, build
+from mandelcl.reference import Reference
+from mandelcl.view import View
+from mandelcl.words import Words
+
+KERNEL, LOOP = "method_perturbation.cl", "advance_turns.cl"
+_STATE_WORDS = 3  # exponent, place, iteration
+_KEPT = 2  # references, with their tables, that are not computed again
+
+
+def scale(job: Job) -> int:
+    """Return k for which the distance between pixels times 2^k is from 1 to 2: the kernels' points are that large."""
+    return -floor_log2(job.view.lattice.pitch)
+
+
+def lattice(job: Job) -> Lattice:
+    """Return the lattice of the constants' differences from the reference's, times 2^`scale`."""
+    reference, own, by = reference_of(job), job.view.lattice, Fraction(2) ** scale(job)
+    a, b, c, d = (by * entry for entry in own.matrix)
+    return replace(own, re=by * (own.re - reference.re), im=by * (own.im - reference.im), matrix=(a, b, c, d))
+
+
+def words(job: Job) -> Words:
+    """Return what the kernels of a resolved job read of its reference."""
+    orbit, table = beside(reference_of(job), job.iterations, job.radius_squared)
+    return packed(orbit, table, reference_of(job), scale(job), job.number)
+
+
+def cost(job: Job) -> int:
+    """Return how many iterations a pixel may be taken to need, in time."""
+    return min(job.iterations, 4096)
+
+
+def state_words(number: NumberFormat) -> int:
+    """Return how many words a saved state has."""
+    return number.reals_words + _STATE_WORDS
+
+
+def start_words(number: NumberFormat) -> tuple[int, ...]:
+    """Return the saved state of an orbit that has yet to begin: no difference at all, at the reference's start."""
+    return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0)
+
+
+def count(job: Job, column: int, row: int, most: int) -> int | None:
+    """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.
+
+    Each step is made as on the devices, to the last bit; `most` is taken for turns, which are iterations or more.
+    """
+    return replay(job).count(*point(job, column, row), most)
+
+
+def replay(job: Job) -> Replay:
+    """Return what follows orbits of a resolved job on the host."""
+    reference = reference_of(job)
+    orbit, table = beside(reference, job.iterations, job.radius_squared)
+    radius_squared = float(_arithmetic(job).encode(job.radius_squared))
+    return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
+
+
+def point(job: Job, column: int, row: int) -> tuple[float, float]:
+    """Return the point of a pixel as the kernels see it, in the job's number."""
+    view = View(lattice(job), job.view.width, job.view.height)
+    re, im = direct.point(view, _arithmetic(job), column, row)
+    return float(re), float(im)
+
+
+def _arithmetic(job: Job) -> Scalars:
+    number = by_name(job.number)
+    assert isinstance(number, IeeeFormat)  # as the job requires
+    return Scalars(number, fused=True)
+
+
+@lru_cache(maxsize=_KEPT)
+def beside(reference: Reference, iterations: int, radius_squared: Fraction) -> tuple[Orbit, Table]:
+    """Return the orbit of a reference and its table."""
+    orbit = reference_orbit(reference, iterations, radius_squared)
+    return orbit, build(orbit, reference.radius, reference.step_bits)
+
+
+def reference_of(job: Job) -> Reference:
+    """Return the reference of a settled job."""
+    if job.reference is None or not job.reference.step_bits or not job.reference.tail_bits:
+        raise InvalidInputError("the job's reference is not settled")
+    return job.reference

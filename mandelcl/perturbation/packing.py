@@ -1,0 +1,181 @@
+"""What the kernels of the method `perturbation` read, as one array of words: a header, the reference orbit, the table.
+
+cl/method_perturbation.cl says where each part lies and what it means.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.table import Level, Table
+from mandelcl.reference import Reference
+from mandelcl.words import Words
+
+Reals: TypeAlias = npt.NDArray[Any]
+
+_HEADER_WORDS = 64
+_MOST_LEVELS = 32
+_ALIGNED_WORDS = 4
+_QUADRATIC_C = np.uint32(1 << 30)
+NOTHING = -(1 << 28)  # the exponent of 0
+_INDEX_WORDS = 2
+
+
+class Header(IntEnum):
+    """Where each word of the header is."""
+
+    LENGTH = 0
+    SCALE = auto()
+    STEP_KEYS = auto()
+    TAIL = auto()
+    LONGEST = auto()
+    LEVELS = auto()
+    SHIFT = auto()
+    SHIFT_STEP = auto()
+    REFERENCE = auto()
+    SMALL = auto()
+    INDEX = auto()
+    RECORDS = auto()
+    FIRST_RECORD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A number's real type.
+
+    Where both parts of a reference's value are below 2^`small`, it is kept with an exponent. A part below 2^`cut` of
+    the other counts as 0.
+    """
+
+    dtype: npt.DTypeLike
+    words: int
+    precision: int
+    small: int
+    cut: int
+
+
+REALS = {"double": Real(np.float64, 2, 53, -300, -500), "float": Real(np.float32, 1, 24, -30, -60)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """The reference as kernels have it: plain parts, and the `small` values, an entry each, by place.
+
+    A plain part is 0 where the value is small.
+    """
+
+    re: Reals
+    im: Reals
+    small: npt.NDArray[np.int64]
+    small_re: Reals
+    small_im: Reals
+    small_exponent: npt.NDArray[np.int64]
+
+
+def places_of(orbit: Orbit, real: Real) -> Places:
+    """Return an orbit's values in a real type, each part rounded once, to nearest."""
+    larger = np.maximum(np.abs(orbit.re), np.abs(orbit.im))
+    small = np.flatnonzero(larger < 2.0**real.small)
+    re, im = orbit.re[small], orbit.im[small]
+    exponent = np.zeros(small.size, np.int64)
+    for entry in np.flatnonzero((re == 0) & (im == 0)).tolist():
+        re[entry], im[entry], exponent[entry] = orbit.tiny.get(int(small[entry]), (0.0, 0.0, NOTHING))
+    _, shift = np.frexp(np.maximum(np.abs(re), np.abs(im)))
+    re, im = np.ldexp(re, -shift), np.ldexp(im, -shift)
+    plain_re, plain_im = orbit.re.astype(real.dtype), orbit.im.astype(real.dtype)
+    plain_re[small] = plain_im[small] = 0
+    return Places(plain_re, plain_im, small, _cut(re, real), _cut(im, real), exponent + shift)
+
+
+def coefficients_of(level: Level, real: Real) -> Reals:
+    """Return a level's mantissas (10, K) in a real type, each rounded once, to nearest."""
+    return _cut(level.mantissas, real)
+
+
+def _cut(mantissas: Reals, real: Real) -> Reals:
+    """Return mantissas in a real type, with 0 for those that are too small to count."""
+    return np.where(np.abs(mantissas) < 2.0**real.cut, 0.0, mantissas).astype(real.dtype)
+
+
+def packed(orbit: Orbit, table: Table, reference: Reference, scale: int, number: str) -> Words:
+    """Return the words for a number, `double` or `float`; the map's points are differences times 2^scale.
+
+    Raises InvalidInputError where the number of a record does not fit into a word.
+    """
+    real, levels = REALS[number], table.levels
+    if len(levels) > _MOST_LEVELS:
+        raise InvalidInputError(f"the reference's table has more than {_MOST_LEVELS} levels")
+    shifts = [level.block.bit_length() - 1 for level in levels]
+    firsts = 1 + np.cumsum([0, *(len(level.start) for level in levels)])  # record 0 is that of a single iteration
+    places = places_of(orbit, real)
+    parts = (_reference_words(places, real), _small_words(places, real), _index_words(levels), _records(levels, real))
+    header = np.zeros(_HEADER_WORDS, np.int64)
+    header[Header.LENGTH], header[Header.SCALE] = orbit.length, scale
+    header[Header.STEP_KEYS], header[Header.TAIL] = reference.step_bits << 8, -reference.tail_bits
+    header[Header.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
+    header[Header.LEVELS] = len(levels)
+    if shifts:
+        header[Header.SHIFT] = shifts[0]
+        header[Header.SHIFT_STEP] = shifts[1] - shifts[0] if len(shifts) > 1 else 0
+    header[Header.FIRST_RECORD : Header.FIRST_RECORD + len(levels)] = firsts[:-1]
+    end = _HEADER_WORDS
+    for name, part in zip((Header.REFERENCE, Header.SMALL, Header.INDEX, Header.RECORDS), parts, strict=True):
+        header[name] = end
+        end += -(-part.size // _ALIGNED_WORDS) * _ALIGNED_WORDS
+    if end >= 1 << 32:
+        raise InvalidInputError("the reference and its table are too long for one buffer; choose another place")
+    words = np.zeros(end, np.uint32)
+    words[:_HEADER_WORDS] = header.astype(np.uint32)
+    for name, part in zip((Header.REFERENCE, Header.SMALL, Header.INDEX, Header.RECORDS), parts, strict=True):
+        words[header[name] : header[name] + part.size] = part
+    return words
+
+
+def _reference_words(places: Places, real: Real) -> Words:
+    values = np.empty((places.re.size, 2), real.dtype)
+    values[:, 0], values[:, 1] = places.re, places.im
+    words = values.view(np.uint32)
+    words[places.small, real.words] = np.arange(places.small.size)
+    return words.reshape(-1)
+
+
+def _small_words(places: Places, real: Real) -> Words:
+    words = np.zeros((places.small.size, 2 * real.words + 2), np.uint32)
+    values = np.stack([places.small_re, places.small_im], axis=1)
+    words[:, : 2 * real.words] = values.view(np.uint32)
+    words[:, 2 * real.words] = places.small_exponent.astype(np.int32).view(np.uint32)
+    return words.reshape(-1)
+
+
+def _index_words(levels: Sequence[Level]) -> Words:
+    words = np.zeros((1 + sum(len(level.start) for level in levels), _INDEX_WORDS), np.uint32)
+    first = 1
+    for level in levels:
+        inside = slice(first, first + len(level.start))
+        words[inside, 0], words[inside, 1] = level.start.view(np.uint32), level.key.view(np.uint32)
+        first += len(level.start)
+    return words.reshape(-1)
+
+
+def _records(levels: Sequence[Level], real: Real) -> Words:
+    """Return the coefficients, their exponents, and the length with a bit where c needs all coefficients."""
+    reals = 10 * real.words
+    words = np.zeros((1 + sum(len(level.start) for level in levels), reals + 6), np.uint32)
+    words[0, :reals] = np.array([0.5, 0, 0.5, 0, 0, 0, 0, 0, 0, 0], real.dtype).view(np.uint32)
+    words[0, reals:] = np.array([1, 1, NOTHING, NOTHING, NOTHING, 1], np.int32).view(np.uint32)
+    first = 1
+    for level in levels:
+        inside = slice(first, first + len(level.start))
+        words[inside, :reals] = np.ascontiguousarray(coefficients_of(level, real).T).view(np.uint32)
+        words[inside, reals : reals + 5] = np.ascontiguousarray(level.exponents.T).view(np.uint32)
+        words[inside, reals + 5] = level.length.view(np.uint32) | np.where(
+            level.quadratic_c, _QUADRATIC_C, np.uint32(0)
+        )
+        first += len(level.start)
+    return words.reshape(-1)
