@@ -58,10 +58,10 @@ def _read(kind: str, key: str) -> bytes | None:
         return None
     path = root / kind / key
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            digest, payload = file.read(_DIGEST_BYTES), file.read()
     except OSError:
         return None
-    digest, payload = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
     if hashlib.sha256(payload).digest() != digest:
         return None
     with contextlib.suppress(OSError):  # a folder that may only be read
@@ -109,9 +109,17 @@ def remove(kind: str, key: str) -> None:
             (root / kind / key).unlink(missing_ok=True)
 
 
-def write(kind: str, key: str, payload: bytes) -> None:
-    """Store a payload under a key; where the folder cannot be written, do nothing."""
-    _note(kind, key, payload)
+def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | None = None) -> None:
+    """Store a payload, in one piece or several, under a key; where the folder cannot be written, do nothing.
+
+    `most_bytes` is the bound of all entries of the kind, for a kind whose entries are large.
+    """
+    sha = hashlib.sha256()
+    for part in parts:
+        sha.update(part)
+    notes = _notes.get()
+    if notes is not None:
+        notes[kind, key] = sha.hexdigest()
     root = folder()
     if root is None:
         return
@@ -120,16 +128,17 @@ def write(kind: str, key: str, payload: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=root / kind, prefix=f".{key}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(payload).digest() + payload)
+                for part in (sha.digest(), *parts):
+                    file.write(part)
             Path(name).replace(root / kind / key)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
         if kind not in _LASTING:
-            _clear(root / kind)
+            _clear(root / kind, _MOST_BYTES if most_bytes is None else most_bytes)
 
 
-def _clear(folder: Path) -> None:
+def _clear(folder: Path, most_bytes: int) -> None:
     """Remove the drafts of killed processes, entries long unused, and beyond the bounds those used longest ago."""
     now, entries = time.time(), []
     for path in folder.iterdir():
@@ -143,7 +152,7 @@ def _clear(folder: Path) -> None:
                 path.unlink(missing_ok=True)
     count = total = 0
     for used, size, path in sorted(entries, reverse=True):
-        if count < _MOST_ENTRIES and total + size <= _MOST_BYTES and now - used <= _LONGEST_UNUSED_S:
+        if count < _MOST_ENTRIES and total + size <= most_bytes and now - used <= _LONGEST_UNUSED_S:
             count, total = count + 1, total + size
             continue
         with contextlib.suppress(OSError):

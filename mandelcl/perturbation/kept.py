@@ -1,0 +1,69 @@
+"""Reference orbits that are kept on disk, so that a picture that is drawn again need not wait for its own."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mandelcl import cache
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.perturbation.integers import fraction_bits
+from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
+from mandelcl.reference import Reference
+
+_KIND = "orbits"
+_FORM = 1  # of the entries, and of what an orbit is for equal references
+_MOST_BYTES = 1 << 30  # of all orbits together
+_LEAST_WORK = 1 << 22  # iterations times bits, below which an orbit is computed as fast as it is found: some 10 ms
+
+
+def kept_orbit(
+    reference: Reference,
+    iterations: int,
+    radius_squared: Fraction,
+    cancel: Token = NEVER,
+    progress: Callable[[int], None] | None = None,
+) -> Orbit:
+    """Return what `reference_orbit` returns, from the disk where it is there.
+
+    An orbit of a larger cap serves for a smaller one, and one that has ended before its cap for any. One that is
+    computed is kept, unless it is short, or longer than all may be together.
+    """
+    key = _key(reference, radius_squared)
+    found = _found(key)
+    if found is not None and (found.ended != CAP or found.length >= iterations):
+        return found.until(iterations)
+    orbit = reference_orbit(reference, iterations, radius_squared, cancel, progress)
+    if orbit.length * fraction_bits(reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
+        _keep(key, orbit)
+    return orbit
+
+
+def _key(reference: Reference, radius_squared: Fraction) -> str:
+    """Return the name of an orbit: the constants of long steps, and the cap, are none of its business."""
+    numbers = (reference.re, reference.im, reference.radius, radius_squared)
+    parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
+    return hashlib.sha256(" ".join((str(_FORM), str(reference.version), *parts)).encode()).hexdigest()[:32]
+
+
+def _keep(key: str, orbit: Orbit) -> None:
+    facts = {"length": orbit.length, "ended": orbit.ended, "tiny": [[m, *value] for m, value in orbit.tiny.items()]}
+    head = json.dumps(facts).encode()
+    head += b" " * (-len(head) % 8)  # so that the doubles behind it lie as they do in arrays
+    values = (np.ascontiguousarray(parts, "<f8").data.cast("B") for parts in (orbit.re, orbit.im))
+    cache.write(_KIND, key, len(head).to_bytes(8, "little"), head, *values, most_bytes=_MOST_BYTES)
+
+
+def _found(key: str) -> Orbit | None:
+    """Return the orbit that was kept under a key; None where there is none."""
+    payload = cache.read(_KIND, key)
+    if payload is None:
+        return None
+    start = 8 + int.from_bytes(payload[:8], "little")
+    facts: dict[str, Any] = json.loads(payload[8:start])
+    values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False).reshape(2, facts["length"] + 1)
+    values.flags.writeable = False
+    return Orbit(values[0], values[1], {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}, facts["ended"])

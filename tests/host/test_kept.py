@@ -1,0 +1,136 @@
+"""Kept orbits: found again, never trusted, bounded together."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.perturbation import kept
+from mandelcl.perturbation.integers import FASTEST
+from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
+from mandelcl.reference import Reference
+
+FOUR = Fraction(4)
+LONG = Reference(Fraction(-3, 4), Fraction(1, 10**500), Fraction(1, 10**800), 14, 14)
+NEAR = Reference(Fraction(-1), Fraction(1, 10**400), Fraction(1, 10**700), 14, 14)
+
+
+class Calls:
+    """Counts how often an orbit is computed."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.number = 0
+        patch.setattr(kept, "reference_orbit", self._compute)
+
+    def _compute(self, *arguments: Any) -> Orbit:
+        self.number += 1
+        return reference_orbit(*arguments)
+
+
+@pytest.fixture
+def calls(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
+    assert not fresh_cache.exists()
+    monkeypatch.setattr(kept, "_LEAST_WORK", 0)
+    return Calls(monkeypatch)
+
+
+def require_same(one: Orbit, other: Orbit) -> None:
+    assert (one.tiny, one.ended, one.length) == (other.tiny, other.ended, other.length)
+    assert one.re.tobytes() == other.re.tobytes()
+    assert one.im.tobytes() == other.im.tobytes()
+    for parts in (one.re, one.im):
+        assert parts.dtype == "f8"
+        assert parts.flags.aligned
+        assert not parts.flags.writeable
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted((folder / "orbits").glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("reference", "ended"),
+    [
+        (LONG, CAP),
+        (NEAR, CAP),
+        (Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), PERIOD),
+        (Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14), ESCAPED),
+    ],
+)
+def test_what_is_kept_is_found(calls: Calls, reference: Reference, ended: str) -> None:
+    first = kept.kept_orbit(reference, 1000, FOUR)
+    again = kept.kept_orbit(reference, 1000, FOUR)
+    assert calls.number == 1
+    assert first.ended == ended
+    require_same(again, first)
+    require_same(again, reference_orbit(reference, 1000, FOUR, integers=FASTEST))
+
+
+def test_a_cap_is_served_by_a_larger_one(calls: Calls) -> None:
+    for cap, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
+        require_same(kept.kept_orbit(LONG, cap, FOUR), reference_orbit(LONG, cap, FOUR))
+        assert calls.number == computed, cap
+
+
+def test_an_orbit_that_has_ended_serves_any_cap(calls: Calls) -> None:
+    disc = Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14)
+    length = kept.kept_orbit(disc, 1000, FOUR).length
+    for cap in (length + 1, length, 10**9, length - 1, 1):
+        require_same(kept.kept_orbit(disc, cap, FOUR), reference_orbit(disc, cap, FOUR))
+    assert calls.number == 1
+
+
+def test_what_decides_the_orbit_is_in_its_name(calls: Calls, fresh_cache: Path) -> None:
+    re, im, radius = LONG.re, LONG.im, LONG.radius
+    one = Fraction(1, 10**900)
+    others = ((re + one, im, radius), (re, im + one, radius), (re, im, radius + one), (im, re, radius))
+    for numbers in ((re, im, radius), *others):
+        kept.kept_orbit(Reference(*numbers, step_bits=14, tail_bits=14), 10, FOUR)
+    kept.kept_orbit(LONG, 10, FOUR + one)
+    assert calls.number == len(files(fresh_cache)) == 6
+    kept.kept_orbit(Reference(re, im, radius, step_bits=22, tail_bits=8), 10, FOUR)
+    assert calls.number == 6, "the constants of long steps are no part of it"
+
+
+def test_every_damage_costs_a_computation(calls: Calls, fresh_cache: Path) -> None:
+    expected = kept.kept_orbit(NEAR, 20, FOUR)
+    (path,) = files(fresh_cache)
+    whole = path.read_bytes()
+    damaged = [whole[:size] for size in range(0, len(whole), 7)] + [
+        whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :] for place in range(0, len(whole), 11)
+    ]
+    for number, bad in enumerate([*damaged, whole + b"x"], 2):
+        path.write_bytes(bad)
+        require_same(kept.kept_orbit(NEAR, 20, FOUR), expected)
+        assert calls.number == number
+        assert path.read_bytes() == whole, "and is mended"
+
+
+def test_short_orbits_are_not_kept(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = Calls(monkeypatch)
+    kept.kept_orbit(NEAR, 1000, FOUR)
+    kept.kept_orbit(NEAR, 1000, FOUR)
+    assert calls.number == 2
+    assert not fresh_cache.exists()
+
+
+def test_orbits_are_bounded_together(calls: Calls, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those used longest ago go first, and one beyond the bound is not even written."""
+    monkeypatch.setattr(kept, "_MOST_BYTES", 2 * 16 * 1100)
+    first, second, third = (Reference(LONG.re, LONG.im * (1 + n), LONG.radius, 14, 14) for n in range(3))
+    for reference in (first, second, first, third, first):
+        kept.kept_orbit(reference, 1000, FOUR)
+    assert calls.number == 3
+    before = files(fresh_cache)
+    assert len(before) == 2
+    kept.kept_orbit(second, 3000, FOUR)
+    assert calls.number == 4
+    assert files(fresh_cache) == before
+
+
+def test_without_a_cache_nothing_is_kept(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MANDELCL_CACHE", "off")
+    for _ in range(2):
+        kept.kept_orbit(LONG, 100, FOUR)
+    assert calls.number == 2
