@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mandelcl.perturbation import bounds
+from mandelcl.perturbation.bounds import Domain
 from mandelcl.perturbation.jets import (
     A,
     B,
@@ -100,25 +102,36 @@ class Values:
         return int(np.lexsort((fraction, exponent))[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How steps are joined: how small z stays beside Z, and where bounds on errors hold, if there are any."""
+
+    step_bits: int
+    domain: Domain | None
+
+
 @dataclass(slots=True, eq=False)
 class Steps:
-    """Steps over n segments: their jets, (5, n), and the limits on |t| and |c|, (n,)."""
+    """Steps over n segments: jets, (5, n), limits on |t| and |c|, (n,), and rows of `bounds`, (bounds.ROWS, n)."""
 
     jets: Pairs
     t: Positives
     c: Positives
+    rows: Floats | None
 
     @classmethod
-    def single(cls, count: int) -> "Steps":
+    def single(cls, count: int, bounded: bool) -> "Steps":
         """Return so many single iterations."""
-        return cls(single_steps(count), Positives.unlimited(count), Positives.unlimited(count))
+        rows = bounds.single(count) if bounded else None
+        return cls(single_steps(count), Positives.unlimited(count), Positives.unlimited(count), rows)
 
     @classmethod
-    def within(cls, mantissas: Floats) -> "Steps":
+    def within(cls, mantissas: Floats, bounded: bool) -> "Steps":
         """Return room for steps whose jets' mantissas are rows of an array, (10, n): re and im in turn."""
         count = mantissas.shape[1]
         jets = Pairs(mantissas[::2], mantissas[1::2], np.empty((5, count), np.int32))
-        return cls(jets, Positives.unlimited(count), Positives.unlimited(count))
+        rows = np.empty((bounds.ROWS, count)) if bounded else None
+        return cls(jets, Positives.unlimited(count), Positives.unlimited(count), rows)
 
     def at(self, places: Indices | slice) -> "Steps":
         """Return the steps at some places: a copy for indices, a view for a slice."""
@@ -127,6 +140,7 @@ class Steps:
             Pairs(jets.re[:, places], jets.im[:, places], jets.exponent[:, places]),
             Positives(t.mantissa[places], t.exponent[places]),
             Positives(c.mantissa[places], c.exponent[places]),
+            None if self.rows is None else self.rows[:, places],
         )
 
     def put(self, places: Indices | slice, steps: "Steps") -> None:
@@ -136,20 +150,26 @@ class Steps:
         jets.exponent[:, places] = steps.jets.exponent
         t.mantissa[places], t.exponent[places] = steps.t.mantissa, steps.t.exponent
         c.mantissa[places], c.exponent[places] = steps.c.mantissa, steps.c.exponent
+        if self.rows is not None and steps.rows is not None:
+            self.rows[:, places] = steps.rows
 
 
-def joined(x: Steps, y: Steps, z: Pairs, step_bits: int) -> Steps:
+def joined(x: Steps, y: Steps, z: Pairs, rule: Rule) -> Steps:
     """Return the steps x then y, which meet where the reference is z."""
     twice = z.doubled()
-    jets, _inner = one_after_another(x.jets, y.jets, twice)
-    limit = z.modulus().scaled(-step_bits).least(y.t.over(twice.modulus()))
+    jets, inner = one_after_another(x.jets, y.jets, twice)
+    limit = z.modulus().scaled(-rule.step_bits).least(y.t.over(twice.modulus()))
     t = x.t.least(limit.over(x.jets[A].modulus()))
     c = x.c.least(y.c).least(limit.over(x.jets[B].modulus()))
-    return Steps(jets, t, c)
+    rows = None
+    if rule.domain is not None and x.rows is not None and y.rows is not None:
+        join = bounds.Join(twice, inner, t, y.t, rule.domain)
+        rows = bounds.joined(x.jets, x.rows, y.jets, y.rows, join)
+    return Steps(jets, t, c, rows)
 
 
 def joined_in_turn(
-    steps: Steps, counts: Indices, following: Callable[[int, int], tuple[Steps, Pairs]], step_bits: int
+    steps: Steps, counts: Indices, following: Callable[[int, int], tuple[Steps, Pairs]], rule: Rule
 ) -> None:
     """Join to each of the steps those that follow it, from left to right.
 
@@ -159,11 +179,11 @@ def joined_in_turn(
     for place in range(1, int(counts[0])):
         live = int(np.searchsorted(-counts, -place))
         y, z = following(place, live)
-        steps.put(slice(live), joined(steps.at(slice(live)), y, z, step_bits))
+        steps.put(slice(live), joined(steps.at(slice(live)), y, z, rule))
 
 
 def joined_steps(
-    values: Values, children: Steps, begins: Indices, places: Indices, counts: Indices, step_bits: int
+    values: Values, children: Steps, begins: Indices, places: Indices, counts: Indices, rule: Rule
 ) -> Steps:
     """Return the steps over segments of `counts` children each, the first at `places`; child i is from `begins[i]`."""
     order = np.argsort(-counts, kind="stable")
@@ -174,57 +194,65 @@ def joined_steps(
         child = first[:live] + place
         return children.at(child), values.at(begins[child])
 
-    joined_in_turn(steps, counts[order], following, step_bits)
-    result = Steps.single(len(places))
+    joined_in_turn(steps, counts[order], following, rule)
+    result = Steps.single(len(places), rule.domain is not None)
     result.put(order, steps)
     return result
 
 
-def first_steps(values: Values, starts: Indices, lengths: Indices, step_bits: int) -> Steps:
+def first_steps(values: Values, starts: Indices, lengths: Indices, rule: Rule) -> Steps:
     """Return the steps over segments of so many iterations, each joined from single ones.
 
     Most segments are joined in plain float64, which gives the same bits wherever no exponent leaves its range.
     """
     order = np.argsort(-lengths, kind="stable")
-    begin, length = starts[order], lengths[order]
-    steps, spread = _plain_steps(values, begin, length, step_bits)
+    begin, length, bounded = starts[order], lengths[order], rule.domain is not None
+    steps, spread = _plain_steps(values, begin, length, rule)
     wide = np.flatnonzero(spread > _PLAIN_EXPONENTS)
     if wide.size:
         first = begin[wide]
-        rest = Steps.single(wide.size)
+        rest = Steps.single(wide.size, bounded)
         joined_in_turn(
             rest,
             length[wide],
-            lambda place, live: (Steps.single(live), values.at(first[:live] + place)),
-            step_bits,
+            lambda place, live: (Steps.single(live, bounded), values.at(first[:live] + place)),
+            rule,
         )
         steps.put(wide, rest)
-    result = Steps.single(len(starts))
+    result = Steps.single(len(starts), bounded)
     result.put(order, steps)
     return result
 
 
-def _plain_steps(values: Values, begin: Indices, length: Indices, step_bits: int) -> tuple[Steps, Integers]:
+def _plain_steps(values: Values, begin: Indices, length: Indices, rule: Rule) -> tuple[Steps, Integers]:
     """Return the steps in plain float64, and what bounds their exponents: where that is large they are of no use."""
-    count = len(begin)
+    count, domain = len(begin), rule.domain
     re, im = np.zeros((5, count)), np.zeros((5, count))
     re[:2] = 1.0
     t, c = np.full(count, np.inf), np.full(count, np.inf)
     spread = np.zeros(count, np.int32)
-    small = 2.0**-step_bits
+    rows = None if domain is None else bounds.plain(count)
+    small = 2.0**-rule.step_bits
     for place in range(1, int(length[0])):
         live = int(np.searchsorted(-length, -place))
         zx, zy = values.re[begin[:live] + place], values.im[begin[:live] + place]
         spread[:live] += np.abs(np.frexp(np.maximum(np.abs(zx), np.abs(zy)))[1]) + np.int32(2)
         spread[:live][(zx == 0.0) & (zy == 0.0)] = _PLAIN_EXPONENTS + 1
         x, y = re[:, :live], im[:, :live]
-        limit = np.sqrt(zx * zx + zy * zy) * small
-        sizes = np.sqrt(x[:D] * x[:D] + y[:D] * y[:D])
-        t[:live] = np.minimum(t[:live], limit / sizes[A])
-        c[:live] = np.minimum(c[:live], limit / sizes[B])
+        z = np.sqrt(zx * zx + zy * zy)
+        limit = z * small
+        # Of A and B alone for the limits, of all for bounds.
+        shown = D if rows is None else F + 1
+        size = np.sqrt(x[:shown] * x[:shown] + y[:shown] * y[:shown])
+        t[:live] = np.minimum(t[:live], limit / size[A])
+        c[:live] = np.minimum(c[:live], limit / size[B])
+        if rows is not None and domain is not None:
+            reach = t[:live] * 2.0**domain.own
+            rows[:, :live] = bounds.one_more(rows[:, :live], size, z + z, reach, 2.0 ** max(domain.radius, -1000.0))
         re[:, :live], im[:, :live] = _one_more(x, y, zx + zx, zy + zy)
     jets = Pairs(re, im, np.zeros((5, count), np.int32)).normalised()
-    return Steps(jets, Positives.of(t), Positives.of(c)), spread
+    steps = Steps(jets, Positives.of(t), Positives.of(c), None if rows is None else bounds.from_plain(rows))
+    return steps, spread
 
 
 def _one_more(x: Floats, y: Floats, zx: Floats, zy: Floats) -> tuple[Floats, Floats]:

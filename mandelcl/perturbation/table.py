@@ -19,9 +19,10 @@ import numpy as np
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
+from mandelcl.perturbation.bounds import Bounds, Domain, of_level
 from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
 from mandelcl.perturbation.orbit import Orbit
-from mandelcl.perturbation.segments import Steps, Values, first_steps, joined_steps
+from mandelcl.perturbation.segments import Rule, Steps, Values, first_steps, joined_steps
 from mandelcl.reference import rounded_up
 
 NO_STEP = -(1 << 31)  # the key of a record that is never used
@@ -44,6 +45,7 @@ class Level:
     exponents: Integers  # (5, K): of A, B, D, E, F; ZERO_EXPONENT where both parts are 0
     key: Integers  # usable while the key of t is less: exponent·256 + the 8 bits after the first of the larger part
     quadratic_c: Mask  # whether c needs the quadratic part even where t does not
+    bounds: Bounds | None  # on the errors of a step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,43 +55,68 @@ class Table:
     levels: tuple[Level, ...]
 
 
-def build(orbit: Orbit, radius: Fraction, step_bits: int, cancel: Token = NEVER, threads: int | None = None) -> Table:
+def build(
+    orbit: Orbit,
+    radius: Fraction,
+    step_bits: int,
+    cancel: Token = NEVER,
+    *,
+    unit_bits: int | None = None,
+    threads: int | None = None,
+) -> Table:
     """Return the table of an orbit, for all c with |c| ≤ radius.
 
     A step's quadratic part is at most about 2^−`step_bits` of the linear one, what it leaves out about the square of
-    that. `threads` None: as many as there are cores; their number changes no bit. Raises CancelledError, and
+    that. With `unit_bits` come bounds on errors, for steps in a number that rounds by 2^−`unit_bits`; the rest is the
+    same. `threads` None: as many as there are cores; their number changes no bit. Raises CancelledError, and
     InvalidInputError for a reference of 2^30 iterations or more.
     """
     if orbit.length >= _MOST_ITERATIONS:
         raise InvalidInputError(f"the reference has {orbit.length} iterations; a table takes fewer than 2^30")
     values, reach = Values.of(orbit), _rounded_up(radius)
     block = fanout = _LEAN_BLOCK if orbit.length >= _LEAN_FROM else _BLOCK
-    starts: Indices | None = None
-    below: Steps | None = None
+    above = _levels(orbit.length, block)
+    below: _Children | None = None
     count, levels = orbit.length, list[Level]()
     with ThreadPoolExecutor(threads or os.cpu_count(), "mandelcl table") as pool:
         while count > 1:
-            places = values.dips(starts, count, fanout)
+            above -= 1
+            rule = Rule(step_bits, None if unit_bits is None else Domain.of(reach, above))
+            places = values.dips(None if below is None else below.starts, count, fanout)
             mantissas = np.empty((10, len(places)))
-            steps = Steps.within(mantissas)
-            part = partial(_compute, values, starts, below, places, count, step_bits, steps, cancel)
+            steps = Steps.within(mantissas, unit_bits is not None)
+            part = partial(_compute, values, below, places, count, rule, steps, cancel)
             tops = range(0, len(places), _AT_ONCE)
             for _done in map(part, tops) if len(tops) == 1 else pool.map(part, tops):
                 pass
-            starts = places if starts is None else starts[places]
-            levels.append(_level(block, starts, orbit.length, mantissas, steps, reach, step_bits))
-            below, count = steps, len(places)
-            block, fanout = block * _FANOUT, _FANOUT
+            below = _Children(places if below is None else below.starts[places], steps)
+            levels.append(_level(block, below, orbit.length, mantissas, reach, rule, unit_bits))
+            count, block, fanout = len(places), block * _FANOUT, _FANOUT
     return Table(tuple(levels))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Children:
+    """The level below: where its steps begin, and the steps."""
+
+    starts: Indices
+    steps: Steps
+
+
+def _levels(count: int, block: int) -> int:
+    """Return how many levels there are over so many iterations."""
+    levels = 0
+    while count > 1:
+        count, block, levels = -(-count // block), _FANOUT, levels + 1
+    return levels
 
 
 def _compute(
     values: Values,
-    starts: Indices | None,
-    below: Steps | None,
+    below: _Children | None,
     places: Indices,
     count: int,
-    step_bits: int,
+    rule: Rule,
     steps: Steps,
     cancel: Token,
     top: int,
@@ -97,30 +124,43 @@ def _compute(
     """Set the steps from `top` on, as many as are computed at once."""
     stop_if(cancel)
     inside = slice(top, top + _AT_ONCE)
-    ends = np.append(places, count)[top + 1 : top + 1 + _AT_ONCE]
+    ends = np.append(places[top + 1 : top + 1 + _AT_ONCE], count)[: len(places[inside])]
     counts = ends - places[inside]
     # Where a limit is infinite or a step is of no use, numbers leave their range; what is kept is checked.
     with np.errstate(all="ignore"):
-        if starts is None or below is None:
-            steps.put(inside, first_steps(values, places[inside], counts, step_bits))
+        if below is None:
+            steps.put(inside, first_steps(values, places[inside], counts, rule))
         else:
-            steps.put(inside, joined_steps(values, below, starts, places[inside], counts, step_bits))
+            steps.put(inside, joined_steps(values, below.steps, below.starts, places[inside], counts, rule))
 
 
 def _level(
-    block: int, starts: Indices, end: int, mantissas: Floats, steps: Steps, reach: Positives, step_bits: int
+    block: int,
+    at: _Children,
+    end: int,
+    mantissas: Floats,
+    reach: Positives,
+    rule: Rule,
+    unit_bits: int | None,
 ) -> Level:
-    """Return a level of steps that begin at `starts`, each of which ends where the next one begins."""
+    """Return a level of steps, each of which ends where the next one begins."""
+    steps = at.steps
     keys = (steps.t.exponent.astype(np.int64) << 8) + ((steps.t.mantissa * 512.0).astype(np.int64) - 256)
     usable = reach.below(steps.c) & (steps.t.mantissa > 0.0)
+    length = (np.append(at.starts[1:], end) - at.starts).astype(np.int32)
+    bounds = None
+    if rule.domain is not None and steps.rows is not None and unit_bits is not None:
+        with np.errstate(all="ignore"):
+            bounds = of_level(steps.jets, steps.rows, steps.t, length, rule.domain, unit_bits)
     return Level(
         block=block,
-        start=starts.astype(np.int32),
-        length=(np.append(starts[1:], end) - starts).astype(np.int32),
+        start=at.starts.astype(np.int32),
+        length=length,
         mantissas=mantissas,
         exponents=steps.jets.exponent,
         key=np.where(usable, np.clip(keys, NO_STEP, _LARGEST_KEY), NO_STEP).astype(np.int32),
-        quadratic_c=~reach.below(steps.c.scaled(-step_bits)),
+        quadratic_c=~reach.below(steps.c.scaled(-rule.step_bits)),
+        bounds=bounds,
     )
 
 

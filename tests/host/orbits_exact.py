@@ -8,9 +8,17 @@ from fractions import Fraction
 import numpy as np
 
 from mandelcl.perturbation.orbit import CAP, Orbit
+from mandelcl.perturbation.table import Level
 
 _BITS = 700  # that are kept of a number's larger part
 _TINY_BITS = 900
+
+# A nucleus of period 998 to sixty digits: never escapes, and |Z| dips to 1e-59 at each period.
+PERIOD_998 = (
+    Fraction("-0.743643887037158870778064543493642575047609962321255060213887"),
+    Fraction("0.131825904205312292821097354874767265262988599679042974937476"),
+)
+NEAR_PERIOD_2 = (Fraction(-1) + Fraction(1, 10**400), Fraction(1, 10**420))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +114,9 @@ def orbit_values(c: tuple[Fraction, Fraction], iterations: int, bits: int) -> li
         values.append(Number(x, y, -bits))
         x, y = ((x * x - y * y) >> bits) + a, ((x * y) >> (bits - 1)) + b
     return values
+
+
+def coefficients(level: Level, record: int) -> list[Number]:
+    """Return A, B, D, E, F of a record."""
+    rows = zip(level.mantissas[::2, record], level.mantissas[1::2, record], level.exponents[:, record], strict=True)
+    return [number(float(x), float(y), int(e)) for x, y, e in rows]

@@ -16,16 +16,21 @@ from mandelcl.perturbation import segments, table
 from mandelcl.perturbation.jets import ZERO_EXPONENT
 from mandelcl.perturbation.orbit import CAP, Orbit
 from mandelcl.perturbation.table import NO_STEP, Level, Table, build
-from tests.host.orbits_exact import ONE, ZERO, Number, number, orbit_values, stored, value
+from tests.host.orbits_exact import (
+    NEAR_PERIOD_2,
+    ONE,
+    PERIOD_998,
+    ZERO,
+    Number,
+    coefficients,
+    number,
+    orbit_values,
+    stored,
+    value,
+)
 
 unhurried = settings(deadline=None, max_examples=40)
 RADIUS = Fraction(1, 10**20)
-# A nucleus of period 998 to sixty digits: never escapes, and |Z| dips to 1e-59 at each period.
-PERIOD_998 = (
-    Fraction("-0.743643887037158870778064543493642575047609962321255060213887"),
-    Fraction("0.131825904205312292821097354874767265262988599679042974937476"),
-)
-NEAR_PERIOD_2 = (Fraction(-1) + Fraction(1, 10**400), Fraction(1, 10**420))
 STEP_BITS = 14
 
 parts = st.floats(-2, 2, allow_subnormal=False)
@@ -57,12 +62,6 @@ def hashed(built: Table) -> str:
         ):
             digest.update(np.ascontiguousarray(array, kind).tobytes())
     return digest.hexdigest()
-
-
-def coefficients(level: Level, record: int) -> list[Number]:
-    """Return A, B, D, E, F of a record."""
-    rows = zip(level.mantissas[::2, record], level.mantissas[1::2, record], level.exponents[:, record], strict=True)
-    return [number(float(x), float(y), int(e)) for x, y, e in rows]
 
 
 def exact_jet(values: Sequence[Number]) -> tuple[list[Number], list[Number]]:
@@ -219,13 +218,18 @@ def test_the_table_is_the_same_on_every_machine() -> None:
     assert hashed(near) == "30db183f6c5a9287b7177f1d7241327bc173f77927149a9f94ed1296eb7bc607"
 
 
+def test_bounds_change_nothing_else() -> None:
+    orbit = stored(orbit_values(PERIOD_998, 2000, bits=300))
+    assert hashed(build(orbit, RADIUS, STEP_BITS, unit_bits=53)) == hashed(build(orbit, RADIUS, STEP_BITS))
+
+
 @pytest.mark.parametrize(("lean_from", "most"), [(10**9, 35), (1, 21)])
 def test_memory_for_each_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: int, most: int) -> None:
     monkeypatch.setattr(table, "_LEAN_FROM", lean_from)
     orbit = stored(orbit_values(PERIOD_998, 30_000, bits=300))
     levels = build(orbit, RADIUS, STEP_BITS).levels
     assert levels[0].block == (8 if lean_from > orbit.length else 32)
-    arrays = [getattr(level, name) for level in levels for name in Level.__slots__ if name != "block"]
+    arrays = [getattr(level, name) for level in levels for name in Level.__slots__ if name not in ("block", "bounds")]
     assert orbit.re.nbytes + orbit.im.nbytes + sum(array.nbytes for array in arrays) <= most * orbit.length
 
 
