@@ -27,7 +27,6 @@ from mandelcl.engine.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
 
-MOST_PIXELS = 1 << 30  # of a block: three words of each pixel are indexed by 32 bits
 # Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.
 _GPU_SMALLEST = ((1 << 14, 16), (1 << 32, 5))
 

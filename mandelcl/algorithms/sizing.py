@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
-from mandelcl.algorithms.border import MOST_PIXELS
 from mandelcl.block import Block, grid
 from mandelcl.engine.program import Program
 from mandelcl.errors import InvalidInputError
@@ -19,6 +18,7 @@ from mandelcl.methods import method_of
 # Cuts a band into blocks.
 Cut: TypeAlias = Callable[[Block], Iterator[Block]]
 
+_MOST_PIXELS = 1 << 30  # of a block: border tracing indexes three words of each pixel by 32 bits
 _CPU_CORE_PIXELS = 1 << 17
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into at most about this many, if memory allows
@@ -60,7 +60,7 @@ def divided(
     """
     view = program.job.view
     if blocks is None:
-        most = min(block_pixels or _block_pixels(program, rate, traced), MOST_PIXELS)
+        most = min(block_pixels or _block_pixels(program, rate, traced), _MOST_PIXELS)
         width, height = block_shape(view.width, view.height, most)
         return Division(height, width * height, lambda band: grid(band, width, height))
     columns, rows = blocks

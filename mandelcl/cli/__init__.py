@@ -4,6 +4,7 @@ Each command is a module of this package, imported when it is called. Modules of
 rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -16,6 +17,9 @@ from mandelcl.cli import standard_output
 from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
+
+# By default Python looks for garbage a hundred times while modules are loaded, a tenth of the time that this takes.
+_GARBAGE = 50_000, 20, 20
 
 
 def _summary(name: str) -> str:
@@ -59,6 +63,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
+    gc.set_threshold(*_GARBAGE)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
     try:
         cli(standalone_mode=True)
     except (MandelclError, CancelledError) as error:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mandelcl.job import Job
     from mandelcl.perturbation.confirming import Confirmation, Sample
     from mandelcl.report import Report
+    from mandelcl.shading.tracing_picture import TracingPicture
+    from mandelcl.view import View
 
 DEFAULT_OUTPUT = "mandelbrot.png"
 CONFIRM_S = 600.0
@@ -113,7 +115,6 @@ def command(
     from mandelcl.computing.settings import Settings
     from mandelcl.files import output
     from mandelcl.rendering.streaming import render_to
-    from mandelcl.shading.tracing_picture import TracingPicture
 
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
@@ -127,7 +128,7 @@ def command(
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     job = options_given.job(colouring.palette.smooth, certify or certify_for is not None)
-    tracing = TracingPicture(rectangles, job.view) if rectangles is not None else None
+    tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
     sample = _sample(job, confirm) if confirm is not None else None
@@ -197,6 +198,12 @@ def _agreement(found: "Confirmation") -> str:
 def _percent(share: float) -> str:
     """Return a share in per cent, rounded down: all is only what is all."""
     return "all" if share == 1 else f"{math.floor(share * 10_000) / 100:.2f} %"
+
+
+def _tracing_picture(path: str, view: "View") -> "TracingPicture":
+    from mandelcl.shading.tracing_picture import TracingPicture
+
+    return TracingPicture(path, view)
 
 
 def _summary(report: "Report") -> str:

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from mandelcl import timeline
-from mandelcl.algorithms import automatic, border, escape, sizing
+from mandelcl.algorithms import automatic, escape, sizing
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace, default_budget
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
@@ -19,6 +20,9 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LaunchLog, Report, report_of
+
+if TYPE_CHECKING:
+    from mandelcl.algorithms import border
 
 _NO_BUDGET = 1e9
 
@@ -40,7 +44,7 @@ class Computation:
         *,
         spare: Spare | None = None,
         log: LaunchLog | None = None,
-        planner: border.Planner | None = None,
+        planner: "border.Planner | None" = None,
     ) -> None:
         if planner is not None and choice.job.strict:
             raise InvalidInputError("a strict job fills what is proved, and is traced by no other rule")
@@ -113,6 +117,8 @@ class Computation:
         timed = TimedBlocks(blocks) if timeline.on() else None
         blocks = timed or blocks
         if self._traced:
+            from mandelcl.algorithms import border
+
             finished = border.run(
                 *(self.program, blocks, self._pace, log),
                 plan=self._planner and self._planner(self.program),

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from mandelcl.algorithms.border import Watch
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from mandelcl.algorithms.border import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Settings:
     blocks: tuple[int, int] | None = None
     self_test: bool = True
     shortcuts: bool = True
-    watch: Watch | None = None
+    watch: "Watch | None" = None
     guarded: bool = False
     certify_for: float = math.inf
 

@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from mandelcl.certifying.work import certified
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Work
-from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.memory import Spare
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import CERTIFIED
+
+if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
+    from mandelcl.crew.crew import Crew
 
 Notice = Callable[[str], None]
 
@@ -72,6 +73,8 @@ class Session:
             choice = choose.fastest(job, self.devices, settings.self_test)
             work = self._computation(choice, settings)
         if CERTIFIED.name in work.job.planes:
+            from mandelcl.certifying.work import certified
+
             work = certified(work, choice, settings)
         for warning in work.warnings:
             notice(warning)
@@ -101,6 +104,8 @@ class Session:
         if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
             self._crew.reset(settled)
             return self._crew, choices[0]
+        from mandelcl.crew.crew import Crew
+
         self.close()
         self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
         return self._crew, choices[0]

@@ -1,4 +1,4 @@
-"""What a process opens and loads: a second `render` no runtime but its own device's, and rich only on a terminal."""
+"""What a process opens and loads: a second `render` the runtime of its device alone, and nothing superfluous."""
 
 import json
 import os
@@ -35,14 +35,14 @@ except SystemExit as end:
     assert not end.code, end.code
 mapped = Path("/proc/self/maps").read_text()
 opened = [vendor.library for vendor in runtimes.prepare().vendors if Path(vendor.library).name in mapped]
-print(json.dumps({"opened": opened, "rich": "rich" in sys.modules}))
+print(json.dumps({"opened": opened, "loaded": list(sys.modules)}))
 """
 
 
 @dataclass(frozen=True)
 class Ran:
     opened: list[str]
-    rich: bool
+    loaded: list[str]
     report: dict[str, Any]
 
 
@@ -193,5 +193,9 @@ def test_without_a_cache_all_are_opened(command: Command, tmp_path: Path, cached
         assert len(ran.opened) > 1
 
 
-def test_rich_is_for_terminals(command: Command) -> None:
-    assert not command("render", *SMALL).rich
+def test_what_one_device_needs_not_is_not_loaded(command: Command) -> None:
+    loaded = command("render", *SMALL).loaded
+    assert not {"rich", "PIL", "gmpy2", "matplotlib"} & set(loaded)
+    for name in ("crew", "workers", "certifying", "studies", "algorithms.border", "shading.tracing_picture"):
+        assert not [module for module in loaded if module.startswith(f"mandelcl.{name}")]
+    assert "mandelcl.algorithms.border" in command("render", *SMALL, "--algorithm", "border").loaded
