@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.perturbation import bounds
-from mandelcl.perturbation.bounds import Domain
+from mandelcl.perturbation import error_rows
+from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import (
     A,
     B,
@@ -112,7 +112,7 @@ class Rule:
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """Steps over n segments: jets, (5, n), limits on |t| and |c|, (n,), and rows of `bounds`, (bounds.ROWS, n)."""
+    """Steps over n segments: jets, (5, n), limits on |t| and |c|, (n,), and rows of `error_rows`, (ROWS, n)."""
 
     jets: Pairs
     t: Positives
@@ -122,7 +122,7 @@ class Steps:
     @classmethod
     def single(cls, count: int, bounded: bool) -> "Steps":
         """Return so many single iterations."""
-        rows = bounds.single(count) if bounded else None
+        rows = error_rows.single(count) if bounded else None
         return cls(single_steps(count), Positives.unlimited(count), Positives.unlimited(count), rows)
 
     @classmethod
@@ -130,7 +130,7 @@ class Steps:
         """Return room for steps whose jets' mantissas are rows of an array, (10, n): re and im in turn."""
         count = mantissas.shape[1]
         jets = Pairs(mantissas[::2], mantissas[1::2], np.empty((5, count), np.int32))
-        rows = np.empty((bounds.ROWS, count)) if bounded else None
+        rows = np.empty((error_rows.ROWS, count)) if bounded else None
         return cls(jets, Positives.unlimited(count), Positives.unlimited(count), rows)
 
     def at(self, places: Indices | slice) -> "Steps":
@@ -163,8 +163,8 @@ def joined(x: Steps, y: Steps, z: Pairs, rule: Rule) -> Steps:
     c = x.c.least(y.c).least(limit.over(x.jets[B].modulus()))
     rows = None
     if rule.domain is not None and x.rows is not None and y.rows is not None:
-        join = bounds.Join(twice, inner, t, y.t, rule.domain)
-        rows = bounds.joined(x.jets, x.rows, y.jets, y.rows, join)
+        join = error_rows.Join(twice, inner, t, y.t, rule.domain)
+        rows = error_rows.joined(x.jets, x.rows, y.jets, y.rows, join)
     return Steps(jets, t, c, rows)
 
 
@@ -231,7 +231,7 @@ def _plain_steps(values: Values, begin: Indices, length: Indices, rule: Rule) ->
     re[:2] = 1.0
     t, c = np.full(count, np.inf), np.full(count, np.inf)
     spread = np.zeros(count, np.int32)
-    rows = None if domain is None else bounds.plain(count)
+    rows = None if domain is None else error_rows.plain(count)
     small = 2.0**-rule.step_bits
     for place in range(1, int(length[0])):
         live = int(np.searchsorted(-length, -place))
@@ -241,17 +241,17 @@ def _plain_steps(values: Values, begin: Indices, length: Indices, rule: Rule) ->
         x, y = re[:, :live], im[:, :live]
         z = np.sqrt(zx * zx + zy * zy)
         limit = z * small
-        # Of A and B alone for the limits, of all for bounds.
+        # Of A and B alone for the limits, of all for the bounds.
         shown = D if rows is None else F + 1
         size = np.sqrt(x[:shown] * x[:shown] + y[:shown] * y[:shown])
         t[:live] = np.minimum(t[:live], limit / size[A])
         c[:live] = np.minimum(c[:live], limit / size[B])
         if rows is not None and domain is not None:
             reach = t[:live] * 2.0**domain.own
-            rows[:, :live] = bounds.one_more(rows[:, :live], size, z + z, reach, 2.0 ** max(domain.radius, -1000.0))
+            rows[:, :live] = error_rows.one_more(rows[:, :live], size, z + z, reach, 2.0 ** max(domain.radius, -1000.0))
         re[:, :live], im[:, :live] = _one_more(x, y, zx + zx, zy + zy)
     jets = Pairs(re, im, np.zeros((5, count), np.int32)).normalised()
-    steps = Steps(jets, Positives.of(t), Positives.of(c), None if rows is None else bounds.from_plain(rows))
+    steps = Steps(jets, Positives.of(t), Positives.of(c), None if rows is None else error_rows.from_plain(rows))
     return steps, spread
 
 

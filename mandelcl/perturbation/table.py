@@ -19,7 +19,8 @@ import numpy as np
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
-from mandelcl.perturbation.bounds import Bounds, Domain, of_level
+from mandelcl.perturbation.bounds import Bounds, of_level
+from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.segments import Rule, Steps, Values, first_steps, joined_steps
@@ -31,6 +32,7 @@ _BLOCK, _LEAN_BLOCK, _FANOUT = 8, 32, 4
 _LEAN_FROM = 30_000_000  # iterations; 16 B each for Z and 18.8 for the table would be 35 B
 _MOST_ITERATIONS = 1 << 30
 _AT_ONCE = 4096  # records whose arrays a core's cache holds
+_MOST_THREADS = 8  # more wait for one another between numpy's calls
 _MANTISSA_BITS = 53
 
 
@@ -68,7 +70,7 @@ def build(
 
     A step's quadratic part is at most about 2^−`step_bits` of the linear one, what it leaves out about the square of
     that. With `unit_bits` come bounds on errors, for steps in a number that rounds by 2^−`unit_bits`; the rest is the
-    same. `threads` None: as many as there are cores; their number changes no bit. Raises CancelledError, and
+    same. `threads` None: as many as there are cores, up to 8; their number changes no bit. Raises CancelledError, and
     InvalidInputError for a reference of 2^30 iterations or more.
     """
     if orbit.length >= _MOST_ITERATIONS:
@@ -78,7 +80,7 @@ def build(
     above = _levels(orbit.length, block)
     below: _Children | None = None
     count, levels = orbit.length, list[Level]()
-    with ThreadPoolExecutor(threads or os.cpu_count(), "mandelcl table") as pool:
+    with ThreadPoolExecutor(threads or min(os.cpu_count() or 1, _MOST_THREADS), "mandelcl table") as pool:
         while count > 1:
             above -= 1
             rule = Rule(step_bits, None if unit_bits is None else Domain.of(reach, above))
