@@ -21,9 +21,6 @@ except ImportError:
     gmpy2 = None
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
-# What returns the next values of z² + c, all re and all im, from (re, im, re of c, im of c, bits, steps): a few more
-# than so many steps; where a part reaches 4, fewer, but not none.
-Advance: TypeAlias = Callable[[int, int, int, int, int, int], tuple[list[int], list[int]]]
 
 # Parts below 2^least are 0 as doubles, and 2^most stands for those above it: their squares are no trouble, either.
 LEAST_EXPONENT, MOST_EXPONENT = -900, 400
@@ -37,11 +34,10 @@ _BULK_BITS = 60  # fraction bits at which numbers below 4 fit words of 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """A kind of whole numbers: how it is made of Python's, and how z² + c is iterated in it."""
+    """A kind of whole numbers, and what makes one of Python's."""
 
     name: str
     whole: Callable[[int], int]
-    advance: Advance
 
 
 def fraction_bits(radius: Fraction) -> int:
@@ -57,6 +53,24 @@ def floor_log2(value: Fraction) -> int:
     """Return the exponent of the largest power of two that is at most a positive value."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     return exponent if value >= Fraction(2) ** exponent else exponent - 1
+
+
+def advanced(re: int, im: int, c_re: int, c_im: int, bits: int, steps: int) -> tuple[list[int], list[int]]:
+    """Return (all re, all im) of the next values of z² + c, each rounded down.
+
+    They are up to 7 more than so many steps; where a part reaches 4, they may be fewer, but not none.
+    """
+    a, b, less, most = re, im, bits - 1, bits + 2
+    every_re: list[int] = []
+    every_im: list[int] = []
+    add_re, add_im = every_re.append, every_im.append
+    while True:
+        for _ in repeat(None, _UNWATCHED):
+            a, b = ((a + b) * (a - b) >> bits) + c_re, (a * b >> less) + c_im
+            add_re(a)
+            add_im(b)
+        if len(every_re) >= steps or a.bit_length() > most or b.bit_length() > most:
+            return every_re, every_im
 
 
 def double(value: int, bits: int) -> float:
@@ -76,15 +90,15 @@ def doubles(values: list[int], bits: int) -> Doubles:
     shift = bits - _BULK_BITS
     floors = np.fromiter(map(rshift, values, repeat(shift)), np.int64, len(values))
     sizes = np.abs(floors)
-    nearest = sizes.astype(np.float64)
-    back = nearest.astype(np.int64)
-    magnitudes = np.where(back > sizes, np.nextafter(nearest, 0.0), nearest)
-    results = np.ldexp(magnitudes, -_BULK_BITS)
+    results = sizes.astype(np.float64)  # to nearest
+    excess = results.astype(np.int64) - sizes
+    results.view(np.int64)[...] -= excess > 0  # the double before it
+    results *= 2.0**-_BULK_BITS
     # Too few bits are left of a small number. A negative one was rounded away from zero, which its last bits may show.
-    unsure = np.flatnonzero((sizes < 1 << (_DOUBLE_BITS - 1)) | ((floors < 0) & (back == sizes)))
+    unsure = np.flatnonzero((sizes < 1 << (_DOUBLE_BITS - 1)) | ((floors < 0) & (excess == 0)))
     if len(unsure):
         results[unsure] = _magnitudes([values[index] for index in unsure.tolist()], bits)
-    return np.copysign(results, floors, out=results, where=results > 0)
+    return np.negative(results, out=results, where=(floors < 0) & (results > 0))
 
 
 def _magnitudes(values: list[int], bits: int) -> Doubles:
@@ -105,35 +119,5 @@ def normalised(re: int, im: int, bits: int) -> tuple[float, float, int]:
     return double(re, length), double(im, length), length - bits
 
 
-def _advance_plain(re: int, im: int, c_re: int, c_im: int, bits: int, steps: int) -> tuple[list[int], list[int]]:
-    a, b, less, most = re, im, bits - 1, bits + 2
-    every_re: list[int] = []
-    every_im: list[int] = []
-    add_re, add_im = every_re.append, every_im.append
-    while True:
-        for _ in repeat(None, _UNWATCHED):
-            a, b = ((a + b) * (a - b) >> bits) + c_re, (a * b >> less) + c_im
-            add_re(a)
-            add_im(b)
-        if len(every_re) >= steps or a.bit_length() > most or b.bit_length() > most:
-            return every_re, every_im
-
-
-def _advance_gmpy2(re: int, im: int, c_re: int, c_im: int, bits: int, steps: int) -> tuple[list[int], list[int]]:
-    a, b, less, most, fma = re, im, bits - 1, bits + 2, gmpy2.fma
-    # Shifted beforehand, c takes part in one call with the product: ⌊p + c·2^bits⌋ is ⌊p⌋ + c in units of 2^bits.
-    high_re, high_im = c_re << bits, c_im << less
-    every_re: list[int] = []
-    every_im: list[int] = []
-    add_re, add_im = every_re.append, every_im.append
-    while True:
-        for _ in repeat(None, _UNWATCHED):
-            a, b = fma(a + b, a - b, high_re) >> bits, fma(a, b, high_im) >> less
-            add_re(a)
-            add_im(b)
-        if len(every_re) >= steps or a.bit_length() > most or b.bit_length() > most:
-            return every_re, every_im
-
-
-PLAIN = Integers("int", int, _advance_plain)
-FASTEST = PLAIN if gmpy2 is None else Integers("gmpy2", gmpy2.mpz, _advance_gmpy2)
+PLAIN = Integers("int", int)
+FASTEST = PLAIN if gmpy2 is None else Integers("gmpy2", gmpy2.mpz)

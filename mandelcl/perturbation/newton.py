@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.perturbation.integers import FASTEST, Integers, doubles, floor_log2, normalised
+from mandelcl.perturbation.integers import FASTEST, Integers, advanced, doubles, floor_log2, normalised
 
 _BATCH = 512  # steps of an orbit at a time
 _MOST_STEPS = 200
@@ -82,7 +82,7 @@ class _Orbit:
     def __init__(self, integers: Integers, c: tuple[int, int], bits: int, digits: int) -> None:
         self.divisor: int | None = None
         self.divisor_bits = 0
-        self._integers, self._c, self._bits, self._digits = integers, c, bits, digits
+        self._c, self._bits, self._digits = c, bits, digits
         self._z = c
         self._x, self._y, self._exponent = integers.whole(1) << digits, integers.whole(0), -digits
         self._product_log2 = self._product_turn = 0.0
@@ -95,7 +95,7 @@ class _Orbit:
             stop_if(cancel)
             progress(n)
             steps = min(_BATCH, period - n)
-            parts = self._integers.advance(*self._z, *self._c, self._bits, steps)
+            parts = advanced(*self._z, *self._c, self._bits, steps)
             if len(parts[0]) < steps or max(part[steps - 1].bit_length() for part in parts) > self._bits + 2:
                 return False
             z_re, z_im = ([before, *after[: steps - 1]] for before, after in zip(self._z, parts, strict=True))

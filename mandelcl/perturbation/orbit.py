@@ -17,6 +17,7 @@ from mandelcl.perturbation.integers import (
     MOST_EXPONENT,
     Doubles,
     Integers,
+    advanced,
     double,
     doubles,
     fraction_bits,
@@ -92,7 +93,7 @@ class _Computation:
         c_re, c_im = (integers.whole(round(part * (1 << self._bits))) for part in (reference.re, reference.im))
         self._c = c_re, c_im
         self._z = integers.whole(0), integers.whole(0)
-        self._advance, self._iterations = integers.advance, iterations
+        self._iterations = iterations
         self._limit = float(min(radius_squared, _LARGEST_SQUARE))
         self._search = PeriodSearch(reference.radius)
         self._most_steps = max(1, min(_MOST_STEPS, _MOST_BITS_AT_A_TIME // self._bits))
@@ -107,7 +108,7 @@ class _Computation:
         self._take_bits(self._most_bits - spared)
         c_re, c_im = (part >> spared for part in self._c)
         steps = min(self._steps, self._iterations - self.length)
-        z_re, z_im = (parts[:steps] for parts in self._advance(*self._z, c_re, c_im, self._bits, steps))
+        z_re, z_im = (parts[:steps] for parts in advanced(*self._z, c_re, c_im, self._bits, steps))
         re, im = self._rounded(z_re, z_im)
         tiny = self._too_small(re, im, z_re, z_im)
         outside = np.flatnonzero(re * re + im * im > self._limit)
@@ -158,7 +159,7 @@ class _Computation:
         common = len(z_re)
         while common and not self._is_common(z_re[common - 1], z_im[common - 1]):
             common -= 1
-        re, im = doubles(z_re[:common], self._bits), doubles(z_im[:common], self._bits)
+        re, im = doubles(z_re[:common] + z_im[:common], self._bits).reshape(2, common)
         large = []
         for parts in zip(z_re[common:], z_im[common:], strict=True):
             x, y = (double(part, self._bits) for part in parts)

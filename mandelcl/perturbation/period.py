@@ -41,7 +41,6 @@ class PeriodSearch:
     @property
     def growth(self) -> int:
         """The exponent of the derivative there: it lies between 2^(growth − 1) and 2^(growth + 1), or growth is 0."""
-        self._normalise()
         return self._exponent
 
     def find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled], least_growth: int = 0) -> bool:
@@ -60,7 +59,7 @@ class PeriodSearch:
         for end in ends:
             if end == start:
                 continue
-            if start and self.growth < least_growth:
+            if start and self._exponent < least_growth:
                 return False
             if _SMALL <= values[2][start] <= _LARGE:
                 found = self._run(*(parts[start:end] for parts in values))
@@ -68,12 +67,12 @@ class PeriodSearch:
                 found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
             if found:
                 return True
+            self._normalise()
             start = end
         return False
 
     def _run(self, twice_re: list[float], twice_im: list[float], squares: list[float]) -> bool:
         """Take a few steps of common size; return whether the period was met, at the index then reached."""
-        self._normalise()
         x, y = self._x, self._y
         one = math.ldexp(1.0, -self._exponent)
         scale = self._radius_exponent + self._exponent
@@ -89,7 +88,6 @@ class PeriodSearch:
 
     def _step(self, value: Scaled) -> bool:
         """Take one step of any size; return whether the period was met at it."""
-        self._normalise()
         x, y, exponent = normalised_floats(*value)
         if self._reaches(x, y, exponent):
             return True
@@ -111,10 +109,9 @@ class PeriodSearch:
 
     def _normalise(self) -> None:
         """Bring the derivative's larger part to [1/2, 1), or its exponent to 0."""
-        x, y, exponent = normalised_floats(self._x, self._y, self._exponent)
-        if exponent < 0:
-            x, y, exponent = math.ldexp(x, exponent), math.ldexp(y, exponent), 0
-        self._x, self._y, self._exponent = x, y, exponent
+        shift = max(math.frexp(max(abs(self._x), abs(self._y)))[1], -self._exponent)
+        self._x, self._y = math.ldexp(self._x, -shift), math.ldexp(self._y, -shift)
+        self._exponent += shift
 
 
 def normalised_floats(x: float, y: float, exponent: int) -> Scaled:
