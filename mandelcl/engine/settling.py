@@ -1,11 +1,13 @@
 """How a job is computed where it leaves that open: from its view, its cap and the class of the devices alone."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
+from mandelcl.methods import method_of
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
@@ -40,6 +42,22 @@ def settle_method(job: Job, devices: Sequence[HasDouble]) -> tuple[Job, tuple[st
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
     settled = replace(job, method=method, number=number, rounding="fused", reference=reference)
     return settled, _warnings(settled, reference)
+
+
+def begin_early(job: Job) -> None:
+    """Begin what a job needs of the host on a device with double, before any device is asked.
+
+    What is wrong with the job is found when it is settled.
+    """
+    with suppress(InvalidInputError):
+        settled, _ = settle_method(job, [_Usual()])
+        method_of(settled).begin(settled)
+
+
+class _Usual:
+    """A device as most are."""
+
+    fp64 = True
 
 
 def _native(devices: Sequence[HasDouble]) -> tuple[NumberFormat, ...]:

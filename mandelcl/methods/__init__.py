@@ -31,7 +31,8 @@ class Method:
     None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
     matters.
 
-    `start_words(number)` is the saved state of an orbit that has yet to begin, where that is the same for all.
+    `begin(job)` begins in the background to compute what `words` returns. `start_words(number)` is the saved state of
+    an orbit that has yet to begin, where that is the same for all.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
     strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
@@ -44,6 +45,7 @@ class Method:
     lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
     words: Callable[[Job], Words | None] = lambda _job: None
     meets_denormals: Callable[[Job, NumberFormat], bool] = _meets_denormals
+    begin: Callable[[Job], None] = lambda _job: None
     start_words: Callable[[NumberFormat], Sequence[int]] | None = None
     by_turns: bool = False
     cost: Callable[[Job], int] = lambda job: job.iterations
@@ -60,6 +62,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             perturbation.lattice,
             perturbation.words,
             meets_denormals=lambda _job, _number: False,
+            begin=perturbation.begin,
             start_words=perturbation.start_words,
             by_turns=True,
             cost=perturbation.cost,

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
@@ -12,17 +11,16 @@ from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.numbers.format import floor_log2
 from mandelcl.numbers.ieee import IeeeFormat
 from mandelcl.numbers.ieee_arithmetic import Scalars
-from mandelcl.perturbation.orbit import Orbit, reference_orbit
+from mandelcl.perturbation.ahead import begin as begin_reference
+from mandelcl.perturbation.ahead import beside
 from mandelcl.perturbation.packing import NOTHING, packed
 from mandelcl.perturbation.replay import Replay
-from mandelcl.perturbation.table import Table, build
 from mandelcl.reference import Reference
 from mandelcl.view import View
 from mandelcl.words import Words
 
 KERNEL, LOOP = "method_perturbation.cl", "advance_turns.cl"
 _STATE_WORDS = 3  # exponent, place, iteration
-_KEPT = 2  # references, with their tables, that are not computed again
 
 
 def scale(job: Job) -> int:
@@ -35,6 +33,11 @@ def lattice(job: Job) -> Lattice:
     reference, own, by = reference_of(job), job.view.lattice, Fraction(2) ** scale(job)
     a, b, c, d = (by * entry for entry in own.matrix)
     return replace(own, re=by * (own.re - reference.re), im=by * (own.im - reference.im), matrix=(a, b, c, d))
+
+
+def begin(job: Job) -> None:
+    """Begin to compute what `words` of a settled job returns."""
+    begin_reference(reference_of(job), job.iterations, job.radius_squared)
 
 
 def words(job: Job) -> Words:
@@ -85,13 +88,6 @@ def _arithmetic(job: Job) -> Scalars:
     number = by_name(job.number)
     assert isinstance(number, IeeeFormat)  # as the job requires
     return Scalars(number, fused=True)
-
-
-@lru_cache(maxsize=_KEPT)
-def beside(reference: Reference, iterations: int, radius_squared: Fraction) -> tuple[Orbit, Table]:
-    """Return the orbit of a reference and its table."""
-    orbit = reference_orbit(reference, iterations, radius_squared)
-    return orbit, build(orbit, reference.radius, reference.step_bits)
 
 
 def reference_of(job: Job) -> Reference:

@@ -13,6 +13,7 @@ from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.settling import begin_early
 from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
 from mandelcl.job import Job
@@ -46,6 +47,7 @@ def render(
     that no number can hold.
     """
     require_inputs(job, devices, settings)
+    begin_early(job)
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         work = session.begin(job, settings, notice or (lambda _line: None))

@@ -21,6 +21,7 @@ from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine import recall
 from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.settling import begin_early
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
 from mandelcl.files.paths import one_line, paths_of, target
@@ -84,6 +85,7 @@ def render_to(
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
         job = adopt(job, manifest) if manifest else job
+        begin_early(job)
         if once and not isinstance(devices, Session):
             devices, job = recall.settled(job, devices, settings is None or settings.self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
