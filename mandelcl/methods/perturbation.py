@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
@@ -11,13 +12,12 @@ from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.numbers.format import floor_log2
 from mandelcl.numbers.ieee import IeeeFormat
 from mandelcl.numbers.ieee_arithmetic import Scalars
-from mandelcl.perturbation.ahead import begin as begin_reference
-from mandelcl.perturbation.ahead import beside
-from mandelcl.perturbation.packing import NOTHING, packed
-from mandelcl.perturbation.replay import Replay
 from mandelcl.reference import Reference
 from mandelcl.view import View
 from mandelcl.words import Words
+
+if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
+    from mandelcl.perturbation.replay import Replay
 
 KERNEL, LOOP = "method_perturbation.cl", "advance_turns.cl"
 _STATE_WORDS = 3  # exponent, place, iteration
@@ -37,11 +37,16 @@ def lattice(job: Job) -> Lattice:
 
 def begin(job: Job) -> None:
     """Begin to compute what `words` of a settled job returns."""
-    begin_reference(reference_of(job), job.iterations, job.radius_squared)
+    from mandelcl.perturbation import ahead
+
+    ahead.begin(reference_of(job), job.iterations, job.radius_squared)
 
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
+    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.packing import packed
+
     orbit, table = beside(reference_of(job), job.iterations, job.radius_squared)
     return packed(orbit, table, reference_of(job), scale(job), job.number)
 
@@ -58,6 +63,8 @@ def state_words(number: NumberFormat) -> int:
 
 def start_words(number: NumberFormat) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin: no difference at all, at the reference's start."""
+    from mandelcl.perturbation.packing import NOTHING
+
     return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0)
 
 
@@ -69,8 +76,11 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     return replay(job).count(*point(job, column, row), most)
 
 
-def replay(job: Job) -> Replay:
+def replay(job: Job) -> "Replay":
     """Return what follows orbits of a resolved job on the host."""
+    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.replay import Replay
+
     reference = reference_of(job)
     orbit, table = beside(reference, job.iterations, job.radius_squared)
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
