@@ -40,9 +40,10 @@ class Bounds:
     """Bounds on the errors of a level's K records, for all t that their keys admit and all c of the job.
 
     A step's result is off by at most gain·(error of t) + |D|·(error of t)² + u·a_error·|A·t| + b_error·|c| + G0·|t|³ +
-    G1·|t|²·|c| + G2·|t|·|c|² + G3·|c|³, and by the rounding of A·t + B·c and of adding to it. u is the unit of the
-    number in which the step is computed. All but `a_error` are keys, as those of the levels, and rounded up: a key k is
-    the number (1/2 + (k mod 256)/512)·2^(k >> 8).
+    G1·|t|²·|c| + G2·|t|·|c|² + G3·|c|³, where u is the unit of the number in which the step is computed. To that come
+    the rounding of A·t + B·c and of adding to it, and the quadratic part where it is not computed.
+
+    All but `a_error` are keys, as those of the levels, and rounded up: a key k is (1/2 + (k mod 256)/512)·2^(k >> 8).
     """
 
     gain: Integers  # |A| + 2·|D|·|t| + |E|·|c|

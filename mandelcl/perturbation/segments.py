@@ -21,6 +21,7 @@ import numpy as np
 from mandelcl.perturbation import error_rows
 from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import (
+    INFINITE_EXPONENT,
     A,
     B,
     D,
@@ -89,17 +90,20 @@ class Values:
             squares[: x.size] = x * x + y * y
             table = squares.reshape(-1, block)
             found = table.argmin(axis=1)
-            for row in np.flatnonzero(table.min(axis=1) < _TINY_SQUARE):
-                found[row] = self._dip(starts, (top + int(row)) * block, min((top + int(row) + 1) * block, count))
+            small = np.flatnonzero(table.min(axis=1) < _TINY_SQUARE)
+            found[small] = self._small_dips(starts, count, (top + small)[:, np.newaxis] * block + np.arange(block))
             places[top : top + len(found)] = found
         return places + np.arange(rows) * block
 
-    def _dip(self, starts: Indices | None, begin: int, end: int) -> int:
-        """Return the place of the least |Z| among some boundaries, counted from the first of them."""
-        z = self.at(np.arange(begin, end) if starts is None else starts[begin:end])
+    def _small_dips(self, starts: Indices | None, count: int, places: Indices) -> Indices:
+        """Return the column of the least |Z| in each row of boundaries, where squares have lost bits."""
+        inside = np.minimum(places, count - 1)
+        z = self.at(inside if starts is None else starts[inside])
         fraction, shift = np.frexp(z.re * z.re + z.im * z.im)
-        exponent = 2 * z.exponent.astype(np.int64) + shift
-        return int(np.lexsort((fraction, exponent))[0])
+        exponent = np.where(places < count, 2 * z.exponent.astype(np.int64) + shift, INFINITE_EXPONENT)
+        fraction[exponent != exponent.min(axis=1, keepdims=True)] = np.inf
+        columns: Indices = fraction.argmin(axis=1)
+        return columns
 
 
 @dataclass(frozen=True, slots=True)

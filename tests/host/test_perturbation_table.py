@@ -208,6 +208,7 @@ def test_plain_numbers_give_the_bits_of_those_with_exponents(monkeypatch: pytest
     orbit = stored(orbit_values(PERIOD_998, 2000, bits=300))
     expected = hashed(build(orbit, RADIUS, STEP_BITS))
     monkeypatch.setattr(segments, "_PLAIN_EXPONENTS", -1)
+    monkeypatch.setattr(segments, "_TINY_SQUARE", math.inf)
     assert hashed(build(orbit, RADIUS, STEP_BITS)) == expected
 
 
