@@ -12,6 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.errors import InvalidInputError
+from mandelcl.host_memory import available_bytes
 from mandelcl.perturbation.integers import (
     FASTEST,
     MOST_EXPONENT,
@@ -31,6 +33,7 @@ PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
 _FIRST_STEPS, _MOST_STEPS = 64, 1024  # at a time: what is computed beyond the end is wasted
 _MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
 _SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
+_LITTLE_MEMORY = 1 << 26  # bytes that are had without asking
 _LARGEST_SQUARE = Fraction(2) ** MOST_EXPONENT  # no smaller than R² of any use
 
 
@@ -74,7 +77,8 @@ def reference_orbit(
     """Return the orbit of the reference's centre, which has the same bits whatever the kind of integers.
 
     It ends at the first of: |Z|² > R², the region's period, the cap. `progress` is told now and then how many
-    iterations are done. Raises CancelledError when `cancel` says so.
+    iterations are done. Raises CancelledError when `cancel` says so, and InvalidInputError where the orbit and what
+    follows from it, which takes about as much again, would not fit into memory.
     """
     computation = _Computation(reference, iterations, radius_squared, integers)
     while not computation.ended:
@@ -175,6 +179,11 @@ class _Computation:
         """Store values behind those that there are."""
         end = self.length + 1 + len(re)
         if end > len(self._re):
+            if 2 * self._re.nbytes > max(_LITTLE_MEMORY, available_bytes()):
+                raise InvalidInputError(
+                    f"the reference orbit has no end within {self.length} iterations, and memory ends; "
+                    "use a smaller iteration cap or another center, or --method direct"
+                )
             for parts in (self._re, self._im):
                 parts.resize(end + end // 8, refcheck=False)  # mostly in place, so that a little more each time will do
         self._re[self.length + 1 : end], self._im[self.length + 1 : end] = re, im

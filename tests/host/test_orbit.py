@@ -14,7 +14,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import CancelledError
+from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.perturbation import orbit as orbit_module
 from mandelcl.perturbation.integers import (
     FASTEST,
     PLAIN,
@@ -302,6 +303,16 @@ def test_a_constant_is_refined_by_the_radius_alone() -> None:
     centre, iterations, _ = place("1e14")
     finer = replace(centre, step_bits=22, tail_bits=8)
     assert same(reference_orbit(centre, iterations, FOUR), reference_orbit(finer, iterations, FOUR))
+
+
+def test_an_orbit_that_memory_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orbit_module, "_LITTLE_MEMORY", 0)
+    monkeypatch.setattr(orbit_module, "available_bytes", lambda: 16 * 5000)
+    endless = reference("-0.75", "0", "1e-3000")
+    with pytest.raises(InvalidInputError, match="no end within") as caught:
+        reference_orbit(endless, 10**9, FOUR)
+    assert len(str(caught.value)) < 300
+    assert reference_orbit(endless, 4000, FOUR).length == 4000
 
 
 def test_it_can_be_stopped_and_watched() -> None:
