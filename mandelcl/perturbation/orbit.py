@@ -33,6 +33,7 @@ PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
 _FIRST_STEPS, _MOST_STEPS = 64, 1024  # at a time: what is computed beyond the end is wasted
 _MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
 _SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
+_MOST_DOUBLED = 1 << 17  # values; beyond, the room for them grows by less each time, mostly in place
 _LITTLE_MEMORY = 1 << 26  # bytes that are had without asking
 _LARGEST_SQUARE = Fraction(2) ** MOST_EXPONENT  # no smaller than R² of any use
 
@@ -179,12 +180,12 @@ class _Computation:
         """Store values behind those that there are."""
         end = self.length + 1 + len(re)
         if end > len(self._re):
-            if 2 * self._re.nbytes > max(_LITTLE_MEMORY, available_bytes()):
+            if 2 * self._re.nbytes > _LITTLE_MEMORY and 2 * self._re.nbytes > available_bytes():
                 raise InvalidInputError(
                     f"the reference orbit has no end within {self.length} iterations, and memory ends; "
                     "use a smaller iteration cap or another center, or --method direct"
                 )
             for parts in (self._re, self._im):
-                parts.resize(end + end // 8, refcheck=False)  # mostly in place, so that a little more each time will do
+                parts.resize(end + max(end // 8, min(end, _MOST_DOUBLED)), refcheck=False)
         self._re[self.length + 1 : end], self._im[self.length + 1 : end] = re, im
         self.length = end - 1

@@ -14,7 +14,9 @@ Scaled: TypeAlias = tuple[float, float, int]  # (x, y, e) stands for (x + y·i)�
 _RADIUS_BITS = 53
 _STEPS = 32  # between two looks at the exponent
 _SMALL, _LARGE = 2.0**-20, 2.0**4  # |Z|² within these bounds leaves the derivative in range for so many steps
-_FAR = 300  # a ratio of 2^±this decides, whatever the steps between two looks did
+# With |2Z| from 2^-9 to 2^3, 32 steps change the derivative by 2^-288 to 2^97. Where its product with the radius is
+# below the first of these, they cannot meet the period, at |Z| of 2^-10 and more; above the second they do at once.
+_NOWHERE_NEAR, _FAR = -120, 300  # exponents
 _NEAR = 3  # of mantissas in [1/2, 1) with the radius's beside them, one of 2^±this does
 
 
@@ -54,29 +56,42 @@ class PeriodSearch:
         squares = re * re + im * im
         apart = np.flatnonzero((squares < _SMALL) | (squares > _LARGE))
         ends = sorted({*apart.tolist(), *(apart + 1).tolist(), *range(-first % _STEPS, count, _STEPS), count})
-        values = (2 * re).tolist(), (2 * im).tolist(), squares.tolist()
+        alone = frozenset(apart.tolist())
+        twice_re, twice_im = (2 * re).tolist(), (2 * im).tolist()
         start = 0
         for end in ends:
             if end == start:
                 continue
             if start and self._exponent < least_growth:
                 return False
-            if _SMALL <= values[2][start] <= _LARGE:
-                found = self._run(*(parts[start:end] for parts in values))
-            else:
+            if start in alone:
                 found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
+            elif self._radius_exponent + self._exponent < _NOWHERE_NEAR:
+                self._pass(twice_re[start:end], twice_im[start:end])
+                found = False
+            else:
+                found = self._run(twice_re[start:end], twice_im[start:end], squares[start:end].tolist())
             if found:
                 return True
             self._normalise()
             start = end
         return False
 
+    def _pass(self, twice_re: list[float], twice_im: list[float]) -> None:
+        """Take a few steps of common size among which the period cannot be."""
+        x, y = self._x, self._y
+        one = math.ldexp(1.0, -self._exponent)
+        for u, v in zip(twice_re, twice_im, strict=True):
+            x, y = u * x - v * y + one, u * y + v * x
+        self._x, self._y = x, y
+        self._index += len(twice_re)
+
     def _run(self, twice_re: list[float], twice_im: list[float], squares: list[float]) -> bool:
         """Take a few steps of common size; return whether the period was met, at the index then reached."""
         x, y = self._x, self._y
         one = math.ldexp(1.0, -self._exponent)
-        scale = self._radius_exponent + self._exponent
-        limit = 0.0 if scale < -_FAR else math.ldexp(self._radius * self._radius, 2 * min(scale, _FAR))
+        scale = min(self._radius_exponent + self._exponent, _FAR)
+        limit = math.ldexp(self._radius * self._radius, 2 * scale)
         for step, (u, v, square) in enumerate(zip(twice_re, twice_im, squares, strict=True)):
             if square < limit * (x * x + y * y):
                 self._index += step
