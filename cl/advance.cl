@@ -4,9 +4,10 @@
  *
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
+ * CERTIFIED      1: also say whether counts are proved; only some loops can
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does */
-#if !defined(VECTORS) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT)
-#error "VECTORS, SMOOTH and SMOOTH_LIMIT must be defined"
+#if !defined(VECTORS) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT) || !defined(CERTIFIED)
+#error "VECTORS, SMOOTH, SMOOTH_LIMIT and CERTIFIED must be defined"
 #endif
 
 /* The count of an orbit that is known never to escape: above any cap. */
@@ -27,7 +28,7 @@ typedef struct {
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating.
  * For those that are not, `count` is the step at which they left the disc and, for smooth colouring, `smooth_step`
- * and `smooth_norm` the step and |z|² at which they left the smooth radius. */
+ * and `smooth_norm` the step and |z|² at which they left the smooth radius; `certified` masks counts that are proved. */
 typedef struct {
   orbit_state state[VECTORS];
   orbit_constant c[VECTORS];
@@ -37,6 +38,9 @@ typedef struct {
 #if SMOOTH
   uint_lanes smooth_step[VECTORS];
   float_lanes smooth_norm[VECTORS];
+#endif
+#if CERTIFIED
+  int_lanes certified[VECTORS];
 #endif
 } advance_orbits;
 

@@ -9,6 +9,9 @@
 #if !defined(STRIDE) || !defined(UNROLLED)
 #error "STRIDE and UNROLLED must be defined"
 #endif
+#if CERTIFIED
+#error "the loop by strides does not know which counts are proved"
+#endif
 #ifndef STAYS_OUTSIDE
 #error "STAYS_OUTSIDE is not defined"
 #endif

@@ -20,18 +20,11 @@ typedef struct {
   scaled reference;
   int_lanes alive;
   uint_lanes visits, look;
+#if CERTIFIED
+  number_real size; /* times 2^size_e: |w| where they are */
+  int_lanes size_e, certified;
+#endif
 } turning;
-
-/* A record: the coefficients A, B, D, E and F, the iterations that it takes, and whether c needs all of them. */
-typedef struct {
-  scaled coefficient[5];
-  uint_lanes length;
-  int_lanes quadratic;
-} turn_record;
-
-#define TURN_RECORD_WORDS (10 * NUMBER_WORDS + 6)
-#define TURN_LENGTH 0x3fffffffu /* of a record's last word; the bit above says that c needs all coefficients */
-#define TURN_SINGLE 0           /* the record of a single iteration */
 
 static global const uint *turn_record_words(global const uint *method, uint record) {
   return method_part(method, METHOD_RECORDS, TURN_RECORD_WORDS, record);
@@ -160,22 +153,46 @@ INLINED void turn_rebase(turning *orbits, scaled z, int_lanes mask) {
   orbits->state.place = select(orbits->state.place, (uint_lanes)(0), mask);
 }
 
+#if CERTIFIED
+/* How far the orbits are from 0, which a later launch finds again in what is saved. */
+INLINED void turn_measure(turning *orbits, int_lanes mask) {
+  const scaled w = scaled_sum(orbits->reference, orbits->state.z);
+  orbits->size = scaled_choose(orbits->size, number_root_above(scaled_norm(w.z)), mask);
+  orbits->size_e = select(orbits->size_e, w.e, mask);
+}
+#endif
+
 /* Decide the lanes that have left the disc, and of the rest those at the cap or, of `visiting` ones, in a state that they have
  * been in. */
-INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting, uint cap) {
+INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting,
+                         const advance_view *view) {
   const orbit_state *state = &orbits->state, *seen = &orbits->seen;
-  int_lanes inside = lanes_mask(state->n == (uint_lanes)(cap));
+  int_lanes inside = lanes_mask(state->n == (uint_lanes)(view->cap));
   if (lanes_any(visiting)) {
-    inside |= visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
-              lanes_mask(state->place == seen->place) & ~(state->whole ^ seen->whole);
+    int_lanes again = visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
+                      lanes_mask(state->place == seen->place) & ~(state->whole ^ seen->whole);
+#if CERTIFIED
+    /* It is proved to go round for ever once its error does not grow on the way. */
+    again &= lanes_mask(state->error <= seen->error) | lanes_mask(!(state->error < (number_real)(ERROR_MOST)));
+#endif
+    inside |= again;
     orbits->visits -= LANED(as_uint)(visiting); /* a mask is −1 */
     const int_lanes keep = visiting & lanes_mask(orbits->visits == orbits->look);
     orbits->seen.z = scaled_keep(seen->z, state->z, keep);
     orbits->seen.place = select(seen->place, state->place, keep);
     orbits->seen.whole = select(seen->whole, state->whole, keep);
+#if CERTIFIED
+    orbits->seen.error = scaled_choose(seen->error, state->error, keep);
+#endif
     orbits->look = select(orbits->look, orbits->look + (orbits->look + 1) / 2, keep);
   }
   inside &= orbits->alive & ~outside;
+#if CERTIFIED
+  if (lanes_any(inside)) {
+    const error_place here = error_placed(state->error, state->z.e, orbits->reference, orbits->size, orbits->size_e);
+    orbits->certified = select(orbits->certified, error_inside(here, view->radius_squared), inside);
+  }
+#endif
   *count = select(select(*count, state->n, outside), (uint_lanes)(INSIDE), inside);
   orbits->alive &= ~(outside | inside);
 }
@@ -191,18 +208,34 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes 
   int_lanes threshold = (int_lanes)(0);
   const uint_lanes number = turn_find(method, state->place, key, (uint_lanes)(view->cap) - state->n, mask, &threshold);
   const int_lanes over = mask & lanes_mask(number != (uint_lanes)(TURN_SINGLE));
+#if CERTIFIED
+  const number_real of_t = error_of_t(state->error, orbits->size, orbits->size_e, z.e, t);
+  const error_place before = error_placed(state->error, z.e, orbits->reference, orbits->size, orbits->size_e);
+#endif
   uint_lanes length = (uint_lanes)(1);
   scaled next;
   if (lanes_any(over)) {
     const turn_record record = turn_load(method, number, mask);
     const int_lanes near = lanes_mask(key >= threshold - (int_lanes)((int)method[METHOD_STEP_KEYS]));
-    next = turn_over(&record, t, c, over & (near | record.quadratic));
+    const int_lanes quadratic = over & (near | record.quadratic);
+    next = turn_over(&record, t, c, quadratic);
     length = record.length;
+    next = scaled_from(next.z, next.e);
+#if CERTIFIED
+    const error_bounds bounds = error_load(method, number, mask);
+    const number_real by_step = error_over(&bounds, &record, state->error, of_t, t, c, over & ~quadratic, next.e);
+    const number_real error = scaled_choose(error_single(of_t, t, c, next.e), by_step, over);
+    state->error = scaled_choose(state->error, error_kept(error), mask);
+#endif
   } else {
     next = scaled_sum(t, c->c);
+    next = scaled_from(next.z, next.e);
+#if CERTIFIED
+    state->error = scaled_choose(state->error, error_kept(error_single(of_t, t, c, next.e)), mask);
+#endif
   }
   length = select((uint_lanes)(0), length, mask);
-  state->z = scaled_keep(state->z, scaled_from(next.z, next.e), mask);
+  state->z = scaled_keep(state->z, next, mask);
   state->place += length;
   state->n += length;
   orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
@@ -219,10 +252,29 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes 
 #if SMOOTH
   *far = number_keep(*far, scaled_plain(w), outside);
 #endif
-  if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w.z, w.e), rebased);
+#if CERTIFIED
+  orbits->size = scaled_choose(orbits->size, number_root_above(norm), mask);
+  orbits->size_e = select(orbits->size_e, e, mask);
+  if (lanes_any(outside)) {
+    const error_place here = error_placed(state->error, state->z.e, orbits->reference, orbits->size, orbits->size_e);
+    const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
+    orbits->certified = select(orbits->certified, left & error_inside(before, view->radius_squared) & ~over, outside);
+  }
+#endif
+  if (lanes_any(rebased)) {
+    const scaled anew = scaled_from(w.z, w.e);
+#if CERTIFIED
+    const number_real error = error_rebased(state->error, state->z.e, orbits->reference, orbits->size, orbits->size_e, anew.e);
+    state->error = scaled_choose(state->error, error_kept(error), rebased);
+#endif
+    turn_rebase(orbits, anew, rebased);
+#if CERTIFIED
+    turn_measure(orbits, rebased);
+#endif
+  }
   const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
   state->whole = select(state->whole, large & ~over, mask);
-  turn_decide(orbits, count, outside, shortcuts ? rebased : (int_lanes)(0), view->cap);
+  turn_decide(orbits, count, outside, shortcuts ? rebased : (int_lanes)(0), view);
   return outside;
 }
 
@@ -238,9 +290,27 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   number_real norm = (number_real)(0);
   uint_lanes steps = (uint_lanes)(0);
   int_lanes running = mask;
+#if CERTIFIED
+  const number_real unit = (number_real)(NUMBER_UNIT), w_norm = scaled_norm(w), w_size = number_root_above(w_norm);
+  const number_real of_c = fma(scaled_reach(c->whole), 4 * unit, c->error * scaled_power_within(c->c.e));
+  error_place here, before;
+  here.size = w_size;
+  here.error = fma(state->error, scaled_power_within(state->z.e),
+                   error_of_sum(w_size, orbits->reference, (int_lanes)(0)));
+  before = here;
+  norm = w_norm;
+#endif
   while (lanes_any(running)) {
     const number_complex next = formula_step(w, c->whole);
     const number_real next_norm = scaled_norm(next);
+#if CERTIFIED
+    const number_real next_size = number_root_above(next_norm), roundings = fma(norm + next_size, unit, of_c);
+    const number_real next_error = fma(here.error, here.size + here.size + here.error, roundings);
+    before.size = scaled_choose(before.size, here.size, running);
+    before.error = scaled_choose(before.error, here.error, running);
+    here.size = scaled_choose(here.size, next_size, running);
+    here.error = scaled_choose(here.error, next_error * (number_real)(NUMBER_MORE), running);
+#endif
     w = number_keep(w, next, running);
     norm = scaled_choose(norm, next_norm, running);
     steps -= LANED(as_uint)(running); /* a mask is −1 */
@@ -252,14 +322,27 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
 #if SMOOTH
   *far = number_keep(*far, w, outside);
 #endif
+#if CERTIFIED
+  if (lanes_any(outside)) {
+    const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
+    orbits->certified = select(orbits->certified, left & error_inside(before, view->radius_squared), outside);
+  }
+#endif
   orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
   const number_complex to = scaled_plain(orbits->reference), difference = {w.re - to.re, w.im - to.im};
   state->z = scaled_keep(state->z, scaled_from(difference, (int_lanes)(0)), mask);
   const int_lanes rebased = mask & (dips | lanes_mask(norm < scaled_norm(difference)));
+#if CERTIFIED
+  here.error += scaled_choose(scaled_reach(to) * (2 * unit), (number_real)(0), rebased);
+#endif
   if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w, (int_lanes)(0)), rebased);
+#if CERTIFIED
+  state->error = scaled_choose(state->error, error_kept(fma(here.error, scaled_power_within(-state->z.e), 2 * unit)), mask);
+  turn_measure(orbits, mask);
+#endif
   const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
   state->whole = select(state->whole, large & ~dips, mask);
-  turn_decide(orbits, count, outside, shortcuts ? mask : (int_lanes)(0), view->cap);
+  turn_decide(orbits, count, outside, shortcuts ? mask : (int_lanes)(0), view);
   return outside;
 }
 
@@ -278,6 +361,11 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   turning.alive = orbits->alive[0];
   turning.visits = (uint_lanes)(0);
   turning.look = (uint_lanes)(1);
+#if CERTIFIED
+  turning.size = (number_real)(0);
+  turning.size_e = turning.certified = (int_lanes)(0);
+  turn_measure(&turning, (int_lanes)(-1));
+#endif
   uint_lanes count = orbits->count[0];
   number_complex far = number_zero();
   int_lanes outside = (int_lanes)(0);
@@ -297,6 +385,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbits->state[0] = turning.state;
   orbits->alive[0] = turning.alive;
   orbits->count[0] = count;
+#if CERTIFIED
+  /* From within a smaller disc, an orbit that has left may come back. */
+  orbits->certified[0] = turning.certified & lanes_mask(view->radius_squared >= (number_real)(4));
+#endif
 #if SMOOTH
   advance_smooth(orbits, 0, number_far_from(far), outside);
 #endif

@@ -2,7 +2,13 @@
  * exponent of their own, and as it is while it lies far from the reference's. What an orbit's state is, what the method's words
  * hold, and the arithmetic on them; advance_turns.cl advances the orbits.
  *
- * The map's points are differences of the constant from the reference's, times 2^scale. */
+ * The map's points are differences of the constant from the reference's, times 2^scale.
+ *
+ * CERTIFIED   1: bound how far each orbit is from the exact one, and say whether its count is proved */
+
+#ifndef CERTIFIED
+#error "CERTIFIED is not defined"
+#endif
 
 /* The map's points are not the formula's: nothing is proved of a rectangle. */
 #define METHOD_PROVES 0
@@ -12,7 +18,8 @@
  * the list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0.
  * A level has an index for each 2^shift places: at which place its step begins, and the key below which it may be taken. */
 enum {
-  METHOD_LENGTH,       /* the last place of the reference: an orbit goes on from place 0 there */
+  METHOD_POINT_ERROR,  /* a real: how far a point may be from the pixel's */
+  METHOD_LENGTH = 2,   /* the last place of the reference: an orbit goes on from place 0 there */
   METHOD_SCALE,
   METHOD_STEP_KEYS,    /* t whose key is less than a step's by this needs no quadratic part */
   METHOD_TAIL,         /* a difference with an exponent above this is left for the orbit itself */
@@ -24,6 +31,7 @@ enum {
   METHOD_SMALL,
   METHOD_INDEX,
   METHOD_RECORDS,
+  METHOD_BOUNDS,       /* of the records' errors, with CERTIFIED */
   METHOD_FIRST_RECORD  /* of each level */
 };
 
@@ -48,21 +56,32 @@ typedef struct {
   uint_lanes place;
   uint_lanes n;
   int_lanes whole;
+#if CERTIFIED
+  number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
+#endif
 } orbit_state;
 
 /* The difference of the constant from the reference's, its square, and the whole constant. */
 typedef struct {
   scaled c, square;
   number_complex whole;
+#if CERTIFIED
+  number_real size, error; /* times 2^c.e: |c| at most, and how far it is from the pixel's, with four roundings */
+#endif
 } orbit_constant;
 
 /* 32-bit words of a saved state. */
-#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 3)
+#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 3 + CERTIFIED * NUMBER_WORDS)
 #define ORBIT_WHOLE 0x80000000u
 
 /* 2^e for |e| < NUMBER_BIAS, and 0 for less. */
 static number_real scaled_power(int_lanes e) {
   return number_from_upper(max(e + NUMBER_BIAS, (int_lanes)(0)) << 8);
+}
+
+/* The same for any e: at most 2^(NUMBER_BIAS + 1), which no bound holds. */
+static number_real scaled_power_within(int_lanes e) {
+  return number_from_upper(clamp(e + NUMBER_BIAS, (int_lanes)(0), (int_lanes)(2 * NUMBER_BIAS + 1)) << 8);
 }
 
 static number_real scaled_choose(number_real value, number_real other, int_lanes mask) {
@@ -85,6 +104,12 @@ static number_complex scaled_cut(number_complex z) {
 
 static number_real scaled_larger(number_complex z) {
   return max(fabs(z.re), fabs(z.im));
+}
+
+/* At least |z|, and at most 1.09 times it. */
+static number_real scaled_reach(number_complex z) {
+  const number_real re = fabs(z.re), im = fabs(z.im);
+  return fma(min(re, im), (number_real)(0.4143f), max(re, im)) * (number_real)(NUMBER_MORE);
 }
 
 /* z·2^e, normalised. */
@@ -188,8 +213,22 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   return value;
 }
 
+/* A record: the coefficients A, B, D, E and F, the iterations that it takes, and whether c needs all of them. */
+typedef struct {
+  scaled coefficient[5];
+  uint_lanes length;
+  int_lanes quadratic;
+} turn_record;
+
+#define TURN_RECORD_WORDS (10 * NUMBER_WORDS + 6)
+#define TURN_LENGTH 0x3fffffffu /* of a record's last word; the bit above says that c needs all coefficients */
+#define TURN_SINGLE 0           /* the record of a single iteration */
+
 static orbit_state orbit_start(number_complex point) {
-  const orbit_state start = {{number_zero(), (int_lanes)(SCALED_NOTHING)}, (uint_lanes)(0), (uint_lanes)(0), (int_lanes)(0)};
+  orbit_state start = {{number_zero(), (int_lanes)(SCALED_NOTHING)}, (uint_lanes)(0), (uint_lanes)(0), (int_lanes)(0)};
+#if CERTIFIED
+  start.error = (number_real)(0);
+#endif
   return start;
 }
 
@@ -198,7 +237,12 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
   const scaled c = scaled_from(point, -scale), first = method_reference(method, (uint_lanes)(1), (int_lanes)(-1));
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
   const number_complex whole = {near.re + far.re, near.im + far.im};
-  const orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};
+  orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};
+#if CERTIFIED
+  const number_real point_error = (number_real)(method_real(method + METHOD_POINT_ERROR));
+  constants.size = scaled_reach(c.z);
+  constants.error = fma(constants.size, (number_real)(4 * NUMBER_UNIT), point_error * scaled_power_within(-scale - c.e));
+#endif
   return constants;
 }
 
@@ -213,13 +257,19 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
   words[0] = LANED(as_uint)(state.z.e);
   words[1] = state.place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state.whole);
   words[2] = state.n;
+#if CERTIFIED
+  for (uint word = 0; word < NUMBER_WORDS; word++) words[3 + word] = number_pack_real(state.error, word);
+#endif
 }
 
 static orbit_state orbit_unpack(const uint_lanes *words) {
   const uint_lanes place = words[NUMBER_STATE_WORDS + 1];
-  const orbit_state state = {{number_unpack(words), LANED(as_int)(words[NUMBER_STATE_WORDS])},
-                             place & (uint_lanes)(ORBIT_WHOLE - 1),
-                             words[NUMBER_STATE_WORDS + 2],
-                             lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE))};
+  orbit_state state = {{number_unpack(words), LANED(as_int)(words[NUMBER_STATE_WORDS])},
+                       place & (uint_lanes)(ORBIT_WHOLE - 1),
+                       words[NUMBER_STATE_WORDS + 2],
+                       lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE))};
+#if CERTIFIED
+  state.error = number_unpack_real(words + NUMBER_STATE_WORDS + 3);
+#endif
   return state;
 }

@@ -26,6 +26,9 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
   orbits->smooth_step[v] = (uint_lanes)(0);
   orbits->smooth_norm[v] = (float_lanes)(0);
 #endif
+#if CERTIFIED
+  orbits->certified[v] = (int_lanes)(0);
+#endif
 }
 
 static void orbits_finish(const advance_orbits *orbits, uint cap, uint cap_reached, global uint *results, uint pixels,

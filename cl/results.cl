@@ -10,13 +10,15 @@
 #define LANE_ROWS (LANES / LANE_COLUMNS)
 
 /* Words that a pixel has in the results, and where each plane's words begin among them: mandelcl/planes.py decides. */
-#if !defined(RESULT_WORDS) || !defined(PLANE_COUNTS) || (SMOOTH && !defined(PLANE_SMOOTH))
-#error "RESULT_WORDS, PLANE_COUNTS and, with SMOOTH, PLANE_SMOOTH must be defined"
+#if !defined(RESULT_WORDS) || !defined(PLANE_COUNTS) || (SMOOTH && !defined(PLANE_SMOOTH)) || \
+    (CERTIFIED && !defined(PLANE_CERTIFIED))
+#error "RESULT_WORDS, PLANE_COUNTS and, with SMOOTH and CERTIFIED, PLANE_SMOOTH and PLANE_CERTIFIED must be defined"
 #endif
 
 /* Write the results of the lanes that are decided: those that escaped, those known never to and, where the cap is
  * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and norms
- * (float bits). Where all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else it is 0. */
+ * (float bits); with CERTIFIED, whether counts are proved. Where all lanes have pixels that lie as tiles, a tile's rows are
+ * `row_distance` words apart; else it is 0. */
 static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels,
                           uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
@@ -28,6 +30,9 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
     const int_lanes inside = lanes_mask(count == cap_lanes);
     lanes_store(select(orbits->smooth_step[v], cap_lanes, inside), word[PLANE_SMOOTH]);
     lanes_store(select(LANED(as_uint)(orbits->smooth_norm[v]), (uint_lanes)(0), inside), word[PLANE_SMOOTH + 1]);
+#endif
+#if CERTIFIED
+    lanes_store(select((uint_lanes)(0), (uint_lanes)(1), orbits->certified[v]), word[PLANE_CERTIFIED]);
 #endif
     uint index[LANES];
     int undecided[LANES];

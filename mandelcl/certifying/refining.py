@@ -52,7 +52,7 @@ class Refiner:
         program = self._program
         begin = program.method.start_words
         assert begin is not None, "orbits by perturbation begin alike"
-        start = begin(program.number)
+        start = begin(program.job)
         saved = np.zeros((1 + len(start), memory.capacity), np.uint32)
         saved[0, : indices.size] = indices
         saved[1:, : indices.size] = np.array(start, np.uint32)[:, None]

@@ -10,7 +10,7 @@ from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import BuiltProgram, Device, binary_of
-from mandelcl.planes import first_words
+from mandelcl.planes import CERTIFIED, first_words
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32
@@ -28,10 +28,11 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
+        "CERTIFIED": int(CERTIFIED.name in job.planes),
     }
     defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
     method = method_of(job)
-    return source.loop(number.parts(variant.double_digits), job.formula, (method.kernel, method.loop), orbits, defines)
+    return source.loop(number.parts(variant.double_digits), job.formula, (method.kernel, *method.loop), orbits, defines)
 
 
 def build(device: Device, text: str) -> BuiltProgram:

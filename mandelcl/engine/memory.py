@@ -8,7 +8,6 @@ import numpy as np
 from mandelcl.block import Block
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, Event
 from mandelcl.words import NO_COUNT, Words
 
@@ -125,7 +124,7 @@ def nowhere(_block: Block, _shape: tuple[int, ...]) -> Words:
 
 def orbit_bytes(job: Job) -> int:
     """Return the bytes of a saved orbit of a resolved job: its pixel's index and its state."""
-    return 4 * (1 + method_of(job).state_words(by_name(job.number)))
+    return 4 * (1 + method_of(job).state_words(job))
 
 
 def _list_capacity(device: Device, orbit_bytes: int) -> int:

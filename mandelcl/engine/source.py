@@ -41,18 +41,20 @@ def _text(part: str) -> str:
 def loop(
     number_parts: Sequence[str],
     formula: Formula,
-    method_parts: tuple[str, str],
+    method_parts: Sequence[str],
     orbits: str,
     defines: Mapping[str, int],
 ) -> str:
     """Return the text of the loop for a number, a formula, a method and a source of orbits (one of ORBITS).
 
-    A method has two parts: one before what all loops share, and its own loop behind that.
+    A method has a part before what all loops share, and those of its own loop behind that.
     """
-    method, advance = method_parts
+    method, *advance = method_parts
     axes = (*number_parts, formula.kernel, MAP, method)
     tracing = ("rectangles.cl", *formula.component_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
-    return assemble((*axes, "advance.cl", advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines)
+    return assemble(
+        (*axes, "advance.cl", *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines
+    )
 
 
 def digest(text: str) -> str:

@@ -24,14 +24,14 @@ def _meets_denormals(job: Job, number: NumberFormat) -> bool:
 class Method:
     """A way to compute an orbit.
 
-    `kernel` is its part, and `loop` the one that advances its orbits, behind what all loops share. `count(job, column,
+    `kernel` is its part, and `loop` those that advance its orbits, behind what all loops share. `count(job, column,
     row, most)` returns the count of a pixel of a resolved job, worked out on the host; None where that takes more than
-    `most` iterations. `state_words(number)` is how many 32-bit words a saved state has, its pixel's index not counted.
+    `most` iterations. `state_words(job)` is how many 32-bit words a saved state has, its pixel's index not counted.
     `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` what they read of the method's own;
     None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
     matters.
 
-    `begin(job)` begins in the background to compute what `words` returns. `start_words(number)` is the saved state of
+    `begin(job)` begins in the background to compute what `words` returns. `start_words(job)` is the saved state of
     an orbit that has yet to begin, where that is the same for all.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
@@ -39,21 +39,21 @@ class Method:
     """
 
     kernel: str
-    loop: str
+    loop: tuple[str, ...]
     count: Callable[[Job, int, int, int], int | None]
-    state_words: Callable[[NumberFormat], int]
+    state_words: Callable[[Job], int]
     lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
     words: Callable[[Job], Words | None] = lambda _job: None
     meets_denormals: Callable[[Job, NumberFormat], bool] = _meets_denormals
     begin: Callable[[Job], None] = lambda _job: None
-    start_words: Callable[[NumberFormat], Sequence[int]] | None = None
+    start_words: Callable[[Job], Sequence[int]] | None = None
     by_turns: bool = False
     cost: Callable[[Job], int] = lambda job: job.iterations
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "direct": Method("method_direct.cl", "advance_strides.cl", direct.count, lambda number: number.reals_words),
+        "direct": Method("method_direct.cl", ("advance_strides.cl",), direct.count, direct.state_words),
         "perturbation": Method(
             perturbation.KERNEL,
             perturbation.LOOP,

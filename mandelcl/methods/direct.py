@@ -35,6 +35,11 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     return job.iterations if most >= job.iterations else None
 
 
+def state_words(job: Job) -> int:
+    """Return how many words a saved z has."""
+    return by_name(job.number).reals_words
+
+
 def start(job: Job, arithmetic: Arithmetic, column: Any, row: Any) -> tuple[Complex, Complex]:
     """Return z₀ and the constant c of a pixel's orbit, or of as many as the arithmetic takes at once."""
     parameters = tuple((arithmetic.encode(re), arithmetic.encode(im)) for re, im in job.formula.parameters)

@@ -8,10 +8,11 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
-from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.numbers import by_name
 from mandelcl.numbers.format import floor_log2
 from mandelcl.numbers.ieee import IeeeFormat
 from mandelcl.numbers.ieee_arithmetic import Scalars
+from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -19,8 +20,8 @@ from mandelcl.words import Words
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.replay import Replay
 
-KERNEL, LOOP = "method_perturbation.cl", "advance_turns.cl"
-_STATE_WORDS = 3  # exponent, place, iteration
+KERNEL, LOOP = "method_perturbation.cl", ("turn_errors.cl", "advance_turns.cl")
+_REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 
 def scale(job: Job) -> int:
@@ -39,16 +40,43 @@ def begin(job: Job) -> None:
     """Begin to compute what `words` of a settled job returns."""
     from mandelcl.perturbation import ahead
 
-    ahead.begin(reference_of(job), job.iterations, job.radius_squared)
+    ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
 
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
     from mandelcl.perturbation.ahead import beside
-    from mandelcl.perturbation.packing import packed
+    from mandelcl.perturbation.packing import Packing, packed
 
-    orbit, table = beside(reference_of(job), job.iterations, job.radius_squared)
-    return packed(orbit, table, reference_of(job), scale(job), job.number)
+    orbit, table = beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+    return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
+
+
+def point_error(job: Job, length: int) -> Fraction:
+    """Return a bound of how far the kernels' points are from the pixels', as they have them.
+
+    The anchor and the steps are rounded once, and so are two products and sums. An error in a reference of `length`
+    iterations does what as large an error in c would do (perturbation/orbit.py).
+    """
+    view, by = job.view, Fraction(2) ** scale(job)
+    own = lattice(job)
+    a, b, c, d = (abs(entry) for entry in own.matrix)
+    columns = max(abs(own.column), abs(view.width - 1 - own.column))
+    rows = max(abs(own.row), abs(view.height - 1 - own.row))
+    largest = abs(own.re) + abs(own.im) + (a + c) * columns + (b + d) * rows
+    of_reference = by * reference_of(job).radius * length / (1 << _REFERENCE_BITS)
+    return 4 * largest / (1 << _precision(job)) + of_reference
+
+
+def _precision(job: Job) -> int:
+    number = by_name(job.number)
+    assert isinstance(number, IeeeFormat)  # as the job requires
+    return number.precision
+
+
+def _unit_bits(job: Job) -> int | None:
+    """Return the number's bits where errors are to be bounded."""
+    return _precision(job) if CERTIFIED.name in job.planes else None
 
 
 def cost(job: Job) -> int:
@@ -56,16 +84,18 @@ def cost(job: Job) -> int:
     return min(job.iterations, 4096)
 
 
-def state_words(number: NumberFormat) -> int:
+def state_words(job: Job) -> int:
     """Return how many words a saved state has."""
-    return number.reals_words + _STATE_WORDS
+    return len(start_words(job))
 
 
-def start_words(number: NumberFormat) -> tuple[int, ...]:
+def start_words(job: Job) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin: no difference at all, at the reference's start."""
     from mandelcl.perturbation.packing import NOTHING
 
-    return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0)
+    number = by_name(job.number)
+    error = [0] * number.words if CERTIFIED.name in job.planes else []
+    return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0, *error)
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
@@ -82,7 +112,7 @@ def replay(job: Job) -> "Replay":
     from mandelcl.perturbation.replay import Replay
 
     reference = reference_of(job)
-    orbit, table = beside(reference, job.iterations, job.radius_squared)
+    orbit, table = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
     return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
 

@@ -17,7 +17,7 @@ from mandelcl.reference import Reference
 _MOST_KEPT = 2  # references, with their tables
 _FAREWELL_S = 1.0
 
-_Key: TypeAlias = tuple[Reference, int, Fraction]
+_Key: TypeAlias = tuple[Reference, int, Fraction, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,20 @@ _begun: OrderedDict[_Key, _Begun] = OrderedDict()
 _changing = threading.Lock()
 
 
-def begin(reference: Reference, iterations: int, radius_squared: Fraction) -> None:
-    """Begin to compute the orbit of a reference and its table, unless that has been begun."""
-    _of((reference, iterations, radius_squared))
+def begin(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None) -> None:
+    """Begin to compute the orbit of a reference and its table, as `beside` returns them, unless that has been begun."""
+    _of((reference, iterations, radius_squared, unit_bits))
 
 
-def beside(reference: Reference, iterations: int, radius_squared: Fraction) -> tuple[Orbit, Table]:
-    """Return the orbit of a reference and its table, once they are computed; raises what that raised."""
+def beside(
+    reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None
+) -> tuple[Orbit, Table]:
+    """Return the orbit of a reference and its table, once they are computed; raises what that raised.
+
+    With `unit_bits` the table has bounds on errors, for numbers of so many bits.
+    """
     with timeline.span("wait for the reference", "wait"):
-        return _of((reference, iterations, radius_squared)).future.result()
+        return _of((reference, iterations, radius_squared, unit_bits)).future.result()
 
 
 def _of(key: _Key) -> _Begun:
@@ -68,12 +73,12 @@ def _started(key: _Key) -> _Begun:
     other = next((begun for begun in alike if not begun.failed), None)
 
     def compute() -> None:
-        reference, iterations, radius_squared = key
+        reference, iterations, radius_squared, unit_bits = key
         try:
             with timeline.span("reference"):
                 orbit = other.future.result()[0] if other else kept_orbit(reference, iterations, radius_squared, cancel)
             with timeline.span("table of steps"):
-                table = build(orbit, reference.radius, reference.step_bits)
+                table = build(orbit, reference.radius, reference.step_bits, unit_bits=unit_bits)
         except BaseException as error:
             future.set_exception(error)
         else:
@@ -86,8 +91,8 @@ def _started(key: _Key) -> _Begun:
 
 def _orbit_of(key: _Key) -> _Key:
     """Return what decides an orbit alone: the bits of steps and tail do not."""
-    reference, iterations, radius_squared = key
-    return replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared
+    reference, iterations, radius_squared, _ = key
+    return replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None
 
 
 @atexit.register

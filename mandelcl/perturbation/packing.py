@@ -6,6 +6,7 @@ cl/method_perturbation.cl says where each part lies and what it means.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,12 +26,14 @@ _ALIGNED_WORDS = 4
 _QUADRATIC_C = np.uint32(1 << 30)
 NOTHING = -(1 << 28)  # the exponent of 0
 _INDEX_WORDS = 2
+_LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
 class Header(IntEnum):
     """Where each word of the header is."""
 
-    LENGTH = 0
+    POINT_ERROR = 0  # a real
+    LENGTH = 2
     SCALE = auto()
     STEP_KEYS = auto()
     TAIL = auto()
@@ -42,6 +45,7 @@ class Header(IntEnum):
     SMALL = auto()
     INDEX = auto()
     RECORDS = auto()
+    BOUNDS = auto()
     FIRST_RECORD = auto()
 
 
@@ -103,20 +107,39 @@ def _cut(mantissas: Reals, real: Real) -> Reals:
     return np.where(np.abs(mantissas) < 2.0**real.cut, 0.0, mantissas).astype(real.dtype)
 
 
-def packed(orbit: Orbit, table: Table, reference: Reference, scale: int, number: str) -> Words:
-    """Return the words for a number, `double` or `float`; the map's points are differences times 2^scale.
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What the words depend on beside orbit and table.
 
-    Raises InvalidInputError where the number of a record does not fit into a word.
+    The map's points are differences from the reference times 2^`scale`, off by at most `point_error`.
     """
-    real, levels = REALS[number], table.levels
+
+    reference: Reference
+    scale: int
+    number: str
+    point_error: Fraction
+
+
+def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
+    """Return the words; with the bounds of the table, if it has any.
+
+    Raises InvalidInputError where a buffer cannot hold them.
+    """
+    real, levels, reference = REALS[packing.number], table.levels, packing.reference
     if len(levels) > _MOST_LEVELS:
         raise InvalidInputError(f"the reference's table has more than {_MOST_LEVELS} levels")
     shifts = [level.block.bit_length() - 1 for level in levels]
     firsts = 1 + np.cumsum([0, *(len(level.start) for level in levels)])  # record 0 is that of a single iteration
     places = places_of(orbit, real)
-    parts = (_reference_words(places, real), _small_words(places, real), _index_words(levels), _records(levels, real))
+    parts = {
+        Header.REFERENCE: _reference_words(places, real),
+        Header.SMALL: _small_words(places, real),
+        Header.INDEX: _index_words(levels),
+        Header.RECORDS: _records(levels, real),
+        Header.BOUNDS: _bounds(levels),
+    }
     header = np.zeros(_HEADER_WORDS, np.int64)
-    header[Header.LENGTH], header[Header.SCALE] = orbit.length, scale
+    header[Header.LENGTH], header[Header.SCALE] = orbit.length, packing.scale
     header[Header.STEP_KEYS], header[Header.TAIL] = reference.step_bits << 8, -reference.tail_bits
     header[Header.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
     header[Header.LEVELS] = len(levels)
@@ -125,14 +148,16 @@ def packed(orbit: Orbit, table: Table, reference: Reference, scale: int, number:
         header[Header.SHIFT_STEP] = shifts[1] - shifts[0] if len(shifts) > 1 else 0
     header[Header.FIRST_RECORD : Header.FIRST_RECORD + len(levels)] = firsts[:-1]
     end = _HEADER_WORDS
-    for name, part in zip((Header.REFERENCE, Header.SMALL, Header.INDEX, Header.RECORDS), parts, strict=True):
+    for name, part in parts.items():
         header[name] = end
         end += -(-part.size // _ALIGNED_WORDS) * _ALIGNED_WORDS
     if end >= 1 << 32:
         raise InvalidInputError("the reference and its table are too long for one buffer; choose another place")
     words = np.zeros(end, np.uint32)
     words[:_HEADER_WORDS] = header.astype(np.uint32)
-    for name, part in zip((Header.REFERENCE, Header.SMALL, Header.INDEX, Header.RECORDS), parts, strict=True):
+    error = np.nextafter(np.array(float(packing.point_error), real.dtype), np.array(np.inf, real.dtype))
+    words[Header.POINT_ERROR : Header.POINT_ERROR + real.words] = error.reshape(1).view(np.uint32)
+    for name, part in parts.items():
         words[header[name] : header[name] + part.size] = part
     return words
 
@@ -177,5 +202,24 @@ def _records(levels: Sequence[Level], real: Real) -> Words:
         words[inside, reals + 5] = level.length.view(np.uint32) | np.where(
             level.quadratic_c, _QUADRATIC_C, np.uint32(0)
         )
+        first += len(level.start)
+    return words.reshape(-1)
+
+
+def _bounds(levels: Sequence[Level]) -> Words:
+    """Return the bounds of the records' errors, eight words each: none where the table has none."""
+    if any(level.bounds is None for level in levels):
+        return np.zeros(0, np.uint32)
+    words = np.zeros((1 + sum(len(level.start) for level in levels), 8), np.uint32)
+    words[:, 2:] = np.array(_LEAST_KEY, np.int32).view(np.uint32)
+    words[0, 0] = 1 << 8  # the gain of a single iteration is 1
+    first = 1
+    for level in levels:
+        bounds = level.bounds
+        assert bounds is not None
+        inside = slice(first, first + len(level.start))
+        words[inside, 1] = bounds.a_error.view(np.uint32)
+        for place, keys in ((0, bounds.gain), (2, bounds.b_error), *enumerate(bounds.left_out, 3)):
+            words[inside, place] = np.clip(keys, _LEAST_KEY, _LARGEST_KEY).astype(np.int32).view(np.uint32)
         first += len(level.start)
     return words.reshape(-1)

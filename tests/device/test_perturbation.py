@@ -13,6 +13,7 @@ from mandelcl.job import Job
 from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
+from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.words import Words
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes, traced
@@ -81,3 +82,41 @@ def test_borders_are_traced_with_the_same_bits(device: Device, number: str) -> N
         results, found, _ = traced(job, device, Plan(first=4, smallest=4, early=early, trust="all"))
         np.testing.assert_array_equal(results[0], expected[0])
         assert found.computed < found.pixels
+
+
+@cache
+def exact(job: Job) -> Words:
+    """Return the counts of exact arithmetic."""
+    view = job.view
+    bits = fraction_bits(view.pitch)
+    counts = [
+        exact_count(view.lattice.point(column, row), job.iterations, job.radius_squared, bits)
+        for row in range(view.height)
+        for column in range(view.width)
+    ]
+    assert None not in counts
+    return np.array(counts, np.uint32).reshape(view.height, view.width)
+
+
+# What is not proved, at most: float has few bits to spare.
+@pytest.mark.parametrize(
+    ("depth", "open_share"), [(1, {"double": 0.05, "float": 0.4}), (2, {"double": 0.1, "float": 1})]
+)
+def test_certified_counts_are_exact(device: Device, number: str, depth: int, open_share: dict[str, float]) -> None:
+    job = minibrot(depth, number)
+    plain, _ = planes(job, device)
+    results, _ = planes(replace(job, planes=("counts", "certified")), device)
+    np.testing.assert_array_equal(results[0], plain[0])
+    certified = results[1] != 0
+    np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
+    assert np.mean(~certified) <= open_share[number]
+    inside = results[0] == job.iterations
+    assert number == "float" or certified[inside].mean() > 0.5
+
+
+def test_certified_pixels_are_the_same_ones_however_the_work_is_cut(device: Device, number: str) -> None:
+    job = replace(minibrot(2, number), planes=("counts", "smooth", "certified"))
+    expected, _ = planes(job, device)
+    for shape, turns in zip(shapes(device, number), (1, 3, 50, 7), strict=False):
+        results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
+        np.testing.assert_array_equal(results, expected)
