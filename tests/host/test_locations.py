@@ -8,9 +8,17 @@ import pytest
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.locations import LOCATIONS, Location, find_location
+from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.newton import find_nucleus
+from mandelcl.perturbation.orbit import PERIOD, reference_orbit
+from mandelcl.reference import Reference
 from mandelcl.shading.palettes import PALETTES
 
+SHALLOW = {name: place for name, place in LOCATIONS.items() if not place.deep}
+DEEP = {name: place for name, place in LOCATIONS.items() if place.deep}
 every_place = pytest.mark.parametrize("place", LOCATIONS.values(), ids=LOCATIONS.keys())
+every_shallow_place = pytest.mark.parametrize("place", SHALLOW.values(), ids=SHALLOW.keys())
+every_deep_place = pytest.mark.parametrize("place", DEEP.values(), ids=DEEP.keys())
 
 
 def test_there_are_enough_and_the_published_ones_are_there() -> None:
@@ -28,10 +36,18 @@ def test_it_is_well_described(place: Location) -> None:
     assert 10 <= len(place.description) <= 70
     assert place.palette in PALETTES
     assert 0 <= place.offset < 1
-    assert 1 <= place.iterations <= 100_000
+    assert 1 <= place.iterations <= 400_000
 
 
-@every_place
+def test_places_go_deeper_and_deeper() -> None:
+    assert len(DEEP) >= 6
+    zooms = [Fraction(place.zoom) for place in DEEP.values()]
+    assert zooms == sorted(zooms)
+    assert zooms[0] > 10**20
+    assert zooms[-1] > 10**1000
+
+
+@every_shallow_place
 def test_double_resolves_it(place: Location) -> None:
     view = place.view()
     assert (view.width, view.height) == (1920, 1080)
@@ -39,7 +55,7 @@ def test_double_resolves_it(place: Location) -> None:
     assert view.pitch > 16 * spacing
 
 
-@every_place
+@every_shallow_place
 def test_it_shows_something(place: Location) -> None:
     view = place.view(16, 9)
     re_, im = np.array([[float(part) for part in view.point(i, j)] for j in range(9) for i in range(16)]).T
@@ -56,6 +72,28 @@ def test_it_shows_something(place: Location) -> None:
         z[alive] = z[alive] ** 2 + c[alive]
     assert len(alive) < 0.8 * len(c)
     assert len(np.unique(counts)) > 2
+
+
+@every_deep_place
+def test_a_deep_place_has_a_nucleus_in_its_middle_and_is_not_of_one_count(place: Location) -> None:
+    view = place.view(1920, 1080)
+    middle, radius = (Fraction(place.re), Fraction(place.im)), view.pitch
+    period = lowest_period(middle, radius, place.iterations)
+    nucleus = find_nucleus(*middle, radius, period)
+    assert nucleus is not None
+    assert max(abs(nucleus.re - middle[0]), abs(nucleus.im - middle[1])) < 4 * radius
+    bits = fraction_bits(view.pitch)
+    counts = {
+        exact_count(view.point(*pixel), place.iterations, Fraction(4), bits)
+        for pixel in ((5, 7), (480, 270), (960, 300), (1900, 1000))
+    }
+    assert len(counts) > 2
+
+
+def lowest_period(middle: tuple[Fraction, Fraction], radius: Fraction, most: int) -> int:
+    orbit = reference_orbit(Reference(*middle, radius), most, Fraction(4))
+    assert orbit.ended == PERIOD
+    return orbit.length
 
 
 @pytest.mark.parametrize(
@@ -83,7 +121,7 @@ def test_the_whole_set_is_the_default_picture() -> None:
 
 def test_an_unknown_place_lists_the_known() -> None:
     assert find_location("galaxy") is LOCATIONS["galaxy"]
-    with pytest.raises(InvalidInputError, match=r"unknown place 'atlantis'; there is whole-set, .*catherine-wheel$"):
+    with pytest.raises(InvalidInputError, match=r"unknown place 'atlantis'; there is whole-set, .*fern-rosette$"):
         find_location("atlantis")
 
 
