@@ -1,7 +1,8 @@
 """Fixed point in whole numbers: z² + c to any number of bits, and how its values become doubles.
 
-A number is a whole number of units of 2^−bits. gmpy2's integers are used where gmpy2 is installed, otherwise Python's
-own: the same values, later. Nothing is left to either's conversion to float, which differs between versions of gmpy2.
+A number is a whole number of units of 2^−bits. gmpy2's integers are used for long ones where gmpy2 is installed,
+otherwise Python's own: the same values, later. Nothing is left to either's conversion to float, which differs between
+versions of gmpy2.
 """
 
 import math
@@ -28,6 +29,7 @@ _GUARD_BITS = 64  # below the distance of two pixels
 _ACROSS_BITS = 13  # a picture of 8192 pixels from corner to corner resolves a radius to this many bits
 _ROUNDINGS_BITS = 9  # 2^32 iterations instead of the 2^23 for which the guard is meant
 _UNWATCHED = 8  # steps between two looks at the size: what begins below 4 grows to less than 2^(3·2^8)
+_SHORT_BITS = 448  # up to these Python's own integers are the faster: they take less memory, and less time to make
 _DOUBLE_BITS = 53
 _BULK_BITS = 60  # fraction bits at which numbers below 4 fit words of 64 bits
 
@@ -121,3 +123,8 @@ def normalised(re: int, im: int, bits: int) -> tuple[float, float, int]:
 
 PLAIN = Integers("int", int)
 FASTEST = PLAIN if gmpy2 is None else Integers("gmpy2", gmpy2.mpz)
+
+
+def integers_for(bits: int) -> Integers:
+    """Return the kind that is the faster for orbits of so many bits, of those there are."""
+    return FASTEST if bits > _SHORT_BITS else PLAIN

@@ -15,7 +15,6 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import available_bytes
 from mandelcl.perturbation.integers import (
-    FASTEST,
     MOST_EXPONENT,
     Doubles,
     Integers,
@@ -23,6 +22,7 @@ from mandelcl.perturbation.integers import (
     double,
     doubles,
     fraction_bits,
+    integers_for,
     normalised,
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
@@ -73,7 +73,7 @@ def reference_orbit(
     radius_squared: Fraction,
     cancel: Token = NEVER,
     progress: Callable[[int], None] | None = None,
-    integers: Integers = FASTEST,
+    integers: Integers | None = None,
 ) -> Orbit:
     """Return the orbit of the reference's centre, which has the same bits whatever the kind of integers.
 
@@ -81,7 +81,8 @@ def reference_orbit(
     iterations are done. Raises CancelledError when `cancel` says so, and InvalidInputError where the orbit and what
     follows from it, which takes about as much again, would not fit into memory.
     """
-    computation = _Computation(reference, iterations, radius_squared, integers)
+    kind = integers or integers_for(fraction_bits(reference.radius))
+    computation = _Computation(reference, iterations, radius_squared, kind)
     while not computation.ended:
         stop_if(cancel)
         computation.go_on()

@@ -24,6 +24,7 @@ from mandelcl.perturbation.integers import (
     doubles,
     floor_log2,
     fraction_bits,
+    integers_for,
     normalised,
 )
 from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
@@ -273,6 +274,11 @@ def test_fewer_bits_where_the_derivative_is_large_are_enough(name: str) -> None:
     orbit = reference_orbit(centre, iterations, FOUR)
     assert orbit.ended == ended
     require_near(orbit, values, bits)
+
+
+def test_short_numbers_are_pythons_own() -> None:
+    assert integers_for(100) == PLAIN
+    assert integers_for(1000) == FASTEST
 
 
 def test_pythons_own_integers_do_without_gmpy2() -> None:
