@@ -30,7 +30,9 @@ from mandelcl.reference import Reference
 
 PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
 
-_FIRST_STEPS, _MOST_STEPS = 64, 1024  # at a time: what is computed beyond the end is wasted
+# At a time: what is computed beyond the end is wasted. The bits change between such stretches, so these numbers, and
+# those of spare bits, are part of what version 1 of a reference is.
+_FIRST_STEPS, _MOST_STEPS = 64, 1024
 _MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
 _SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
 _MOST_DOUBLED = 1 << 17  # values; beyond, the room for them grows by less each time, mostly in place

@@ -294,6 +294,10 @@ def test_a_smaller_cap_gives_a_part() -> None:
     whole = reference_orbit(centre, iterations, FOUR)
     for cap in (1, 7, 8, 9, 100, period - 1, period, period + 1):
         assert same(whole.until(cap), reference_orbit(centre, cap, FOUR)), cap
+    centre, iterations, _ = place("4e533")
+    whole = reference_orbit(centre, iterations, FOUR)
+    for cap in (63, 1000, 1025, 20_001, 40_000):
+        assert same(whole.until(cap), reference_orbit(centre, cap, FOUR)), "whatever bits the values had"
     tiny = reference_orbit(reference("-1", "1e-400", "1e-700"), 9, FOUR)
     assert same(tiny.until(5), reference_orbit(reference("-1", "1e-400", "1e-700"), 5, FOUR))
 
