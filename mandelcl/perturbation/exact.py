@@ -26,6 +26,7 @@ Point: TypeAlias = tuple[Fraction, Fraction]
 GUARD_BITS = 64
 _MOST_GUARD_BITS = 1 << 16
 _LARGEST_RADIUS_SQUARED = Fraction(1 << 256)
+_LARGEST_PART = Fraction(1 << 60)  # its square is a float
 _CHUNK = 4096  # steps between two calls of `keep_on`
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
@@ -40,9 +41,14 @@ def _always(_done: int) -> bool:
     return True
 
 
+def _plain(part: Fraction) -> float:
+    """Return a part of z, which may be larger than a double, or the nearest number that serves as well."""
+    return float(max(-_LARGEST_PART, min(part, _LARGEST_PART)))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A proved count, and z where the orbit escaped, to within 2^−10; None where it did not."""
+    """A proved count, and z where the orbit escaped, to within 2^−10 or beyond 2^60; None where it did not."""
 
     count: int
     z: tuple[float, float] | None
@@ -73,7 +79,7 @@ def exact_outcome(
         raise InvalidInputError("exact counts need an escape radius of at most 2^128")
     re, im = point
     if re * re + im * im > radius_squared:
-        return Outcome(1, (float(re), float(im)))
+        return Outcome(1, (_plain(re), _plain(im)))
     if re.denominator == im.denominator == 1:
         return _outcome_of_whole(int(re), int(im), iterations, radius_squared)
     done, guard = 0, GUARD_BITS

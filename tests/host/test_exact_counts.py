@@ -211,3 +211,12 @@ def test_it_can_be_cancelled(processes: int) -> None:
     endless = (Fraction(1, 4), Fraction(0))
     with pytest.raises(CancelledError):
         exact_counts(Task(10**9, FOUR, 2000), [endless] * 3, processes=processes, cancel=After())
+
+
+@pytest.mark.parametrize(("re", "im"), [("1e5000", "0"), ("-1e400", "3"), ("2.5", "-1e310")])
+def test_points_too_far_out_for_a_double_escape_at_once(re: str, im: str) -> None:
+    outcome = exact.exact_outcome((Fraction(re), Fraction(im)), 100, Fraction(4), 64)
+    assert outcome is not None
+    assert outcome.z is not None
+    assert outcome.count == 1
+    assert math.hypot(*outcome.z) >= 2.0**60
