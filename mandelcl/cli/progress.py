@@ -44,8 +44,9 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
         task = bar.add_task("", total=pixels, rate="")
 
         def show(done: "Progress") -> None:
-            rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.seconds else ""
-            bar.update(task, completed=done.pixels, rate=rate, description=done.device)
+            rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.iterations and done.seconds else ""
+            what = f"reference, {done.reference:,} iterations" if done.reference else done.device
+            bar.update(task, completed=done.pixels, rate=rate, description=what)
 
         yield show, lambda line: console.print(line, soft_wrap=True, highlight=False)
 

@@ -17,6 +17,8 @@ class Progress:
     """How far a render has got.
 
     Pixels done and in all, the iterations of those done in this run, seconds since it began, and the device's name.
+    As long as the devices wait for the reference orbit of a deep view, `reference` is how many iterations of it are
+    done, and no pixel is.
     """
 
     pixels: int
@@ -24,6 +26,7 @@ class Progress:
     iterations: int
     seconds: float
     device: str
+    reference: int = 0
 
 
 ShowProgress: TypeAlias = Callable[[Progress], None]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mandelcl.cancelling import Token
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct, perturbation
@@ -31,8 +32,10 @@ class Method:
     None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
     matters.
 
-    `begin(job)` begins in the background to compute what `words` returns. `start_words(job)` is the saved state of
-    an orbit that has yet to begin, where that is the same for all.
+    `begin(job)` begins in the background to compute what `words` returns, and `prepare(job, progress, cancel)` waits
+    for that: `progress` is told now and then how many iterations are done, and a `cancel` that is set ends the wait
+    with CancelledError. `start_words(job)` is the saved state of an orbit that has yet to begin, where that is the
+    same for all.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
     strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
@@ -46,6 +49,7 @@ class Method:
     words: Callable[[Job], Words | None] = lambda _job: None
     meets_denormals: Callable[[Job, NumberFormat], bool] = _meets_denormals
     begin: Callable[[Job], None] = lambda _job: None
+    prepare: Callable[[Job, Callable[[int], None], Token], None] = lambda _job, _progress, _cancel: None
     start_words: Callable[[Job], Sequence[int]] | None = None
     by_turns: bool = False
     cost: Callable[[Job], int] = lambda job: job.iterations
@@ -63,6 +67,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             perturbation.words,
             meets_denormals=lambda _job, _number: False,
             begin=perturbation.begin,
+            prepare=perturbation.prepare,
             start_words=perturbation.start_words,
             by_turns=True,
             cost=perturbation.cost,

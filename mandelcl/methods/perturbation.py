@@ -1,9 +1,11 @@
 """The method `perturbation`: an orbit is computed as its difference from a reference orbit."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from mandelcl.cancelling import Token
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
@@ -41,6 +43,16 @@ def begin(job: Job) -> None:
     from mandelcl.perturbation import ahead
 
     ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+
+
+def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
+    """Wait until `words` of a settled job needs no time; raises CancelledError where `cancel` is set before.
+
+    `progress` is told now and then how many iterations of the reference are done.
+    """
+    from mandelcl.perturbation.ahead import await_begun
+
+    await_begun(reference_of(job), job.iterations, job.radius_squared, progress, cancel, _unit_bits(job))
 
 
 def words(job: Job) -> Words:

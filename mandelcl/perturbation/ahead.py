@@ -3,12 +3,15 @@
 import atexit
 import threading
 from collections import OrderedDict
-from concurrent.futures import Future
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 from mandelcl import timeline
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.errors import CancelledError
 from mandelcl.perturbation.kept import kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
@@ -16,22 +19,37 @@ from mandelcl.reference import Reference
 
 _MOST_KEPT = 2  # references, with their tables
 _FAREWELL_S = 1.0
+_LOOK_S = 0.1
 
 _Key: TypeAlias = tuple[Reference, int, Fraction, int | None]
 
 
+class _UnderWay:
+    """An orbit that is computed: how many iterations of it are done, how many wait for it, and what stops it."""
+
+    def __init__(self) -> None:
+        self.iterations = self.waiting = 0
+        self.cancel = threading.Event()
+
+    def note(self, iterations: int) -> None:
+        """Note how many iterations are done."""
+        self.iterations = iterations
+
+
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A reference under way, or done."""
+    """A reference under way, or done; those of one orbit share `orbit`."""
 
     future: "Future[tuple[Orbit, Table]]"
     thread: threading.Thread
-    cancel: threading.Event
+    orbit: _UnderWay
 
     @property
     def failed(self) -> bool:
-        """Whether it has ended without a result."""
-        return self.future.done() and self.future.exception() is not None
+        """Whether it has ended without a result, or is to."""
+        if self.future.done():
+            return self.future.exception() is not None
+        return self.orbit.cancel.is_set()
 
 
 _begun: OrderedDict[_Key, _Begun] = OrderedDict()
@@ -54,6 +72,36 @@ def beside(
         return _of((reference, iterations, radius_squared, unit_bits)).future.result()
 
 
+def await_begun(
+    reference: Reference,
+    iterations: int,
+    radius_squared: Fraction,
+    progress: Callable[[int], None],
+    cancel: Token = NEVER,
+    unit_bits: int | None = None,
+) -> None:
+    """Wait until `beside` has what it returns; `progress` is told now and then how many iterations of it are done.
+
+    Where `cancel` is set before, this raises CancelledError, and nothing more is computed unless others wait for it.
+    Raises what the computation raised.
+    """
+    begun = _of((reference, iterations, radius_squared, unit_bits))
+    with timeline.span("wait for the reference", "wait"):
+        with _changing:
+            begun.orbit.waiting += 1
+        try:
+            while not wait([begun.future], _LOOK_S).done:
+                if cancel.is_set():
+                    raise CancelledError("stopped")
+                progress(begun.orbit.iterations)
+        finally:
+            with _changing:
+                begun.orbit.waiting -= 1
+                if not begun.orbit.waiting and cancel.is_set() and not begun.future.done():
+                    begun.orbit.cancel.set()
+    begun.future.result()
+
+
 def _of(key: _Key) -> _Begun:
     with _changing:
         begun = _begun.get(key)
@@ -68,17 +116,20 @@ def _of(key: _Key) -> _Begun:
 
 def _started(key: _Key) -> _Begun:
     future: Future[tuple[Orbit, Table]] = Future()
-    cancel = threading.Event()
     alike = (begun for begun_key, begun in _begun.items() if _orbit_of(begun_key) == _orbit_of(key))
-    other = next((begun for begun in alike if not begun.failed), None)
+    other = next((begun for begun in alike if not begun.failed and not begun.orbit.cancel.is_set()), None)
+    under_way = other.orbit if other else _UnderWay()
 
     def compute() -> None:
         reference, iterations, radius_squared, unit_bits = key
         try:
             with timeline.span("reference"):
-                orbit = other.future.result()[0] if other else kept_orbit(reference, iterations, radius_squared, cancel)
+                if other:
+                    orbit = other.future.result()[0]
+                else:
+                    orbit = kept_orbit(reference, iterations, radius_squared, under_way.cancel, under_way.note)
             with timeline.span("table of steps"):
-                table = build(orbit, reference.radius, reference.step_bits, unit_bits=unit_bits)
+                table = build(orbit, reference.radius, reference.step_bits, under_way.cancel, unit_bits=unit_bits)
         except BaseException as error:
             future.set_exception(error)
         else:
@@ -86,7 +137,7 @@ def _started(key: _Key) -> _Begun:
 
     thread = threading.Thread(target=compute, name="mandelcl reference", daemon=True)
     thread.start()
-    return _Begun(future, thread, cancel)
+    return _Begun(future, thread, under_way)
 
 
 def _orbit_of(key: _Key) -> _Key:
@@ -99,6 +150,6 @@ def _orbit_of(key: _Key) -> _Key:
 def _stop() -> None:
     """End what nobody waits for any more, before the interpreter does."""
     for begun in _begun.values():
-        begun.cancel.set()
+        begun.orbit.cancel.set()
     for begun in _begun.values():
         begun.thread.join(_FAREWELL_S)

@@ -50,7 +50,7 @@ def render(
     begin_early(job)
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
-        work = session.begin(job, settings, notice or (lambda _line: None))
+        work = session.begin(job, settings, notice or (lambda _line: None), progress, cancel or NEVER)
         return computed(work, progress, cancel or NEVER, urgency)
 
 

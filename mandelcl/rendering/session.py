@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.computing.settings import Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine import choose
 from mandelcl.engine.memory import Spare
@@ -13,6 +15,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import CERTIFIED
+from mandelcl.rendering.waiting import await_host
 
 if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
     from mandelcl.crew.crew import Crew
@@ -58,19 +61,28 @@ class Session:
             self._crew.close()
             self._crew = None
 
-    def begin(self, job: Job, settings: Settings | None = None, notice: Notice = _silent) -> Work:
+    def begin(
+        self,
+        job: Job,
+        settings: Settings | None = None,
+        notice: Notice = _silent,
+        progress: ShowProgress | None = None,
+        cancel: Token = NEVER,
+    ) -> Work:
         """Return the work on a job, settled and begun: on one device, or shared by several.
 
-        It ends the work begun before. `notice` is called with lines for the user. Raises DeviceError if no device can
-        do the job, and InvalidInputError for a job that no number can hold, or settings that several devices cannot
-        share.
+        It ends the work begun before. `notice` is called with lines for the user, and `progress` while the job's
+        reference orbit is computed, which `cancel` ends with CancelledError. Raises DeviceError if no device can do the
+        job, and InvalidInputError for a job that no number can hold, or settings that several devices cannot share.
         """
         settings = settings or Settings()
         self._notice = notice
+        wait = partial(await_host, progress=progress, notice=notice, cancel=cancel)
         if self._shared:
-            work, choice = self._share(job, settings)
+            work, choice = self._share(job, settings, wait)
         else:
             choice = choose.fastest(job, self.devices, settings.self_test)
+            wait(choice.job)
             work = self._computation(choice, settings)
         if CERTIFIED.name in work.job.planes:
             from mandelcl.certifying.work import certified
@@ -83,7 +95,7 @@ class Session:
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         return Computation(choice, settings, spare=self._spare.setdefault(choice.device.spec, Spare()))
 
-    def _share(self, job: Job, settings: Settings) -> tuple[Work, choose.Choice]:
+    def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
         """Return the work of several devices, and the choice of one of them."""
         _require_shareable(settings, len(self.devices))
         if job.algorithm == "auto":
@@ -91,6 +103,7 @@ class Session:
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
             self._notice(note)
+        wait(choices[0].job)  # on disk, the reference serves each device's process
         if len(choices) == 1:
             return self._computation(choices[0], settings), choices[0]
         settled = choices[0].job

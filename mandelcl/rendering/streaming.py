@@ -90,7 +90,7 @@ def render_to(
             devices, job = recall.settled(job, devices, settings is None or settings.self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         with timeline.span("begin"):
-            work = session.begin(job, settings, notice)
+            work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
         render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
         render.see = see or render.see

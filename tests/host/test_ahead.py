@@ -1,5 +1,6 @@
 """References are computed in the background, once, and what goes wrong there is told to whoever waits."""
 
+import re
 import threading
 from collections import OrderedDict
 from fractions import Fraction
@@ -7,9 +8,14 @@ from typing import Any
 
 import pytest
 
+from mandelcl.computing.settings import Progress
+from mandelcl.errors import CancelledError
+from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.perturbation import ahead
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.reference import Reference
+from mandelcl.rendering import waiting
+from mandelcl.view import View
 
 FOUR = Fraction(4)
 CENTRE = Reference(Fraction(-3, 4), Fraction(1, 10), Fraction(1, 10**20), 14, 14)
@@ -77,3 +83,72 @@ def test_errors_reach_who_waits_and_are_tried_again(monkeypatch: pytest.MonkeyPa
     counting.error = None
     ahead.beside(CENTRE, 1000, FOUR)
     assert counting.times == 3
+
+
+class Told:
+    """A token that is set once so many iterations were told, and the telling."""
+
+    def __init__(self, enough: int) -> None:
+        self.iterations, self._enough = 0, enough
+
+    def __call__(self, iterations: int) -> None:
+        self.iterations = iterations
+
+    def is_set(self) -> bool:
+        return self.iterations >= self._enough
+
+
+INSIDE = Reference(Fraction(-1, 10), Fraction(1, 10), Fraction(1, 10**20), 14, 14)  # has no period that ends it
+LONG = 1 << 32
+
+
+def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
+    told = Told(1000)
+    with pytest.raises(CancelledError):
+        ahead.await_begun(INSIDE, LONG, FOUR, told, told)
+    assert told.iterations >= 1000
+    (begun,) = ahead._begun.values()
+    begun.thread.join(10)
+    assert not begun.thread.is_alive(), "nobody waits for it any more"
+
+
+def test_what_one_has_stopped_another_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting(monkeypatch)
+    counting.may.clear()
+    stopped = threading.Event()
+    stopped.set()
+    with pytest.raises(CancelledError):
+        ahead.await_begun(CENTRE, 1000, FOUR, Told(1), stopped)
+    counting.may.set()
+    ahead.await_begun(CENTRE, 1000, FOUR, Told(1))
+    assert ahead.beside(CENTRE, 1000, FOUR)[0].length > 1
+
+
+def test_who_waits_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting(monkeypatch)
+    counting.error = MemoryError("no room")
+    with pytest.raises(MemoryError, match="no room"):
+        ahead.await_begun(CENTRE, 1000, FOUR, Told(1))
+    assert counting.times == 1
+
+
+def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_LONG_S", 0.0)
+    lines: list[str] = []
+    seen: list[Progress] = []
+    job = Job(View.centred("-0.1", "0.1", "1e20", 4, 3), MAX_ITERATIONS, method="perturbation", reference=INSIDE)
+    told = Told(2)
+
+    def show(progress: Progress) -> None:
+        seen.append(progress)
+        told(sum(one.reference > 0 for one in seen))
+
+    with pytest.raises(CancelledError):
+        waiting.await_host(job, show, lines.append, told)
+    (line,) = lines
+    assert re.fullmatch(
+        rf"the reference orbit has [\d,]+ of at most {MAX_ITERATIONS:,} iterations after 0 s, and may take up to "
+        r"[\d,]+ (seconds|minutes|hours|days); Ctrl-C stops",
+        line,
+    )
+    assert {(one.pixels, one.pixels_total, one.iterations) for one in seen} == {(0, 12, 0)}

@@ -1,0 +1,43 @@
+"""Waiting for what a job needs of the host before its devices can begin: a long reference orbit says how far it is."""
+
+import time
+from collections.abc import Callable
+
+from mandelcl.cancelling import Token
+from mandelcl.computing.settings import Progress, ShowProgress
+from mandelcl.job import Job
+from mandelcl.methods import method_of
+
+_LONG_S = 10.0
+
+
+def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:
+    """Wait for the reference orbit of a settled job, if it has one.
+
+    `progress` is called meanwhile, and `notice` once where it takes long, with how long it may take at most. Raises
+    CancelledError where `cancel` is set before, and InvalidInputError for an orbit that memory does not hold.
+    """
+    began, said = time.perf_counter(), False
+
+    def show(iterations: int) -> None:
+        nonlocal said
+        seconds = time.perf_counter() - began
+        if progress is not None:
+            progress(Progress(0, job.view.pixels, 0, seconds, "", iterations))
+        if seconds >= _LONG_S and iterations and not said:
+            said = True
+            most = seconds * job.iterations / iterations
+            notice(
+                f"the reference orbit has {iterations:,} of at most {job.iterations:,} iterations after "
+                f"{seconds:.0f} s, and may take up to {_duration(most)}; Ctrl-C stops"
+            )
+
+    method_of(job).prepare(job, show, cancel)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in the largest unit of which it has two."""
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{seconds:.0f} seconds"
