@@ -8,7 +8,8 @@ from typing import Protocol
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
+from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, NumberFormat
+from mandelcl.numbers.ieee import IeeeFormat
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 
@@ -78,8 +79,24 @@ def _resolves(number: NumberFormat, job: Job) -> bool:
 
 
 def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
-    if job.reference is None or reference.radius <= _MOST_RADII * Reference.of(job.view).radius:
-        return ()
-    return (
-        f"the reference's radius is more than {_MOST_RADII} times what the view needs; counts are right less often",
-    )
+    warnings = []
+    if reference.radius > _MOST_RADII * Reference.of(job.view).radius:
+        warnings.append(
+            f"the reference's radius is more than {_MOST_RADII} times what the view needs; counts are right less often"
+        )
+    if _on_the_circle(job, reference):
+        warnings.append(
+            f"{job.number} does not tell which points of the view lie beyond the escape radius, so counts may be far "
+            "off; use a larger --escape-radius, or --certify"
+        )
+    return tuple(warnings)
+
+
+def _on_the_circle(job: Job, reference: Reference) -> bool:
+    """Return whether |c| = R for all of the view, as near as the job's number can tell."""
+    if CERTIFIED.name in job.planes:
+        return False
+    number, norm = NUMBERS[job.number], reference.re**2 + reference.im**2
+    assert isinstance(number, IeeeFormat), "perturbation computes in no other"
+    unsure = job.radius_squared / (1 << (number.precision - 2))
+    return reference.radius**2 < unsure**2 and abs(norm - job.radius_squared) < unsure

@@ -94,3 +94,23 @@ def test_parts_and_levels_keep_the_picture_s_reference() -> None:
     job, _ = settle_method(at("1e30"), WITH)
     for view in (job.view.part(10, 10, 20, 20), job.view.finer(2), job.view.coarser(3)):
         assert settle_method(job.at(view), WITH)[0].reference == job.reference
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "zoom", "changes", "warned"),
+    [
+        ("-2", "0", "1e400", {}, True),
+        ("0", "2", "1e20", {"number": "float"}, True),
+        ("-2", "0", "1e400", {"radius_squared": 9}, False),
+        ("-2", "0", "1e400", {"planes": ("certified",)}, False),
+        ("-1.99", "0", "1e400", {}, False),
+        ("-2", "0", "1", {}, False),
+        ("5", "0", "1e400", {"radius_squared": 25}, True),
+    ],
+)
+def test_a_view_on_the_circle_of_escape_is_warned_of(
+    re: str, im: str, zoom: str, changes: dict[str, Any], warned: bool
+) -> None:
+    job = Job(View.centred(re, im, zoom, 8, 6), 1000, method="perturbation", **changes)
+    _, warnings = settle_method(job, WITH)
+    assert ["beyond the escape radius" in warning for warning in warnings] == [True] * warned
