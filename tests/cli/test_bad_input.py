@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import SMALL, Run, refused
 
+DIRECT = ("--method", "direct")
 HUGE = "1" * 100_000
 
 
@@ -123,14 +124,14 @@ def test_zooms_that_are_not_positive(run: Run, folder: Path, zoom: str) -> None:
 @pytest.mark.parametrize("zoom", ["1e310", "1e10000"])
 @pytest.mark.usefixtures("usable")
 def test_a_zoom_that_no_number_resolves(run: Run, folder: Path, zoom: str) -> None:
-    line = refused(run, folder, "render", *SMALL, "--center", "-0.75", "0.1", "--zoom", zoom)
+    line = refused(run, folder, "render", *SMALL, "--center", "-0.75", "0.1", "--zoom", zoom, *DIRECT)
     assert "does not resolve" in line
 
 
 @pytest.mark.parametrize("center", ["1e300", "1e10000"])
 @pytest.mark.usefixtures("usable")
 def test_a_place_that_no_number_reaches(run: Run, folder: Path, center: str) -> None:
-    refused(run, folder, "render", *SMALL, "--center", center, "0", "--zoom", "1")
+    refused(run, folder, "render", *SMALL, "--center", center, "0", "--zoom", "1", *DIRECT)
 
 
 @pytest.mark.parametrize("number", ["float", "double"])
