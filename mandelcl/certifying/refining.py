@@ -12,21 +12,24 @@ from mandelcl.cancelling import Token, stop_if
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.job import Job
+from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
 Indices = npt.NDArray[np.uint32]
 
-# Steps this fine, and a tail this near, leave few counts in doubt and take some three times as long.
-_FINE_STEP_BITS, _FINE_TAIL_BITS = 22, 8
+# Bits of steps and tail by number: so fine, few counts are left in doubt, and a pixel takes some three times as long.
+_FINER = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 
 
-def finer(job: Job) -> Job:
-    """Return a job by perturbation with finer steps over the same reference orbit; itself where it has them already."""
+def finer(job: Job, double: bool) -> Job:
+    """Return a job by perturbation with finer steps over the same orbit, in `double` where there is double."""
     reference = job.reference
     assert reference is not None, "a settled job by perturbation has a reference"
-    steps, tail = max(reference.step_bits, _FINE_STEP_BITS), min(reference.tail_bits, _FINE_TAIL_BITS)
-    return replace(job, reference=replace(reference, step_bits=steps, tail_bits=tail))
+    number = DOUBLE.name if double else job.number
+    steps, tail = _FINER[number]
+    steps, tail = max(reference.step_bits, steps), min(reference.tail_bits, tail)
+    return replace(job, number=number, reference=replace(reference, step_bits=steps, tail_bits=tail))
 
 
 class Refiner:

@@ -93,7 +93,8 @@ def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
 
     def refiner(job: Job) -> Refiner:
         execution = Execution(settings.shortcuts, loop_limit=choice.loop_limit)
-        program = Program(choice.device, finer(job), choice.variant, execution)
+        wanted = finer(job, choice.device.fp64)
+        program = Program(choice.device, wanted, choice.variant if wanted.number == job.number else None, execution)
         budget = settings.budget or default_budget(choice.device.watchdog)
         return Refiner(program, Pace(budget, iterations_per_second(program), program.saturation))
 

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.files.loading import read_field, read_job
+from mandelcl.files.output import CERTIFIED_KEY
+from mandelcl.files.png import read_texts
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
+from mandelcl.perturbation.confirming import confirm
 from mandelcl.reference import Reference
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
@@ -104,6 +108,46 @@ def test_files_carry_the_reference(device: Device, tmp_path: Path) -> None:
     assert field.job.reference is not None
     again, _ = render(read_job(paths[0]), device)
     np.testing.assert_array_equal(again.counts, field.counts)
+
+
+@pytest.mark.parametrize("number", ["double", "float"])
+def test_certified_counts_are_exact_whatever_the_reference(device: Device, number: str) -> None:
+    if number == "double" and not device.fp64:
+        pytest.skip(f"{device.platform} has no double precision")
+    wanted = replace(job(), planes=("counts", "certified"), method="perturbation", number=number)
+    own = Reference.of(wanted.view)
+    other = Reference(own.re + own.radius / 3, own.im - own.radius / 5, 2 * own.radius)
+    pixels = [(column, row) for row in range(HEIGHT) for column in range(WIDTH)]
+    for reference in (own, other):
+        field, report = render(replace(wanted, reference=reference), device)
+        assert report.certified is not None
+        assert report.certified.share == 1
+        assert (field.planes["certified"] == 1).all()
+        counts = {(x, y): int(field.counts[y, x]) for x, y in pixels}
+        assert confirm(replace(field.job, planes=("counts",)), counts, processes=1).agreeing == len(pixels)
+
+
+def test_without_time_the_rest_is_not_certified(device: Device) -> None:
+    """In float with the coarsest steps nothing can be proved; the report and the PNG say what share is."""
+    wanted = replace(job(), planes=("counts", "certified"), method="perturbation", number="float")
+    coarse = Reference.of(wanted.view).settled(1, 1)
+    field, report = render(replace(wanted, reference=coarse), device, Settings(certify_for=0))
+    assert report.certified is not None
+    assert report.certified.exactly == 0
+    assert field.planes["certified"].mean() == pytest.approx(report.certified.share)
+
+
+def test_a_picture_says_what_share_is_certified(device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "deep.png"
+    wanted = replace(job(), planes=("counts", "certified"))
+    report = render_to(path, wanted, Colouring(find_palette("classic")), device)
+    assert report.certified is not None
+    with path.open("rb") as file:
+        texts = read_texts(file, (CERTIFIED_KEY,))
+    assert float(texts[CERTIFIED_KEY]) == report.certified.share == 1
+    with Image.open(path) as picture:
+        picture.load()
+    assert read_job(path).planes == ("counts", "certified")
 
 
 @pytest.mark.parametrize("number", ["double", "float"])
