@@ -132,7 +132,7 @@ static scaled turn_product(scaled a, scaled b) {
 }
 
 /* A·t + B·c, and in the lanes of the mask (D·t + E·c)·t + F·c² beside it. */
-INLINED scaled turn_over(const turn_record *record, scaled t, const orbit_constant *c, int_lanes quadratic) {
+static scaled turn_over(const turn_record *record, scaled t, const orbit_constant *c, int_lanes quadratic) {
   const scaled linear = scaled_sum(turn_product(record->coefficient[0], t), turn_product(record->coefficient[1], c->c));
   if (!lanes_any(quadratic)) return linear;
   const scaled inner = scaled_sum(turn_product(record->coefficient[2], t), turn_product(record->coefficient[3], c->c));

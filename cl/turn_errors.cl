@@ -90,7 +90,7 @@ static number_real error_single(number_real of_t, scaled t, const orbit_constant
 
 /* The error of a long step from t, times 2^−e: `error` is that of z, and `skipped` masks the lanes in which the quadratic part was
  * left out. A product and the sums make 4u of each product in the linear part. */
-INLINED number_real error_over(const error_bounds *bounds, const turn_record *record, number_real error, number_real of_t,
+static number_real error_over(const error_bounds *bounds, const turn_record *record, number_real error, number_real of_t,
                                scaled t, const orbit_constant *c, int_lanes skipped, int_lanes e) {
   const number_real unit = (number_real)(NUMBER_UNIT), reach = scaled_reach(t.z);
   const number_real through = fma(of_t, error * (number_real)(2.1f), of_t);

@@ -150,6 +150,18 @@ class Replay:
             turn = (self._run if turn.state.whole else self._step)(turn.state, turn.n, *constants)
             yield turn
 
+    def smooth(self, re: float, im: float, radius_squared: float, limit: int) -> tuple[int, float]:
+        """Return at which iteration a point's orbit, once it has escaped, leaves a larger disc, and |z|² there.
+
+        It is carried on as it is, for at most `limit` iterations.
+        """
+        *_, turn = self.turns(re, im)
+        *_, whole = self._constants(re, im)
+        (x, y), n = turn.w, turn.n
+        while (norm := self._norm(x, y)) <= radius_squared and n < turn.n + limit:
+            (x, y), n = self._next(x, y, whole), n + 1
+        return n, norm
+
     def _constants(self, re: float, im: float) -> tuple[Scaled, Scaled, Parts]:
         """Return the difference of the constant, its square, and the constant."""
         c = self._normal(re, im, -self._scale)
@@ -184,12 +196,12 @@ class Replay:
         return Turn(State(z, place, whole), n + length, w, not size <= self._radius_squared)
 
     def _run(self, state: State, n: int, _c: Scaled, _square: Scaled, whole: Parts) -> Turn:
-        add, fma = self._format.add, self._format.fma
+        add = self._format.add
         (x, y), (u, v) = self._plain(self._value(state.place)), self._plain(state.z)
         x, y = add(x, u), add(y, v)
         most, steps, norm = min(_RUN, self._iterations - n), 0, 1.0
         while steps < most and _DIP <= norm <= self._radius_squared:
-            x, y = fma(x, x, fma(-y, y, whole[0])), fma(add(x, x), y, whole[1])
+            x, y = self._next(x, y, whole)
             norm, steps = self._norm(x, y), steps + 1
         place = (state.place + steps) % self._orbit.length
         u, v = self._plain(self._value(place))
@@ -276,6 +288,11 @@ class Replay:
 
     def _times(self, a: Scaled, b: Scaled) -> Scaled:
         return Scaled(*self._product(a, b), a.exponent + b.exponent)
+
+    def _next(self, x: float, y: float, c: Parts) -> Parts:
+        """Return z² + c."""
+        add, fma = self._format.add, self._format.fma
+        return fma(x, x, fma(-y, y, c[0])), fma(add(x, x), y, c[1])
 
     def _norm(self, x: float, y: float) -> float:
         return self._format.fma(x, x, self._format.multiply(y, y))

@@ -1,7 +1,7 @@
 """What the Oclgrind test runs in a process of its own, where Oclgrind is the only device; prints one line of JSON.
 
-Arguments: `check`, `check-fixed` or `check-first-version` (every kernel, small jobs) or `break` (a kernel that writes
-out of bounds), number and rounding.
+Arguments: `check`, `check-fixed`, `check-first-version` or `check-perturbation` (every kernel, small jobs) or `break`
+(a kernel that writes out of bounds), number and rounding.
 """
 
 import json
@@ -18,11 +18,12 @@ from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.job import Job
+from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
 from mandelcl.view import View
 from mandelcl.words import Words
-from tests.device import views
+from tests.device import deep, views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.device.test_sign_magnitude import computed
 from tests.oracle.fixed import counts as fixed_counts
@@ -119,6 +120,21 @@ def check_first_version(target: Target) -> dict[str, Any]:
     return {"launches": launches, "wrong": wrong, "passed": True, "reason": ""}
 
 
+def check_perturbation(target: Target) -> dict[str, Any]:
+    """Return the same for perturbation beside a minibrot's nucleus, all sources of orbits and all planes."""
+    centre, size, _ = deep.minibrot(1)
+    job = deep.job(deep.around(centre, 3 * max(map(abs, size)), 4, 3), 250, target.number.name)
+    truth = np.array([[perturbation.count(job, x, y, 1 << 14) for x in range(4)] for y in range(3)])
+    job, launches, wrong = replace(job, planes=("counts", "smooth", "certified")), 0, []
+    for variant in (Variant(1, 1, 64, 1, 1, 2, 2), Variant(4, 1, 64, 1, 2, 1, 1)):
+        results, done = planes(job, target.device, variant, (3, 3), SetPace((2, 1), (9, 30)))
+        launches += done
+        wrong += [] if np.array_equal(results[0], truth) else [repr(variant)]
+        if not _traces(replace(job, planes=("counts",)), target.device, variant, truth):
+            wrong.append(f"border, {variant!r}")
+    return {"launches": launches, "wrong": wrong, "passed": True, "reason": ""}
+
+
 def break_out(target: Target) -> dict[str, Any]:
     """Run a kernel with the faults that the checker is there to find."""
     device = target.device
@@ -142,6 +158,7 @@ def main() -> None:
         "check": check,
         "check-fixed": check_fixed,
         "check-first-version": check_first_version,
+        "check-perturbation": check_perturbation,
         "break": break_out,
     }
     found = checks[what](target)

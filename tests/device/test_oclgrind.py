@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mandelcl.names import PERTURBED_NUMBERS
 from mandelcl.numbers import NUMBERS
 from mandelcl.opencl import oclgrind
 from tests.device.targets import oracle_follows
@@ -56,7 +57,8 @@ def complaints_of(done: str) -> str:
         if oracle_follows(number)
         for rounding in number.roundings
     ]
-    + [("check-fixed", "fp128", "fixed"), ("check-first-version", "fp128", "fixed")],
+    + [("check-fixed", "fp128", "fixed"), ("check-first-version", "fp128", "fixed")]
+    + [("check-perturbation", name, "fused") for name in PERTURBED_NUMBERS],
 )
 def test_kernels_are_clean(tmp_path: Path, what: str, number: str, rounding: str, exercised: list[str]) -> None:
     found, log = run(tmp_path, what, number, rounding)
@@ -65,9 +67,8 @@ def test_kernels_are_clean(tmp_path: Path, what: str, number: str, rounding: str
     assert complaints_of(log) == ""
     assert found["wrong"] == []
     assert found["passed"], found["reason"]
-    assert found["launches"] > {"check": 100, "check-fixed": 20, "check-first-version": 8}[what], (
-        "no survivors were made"
-    )
+    least = {"check": 100, "check-fixed": 20, "check-first-version": 8, "check-perturbation": 12}
+    assert found["launches"] > least[what], "no survivors were made"
 
 
 def test_the_checker_checks(tmp_path: Path, exercised: list[str]) -> None:

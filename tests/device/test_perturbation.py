@@ -3,17 +3,20 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mandelcl.algorithms.subdivision import Plan
+from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import Job
+from mandelcl.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes, traced
@@ -85,16 +88,22 @@ def test_borders_are_traced_with_the_same_bits(device: Device, number: str) -> N
 
 
 @cache
+def exact_at(view: View, column: int, row: int, iterations: int, radius_squared: Fraction) -> int:
+    """Return the count of a pixel in exact arithmetic."""
+    count = exact_count(view.lattice.point(column, row), iterations, radius_squared, fraction_bits(view.pitch))
+    assert count is not None
+    return count
+
+
+@cache
 def exact(job: Job) -> Words:
     """Return the counts of exact arithmetic."""
     view = job.view
-    bits = fraction_bits(view.pitch)
     counts = [
-        exact_count(view.lattice.point(column, row), job.iterations, job.radius_squared, bits)
+        exact_at(view, column, row, job.iterations, job.radius_squared)
         for row in range(view.height)
         for column in range(view.width)
     ]
-    assert None not in counts
     return np.array(counts, np.uint32).reshape(view.height, view.width)
 
 
@@ -120,3 +129,67 @@ def test_certified_pixels_are_the_same_ones_however_the_work_is_cut(device: Devi
     for shape, turns in zip(shapes(device, number), (1, 3, 50, 7), strict=False):
         results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
         np.testing.assert_array_equal(results, expected)
+
+
+def test_orbits_go_on_to_the_smooth_radius(device: Device, number: str) -> None:
+    job = replace(minibrot(1, number), planes=("counts", "smooth"))
+    results, _ = planes(job, device)
+    counts = replayed(replace(job, planes=("counts",)))
+    np.testing.assert_array_equal(results[0], counts)
+    replay, norms = perturbation.replay(job), results[2].view(np.float32)
+    for row, column in np.argwhere(counts < job.iterations):
+        point = perturbation.point(job, int(column), int(row))
+        step, norm = replay.smooth(*point, float(SMOOTH_RADIUS_SQUARED), SMOOTH_LIMIT)
+        assert (results[1, row, column], norms[row, column]) == (step, np.float32(norm))
+
+
+SEAHORSE = Fraction("-0.743643887037151"), Fraction("0.131825904205330")
+WHOLE = View.upright(Fraction(-5, 2), Fraction(5, 4), Fraction(5, 2) / 9, 13, 9)
+TIP = Fraction(-2), Fraction(0)
+BRANCH = Fraction(0), Fraction(1)
+
+
+def far(centre: deep.Point, exponent: int) -> View:
+    """Return a view 10^−exponent across that is not square."""
+    return deep.around(centre, Fraction(1, 10**exponent), 9, 5)
+
+
+HARD: dict[str, tuple[View, int, dict[str, Any]]] = {
+    "the whole set": (WHOLE, 300, {}),
+    "the whole set, R = 625": (WHOLE, 300, {"radius_squared": Fraction(625**2)}),
+    "a cap of 1": (WHOLE, 1, {}),
+    "the largest cap": (WHOLE, MAX_ITERATIONS, {}),
+    "hardly deep": (far(SEAHORSE, 5), 2000, {}),
+    "where direct ends": (far(SEAHORSE, 13), 8000, {}),
+    "the tip at 1e50, R = 10": (far(TIP, 50), 300, {"radius_squared": Fraction(100)}),
+    "the tip at 1e6000, R = 10": (far(TIP, 6000), 20000, {"radius_squared": Fraction(100)}),
+    "a branch at 1e5000": (far(BRANCH, 5000), 20000, {}),
+    "an orbit at 0": (far((Fraction(0), Fraction(0)), 30), 500, {}),
+    "a reference that escapes": (far((Fraction(2, 5), Fraction(1, 3)), 20), 500, {}),
+    "inside a minibrot of period 3": (far(deep.nucleus(Fraction(-7, 4), Fraction(0), 3, 500), 100), 20000, {}),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases(device: Device, number: str, case: str) -> None:
+    view, iterations, settings = HARD[case]
+    job = deep.job(view, iterations, number, **settings)
+    results, _ = planes(replace(job, planes=("counts", "certified")), device)
+    np.testing.assert_array_equal(results[0], replayed(job))
+    certified = np.argwhere(results[1] != 0)
+    assert len(certified) > view.pixels / 4
+    if iterations == MAX_ITERATIONS or case == "hardly deep":
+        return  # such orbits take the oracle minutes
+    for row, column in certified[:: 1 + len(certified) // 8]:
+        assert results[0, row, column] == exact_at(view, int(column), int(row), iterations, job.radius_squared)
+
+
+def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> None:
+    job = minibrot(1, number)
+    own = job.reference
+    assert own is not None
+    beside = replace(own, re=own.re + 8 * own.radius, radius=10 * own.radius)
+    results, _ = planes(replace(job, reference=beside, planes=("counts", "certified")), device)
+    np.testing.assert_array_equal(results[0], replayed(replace(job, reference=beside)))
+    certified = results[1] != 0
+    np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
