@@ -11,8 +11,9 @@ from mandelcl.cancelling import Token
 from mandelcl.certifying.refining import Indices
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.perturbation.bounded import Point
 from mandelcl.perturbation.counting import Task, exact_outcomes
-from mandelcl.perturbation.exact import Outcome, Point, fraction_bits
+from mandelcl.perturbation.exact import Outcome, fraction_bits
 from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH, first_words
 from mandelcl.words import Words
 

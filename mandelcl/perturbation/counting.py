@@ -13,7 +13,8 @@ from typing import Any
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import DeviceError
-from mandelcl.perturbation.exact import KeepOn, Outcome, Point, exact_outcome
+from mandelcl.perturbation.bounded import KeepOn, Point
+from mandelcl.perturbation.exact import Outcome, exact_outcome
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 

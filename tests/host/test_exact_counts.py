@@ -9,9 +9,10 @@ import pytest
 
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.job import Job
-from mandelcl.perturbation import exact
+from mandelcl.perturbation.bounded import BoundedOrbit
 from mandelcl.perturbation.counting import Task, exact_counts
-from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.exact import GUARD_BITS, exact_count, exact_outcome, fraction_bits
+from mandelcl.perturbation.integers import FASTEST, PLAIN, Integers
 from mandelcl.view import View
 
 FOUR = Fraction(4)
@@ -47,16 +48,12 @@ def test_points_anywhere(radius_squared: Fraction) -> None:
         ("-1.768778833", "-0.001738996", "1e6", 3000),
     ],
 )
-@pytest.mark.parametrize("slow_integers", [False, True])
-def test_pixels_of_views(
-    re: str, im: str, zoom: str, cap: int, slow_integers: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if slow_integers:
-        monkeypatch.setattr(exact, "whole", int)
+@pytest.mark.parametrize("integers", [PLAIN, FASTEST])
+def test_pixels_of_views(re: str, im: str, zoom: str, cap: int, integers: Integers) -> None:
     view = View.centred(re, im, zoom, 640, 360)
     bits = fraction_bits(view.pitch)
     points = [view.point(column, column // 2) for column in range(20, 640, 150)]
-    counts = [exact_count(point, cap, FOUR, bits) for point in points]
+    counts = [exact_count(point, cap, FOUR, bits, integers=integers) for point in points]
     assert counts == [counted(*point, cap, FOUR, bits + 600) for point in points]
     assert len(set(counts)) > 2
 
@@ -127,8 +124,8 @@ def test_too_few_bits_are_noticed() -> None:
     view = View.centred("-1.768667862837488812627419470", "0.001645580546820209430325900", "5e21", 64, 36)
     point = view.point(5, 9)
     true = counted(*point, 20_000, FOUR, 800)
-    assert counted(*point, 20_000, FOUR, exact.GUARD_BITS) != true
-    assert exact_count(point, 20_000, FOUR, exact.GUARD_BITS) == true
+    assert counted(*point, 20_000, FOUR, GUARD_BITS) != true
+    assert exact_count(point, 20_000, FOUR, GUARD_BITS) == true
 
 
 @pytest.mark.parametrize(
@@ -145,16 +142,17 @@ def test_the_bound_holds_at_every_step(re: str, im: str, zoom: str, steps: int) 
     view = View.centred(re, im, zoom, 640, 360)
     point, bits, more = view.point(33, 44), fraction_bits(view.pitch), 600
     x, y = c, d = [math.floor(part * (1 << bits + more)) for part in point]
-    orbit = exact._Orbit(point, bits, FOUR, lambda _done: True, 0)
-    largest = 0.0
+    orbit = BoundedOrbit(point, bits, FOUR, lambda _done: True, 0, FASTEST)
+    largest, spared = 0.0, 0
     for n in range(2, steps):
         x, y = ((x + y) * (x - y) >> (bits + more)) + c, (x * y >> (bits + more - 1)) + d
         assert orbit.follow(n) is None
         a, b = orbit.place
         off = math.isqrt((x - (int(a) << more)) ** 2 + (y - (int(b) << more)) ** 2)
         assert off < orbit.error << more
-        largest = max(largest, off / (orbit.error << more))
+        largest, spared = max(largest, off / (orbit.error << more)), max(spared, orbit._spared)
     assert largest > 0.1  # and it is not far above the error
+    assert (spared > 0) == (view.pitch < Fraction(1, 10**300))
 
 
 def test_a_point_on_the_circle_is_not_decided() -> None:
@@ -215,7 +213,7 @@ def test_it_can_be_cancelled(processes: int) -> None:
 
 @pytest.mark.parametrize(("re", "im"), [("1e5000", "0"), ("-1e400", "3"), ("2.5", "-1e310")])
 def test_points_too_far_out_for_a_double_escape_at_once(re: str, im: str) -> None:
-    outcome = exact.exact_outcome((Fraction(re), Fraction(im)), 100, Fraction(4), 64)
+    outcome = exact_outcome((Fraction(re), Fraction(im)), 100, Fraction(4), 64)
     assert outcome is not None
     assert outcome.z is not None
     assert outcome.count == 1
