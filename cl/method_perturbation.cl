@@ -153,18 +153,36 @@ static number_real scaled_norm(number_complex z) {
   return fma(z.re, z.re, z.im * z.im);
 }
 
+#if LANES > 1
+static uint lanes_largest(uint_lanes value) {
+#if LANES == 16
+  const uint8 value8 = max(value.lo, value.hi);
+#define LARGEST8 value8
+#elif LANES == 8
+#define LARGEST8 value
+#endif
+#if LANES >= 8
+  const uint4 value4 = max(LARGEST8.lo, LARGEST8.hi);
+#define LARGEST4 value4
+#elif LANES == 4
+#define LARGEST4 value
+#endif
+#if LANES >= 4
+  const uint2 value2 = max(LARGEST4.lo, LARGEST4.hi);
+#else
+  const uint2 value2 = value;
+#endif
+  return max(value2.x, value2.y);
+}
+#endif
+
 /* Whether all lanes of a mask have the same value, which is then in *one. */
 static bool lanes_agree(uint_lanes value, int_lanes mask, uint *one) {
 #if LANES == 1
   *one = value;
   return true;
 #else
-  uint values[LANES];
-  int masks[LANES];
-  lanes_store(value, values);
-  lanes_store(mask, masks);
-  uint found = 0;
-  for (uint l = 0; l < LANES; l++) found = max(found, masks[l] ? values[l] : 0);
+  const uint found = lanes_largest(select((uint_lanes)(0), value, mask));
   *one = found;
   return !lanes_any(mask & lanes_mask(value != (uint_lanes)(found)));
 #endif
@@ -206,8 +224,15 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   }
   uint places[LANES];
   number_scalar re[LANES], im[LANES];
-  int e[LANES];
   lanes_store(place, places);
+  for (uint l = 0; l < LANES; l++) {
+    global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, places[l]);
+    re[l] = method_real(words);
+    im[l] = method_real(words + NUMBER_WORDS);
+  }
+  const scaled plain = {{lanes_load(re), lanes_load(im)}, (int_lanes)(0)};
+  if (!lanes_any(lanes_mask(scaled_larger(plain.z) < (number_real)(NUMBER_SMALL)))) return plain;
+  int e[LANES];
   for (uint l = 0; l < LANES; l++) method_place(method, places[l], &re[l], &im[l], &e[l]);
   const scaled value = {{lanes_load(re), lanes_load(im)}, lanes_load(e)};
   return value;
