@@ -7,11 +7,13 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import root_above
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
-from mandelcl.perturbation.orbit import PERIOD, reference_orbit
+from mandelcl.perturbation.orbit import CAP, PERIOD, Orbit, reference_orbit
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -20,6 +22,8 @@ ShowProgress: TypeAlias = Callable[[str, int, int], None]
 
 _RADIUS_SQUARED = Fraction(1 << 8)  # of the search for a period: what has just escaped may yet have one beside it
 _HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its nucleus, in whatever direction
+_FIRST_CAP, _CAP_FACTOR = 10_000, 10  # how far an orbit is followed at first
+_MOST_CYCLE, _SAME = 4096, 1e-10
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
 _LEAST_ITERATIONS, _PERIODS = 1000, 20  # the cap that a picture of a minibrot is given
 
@@ -157,20 +161,32 @@ class _Search:
     def __init__(self, box: Box, most: int, period: int | None, cancel: Token, progress: ShowProgress) -> None:
         self._box, self._most, self._period = box, most, period
         self._cancel, self._progress = cancel, progress
-        self._lowest, self._longest = period, 0
+        self._lowest, self._longest, self._attracted, self._followed = period, 0, False, False
 
     def look(self, box: Box) -> _Part:
         """Return a part of the box with its period."""
         if self._period is not None:
             return _Part(box, self._period, 0)
-        show = self._show("period", self._most)
-        orbit = reference_orbit(Reference(*box.middle, box.radius), self._most, _RADIUS_SQUARED, self._cancel, show)
+        orbit = self._orbit(box)
+        self._attracted |= orbit.ended == CAP and _attracted(orbit)
+        self._followed |= orbit.ended == CAP and not _attracted(orbit)
         length = orbit.length
         if orbit.ended == PERIOD:
             self._lowest = min(length, self._lowest or length)
             return _Part(box, length, length)
         self._longest = max(self._longest, length)
         return _Part(box, None, 2 * self._most + 1 - length)  # the later it escapes, the nearer is the set
+
+    def _orbit(self, box: Box) -> Orbit:
+        """Return the orbit of a box's middle to its period or end; to no more than shows that a cycle attracts it."""
+        cap = _FIRST_CAP
+        while True:
+            cap = min(cap, self._most)
+            show = self._show("period", cap)
+            orbit = reference_orbit(Reference(*box.middle, box.radius), cap, _RADIUS_SQUARED, self._cancel, show)
+            if orbit.ended != CAP or cap == self._most or _attracted(orbit):
+                return orbit
+            cap *= _CAP_FACTOR
 
     def nucleus(self, part: _Part) -> Nucleus | None:
         """Return the nucleus to which Newton's method leads from the middle of a part, if it is in the box."""
@@ -185,12 +201,20 @@ class _Search:
         """Say why there is no nucleus."""
         if self._lowest is not None:
             return f"Newton's method finds no nucleus of period {self._lowest} in the box; give a smaller one"
-        if self._longest >= self._most:
+        if self._followed:
             return f"no nucleus with a period up to {self._most} is in the box; raise --iterations"
+        if self._attracted:
+            return "no nucleus is in the box: cycles attract the orbits tried there, so it lies inside the set"
         return f"no nucleus is in the box: the orbits tried there escape after at most {self._longest} iterations"
 
     def _show(self, what: str, total: int) -> Callable[[int], None]:
         return lambda done: self._progress(what, done, total)
+
+
+def _attracted(orbit: Orbit) -> bool:
+    """Return whether the last point of an orbit is one of those shortly before: then they all are on a cycle."""
+    re, im = orbit.re[-_MOST_CYCLE:], orbit.im[-_MOST_CYCLE:]
+    return bool((np.abs(re[:-1] - re[-1]) + np.abs(im[:-1] - im[-1])).min() < _SAME)
 
 
 def decimal_text(value: Fraction, digits: int) -> str:

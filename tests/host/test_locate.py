@@ -114,7 +114,10 @@ def test_where_the_middle_is_no_help_the_quarters_are() -> None:
     found = locate(Box.around(view), MOST)
     assert found.nucleus.period == 2071
     assert Box.around(view).holds(found.nucleus.re, found.nucleus.im)
-    # And here the middle escapes at once.
+    # Here a cycle attracts it.
+    found = locate(box("-0.74", "0.1", "0.1"), 10**9)
+    assert abs(found.nucleus.im - Fraction("0.1")) <= Fraction("0.1")
+    # And here it escapes at once.
     found = locate(box("-1", "0.5", "0.6"), MOST)
     assert abs(found.nucleus.re + 1) <= Fraction("0.6")
 
@@ -122,6 +125,8 @@ def test_where_the_middle_is_no_help_the_quarters_are() -> None:
 def test_there_is_nothing_to_find() -> None:
     with pytest.raises(InvalidInputError, match="the orbits tried there escape after at most 4 iterations"):
         locate(box("1.5", "1.5", "0.5"), MOST)
+    with pytest.raises(InvalidInputError, match="cycles attract the orbits tried there, so it lies inside the set"):
+        locate(box("-0.2", "0.2", "0.01"), 10**9)
     with pytest.raises(InvalidInputError, match="no nucleus with a period up to 50 is in the box; raise --iterations"):
         locate(box("0.25", "0", "1e-10"), 50)
     with pytest.raises(InvalidInputError, match="finds no nucleus of period 7 in the box"):
