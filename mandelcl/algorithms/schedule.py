@@ -12,6 +12,8 @@ _LEAST_STRIDES = 8
 _GROWTH = 4.0
 # A rate that was measured another day is not trusted at once: the first launches are this much smaller.
 _CAUTION = 4.0
+# Turns that follow one another may take much longer than those that were measured.
+_CAUTION_UNEVEN = 32.0
 _RECOVERY = 1.5
 
 
@@ -118,12 +120,14 @@ class Pace:
     `rate` is the device's iterations a second when no orbit escapes, with at least `saturation` orbits in flight; fewer
     orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from
     one block to the next cannot make one long. The first launches are planned for a quarter of that time, since the
-    remembered rate may be from a time when the device was less busy.
+    remembered rate may be from a time when the device was less busy. Strides are `uneven` where one may take longer
+    than another; then launches begin smaller, and aim at half the budget.
     """
 
-    def __init__(self, budget: float, rate: float, saturation: int) -> None:
+    def __init__(self, budget: float, rate: float, saturation: int, uneven: bool = False) -> None:
         self.budget = budget
-        self.rate = rate / _CAUTION
+        self.rate = rate / (_CAUTION_UNEVEN if uneven else _CAUTION)
+        self._aim = budget / 2 if uneven else budget
         self._measured_rate = rate
         self.saturation = saturation
 
@@ -142,7 +146,7 @@ class Pace:
 
         They all ran through the whole launch, so the same number of strides takes no longer: this holds for any view.
         """
-        growth = min(_GROWTH, self.budget / seconds if seconds > 0 else _GROWTH)
+        growth = min(_GROWTH, self._aim / seconds if seconds > 0 else _GROWTH)
         return max(1, min(strides, int(previous * growth)))
 
     def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:

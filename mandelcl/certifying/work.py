@@ -96,6 +96,6 @@ def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
         wanted = finer(job, choice.device.fp64)
         program = Program(choice.device, wanted, choice.variant if wanted.number == job.number else None, execution)
         budget = settings.budget or default_budget(choice.device.watchdog)
-        return Refiner(program, Pace(budget, iterations_per_second(program), program.saturation))
+        return Refiner(program, Pace(budget, iterations_per_second(program), program.saturation, uneven=True))
 
     return CertifiedWork(work, refiner, Exactly(settings.certify_for))

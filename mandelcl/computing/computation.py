@@ -65,7 +65,7 @@ class Computation:
         self.program = program
         self.job = program.job
         budget = _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog)
-        self._pace = Pace(budget, self.rate, program.saturation)
+        self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
         self._traced = self.job.algorithm == "border" or self._planner is not None
         self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
         self.band_rows, self.block_pixels = self._division.band_rows, self._division.pixels
