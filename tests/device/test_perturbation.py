@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mandelcl.algorithms.subdivision import Plan
+from mandelcl.engine import source
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
@@ -193,3 +194,39 @@ def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> Non
     np.testing.assert_array_equal(results[0], replayed(replace(job, reference=beside)))
     certified = results[1] != 0
     np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
+
+
+def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.MonkeyPatch) -> Words:
+    """Return the results of a job where counts pass with a share of the bound on their errors, or a multiple of it."""
+
+    def assemble(*arguments: Any) -> str:
+        text = own(*arguments)
+        bounded.append(text.count(" + place.error)"))
+        return text.replace(" + place.error)", f" + place.error * {share})")
+
+    own, bounded = source.assemble, list[int]()
+    with monkeypatch.context() as patch:
+        patch.setattr(source, "assemble", assemble)
+        results, _ = planes(job, device)
+    assert max(bounded) == 2
+    return results
+
+
+def test_the_bound_is_neither_too_small_nor_idle(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pixels that hardly pass are right; of those that a sixteenth of the bound lets pass, some are not."""
+    if not device.fp64:
+        pytest.skip(f"{name_of(device)} takes a minute for what gives the same bits elsewhere")
+    wrong, hard = 0, 0
+    for depth, sizes in ((1, 3), (2, 40), (2, 400)):
+        job = replace(minibrot(depth, number, 320, 240, Fraction(sizes)), planes=("counts", "certified"))
+        results = [certified_with(share, job, device, monkeypatch) for share in ("16.0f", "1.0f", "0.0625f")]
+        safe, passed, loose = (words[1] != 0 for words in results)
+        for pixels, expected in ((np.argwhere(passed & ~safe), True), (np.argwhere(loose & ~passed), False)):
+            for row, column in pixels[:: 1 + len(pixels) // 100]:
+                count = exact_at(job.view, int(column), int(row), job.iterations, job.radius_squared)
+                right = count == results[1][0, row, column]
+                assert right or not expected
+                hard += expected
+                wrong += not right
+    assert hard > 50
+    assert wrong > 0 or number == "float"  # float's bound has more room
