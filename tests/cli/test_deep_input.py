@@ -1,0 +1,62 @@
+"""What perturbation does not do, and references that make no sense: one line each."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SMALL, Run, refused
+
+DEEP = ("--center", "0", "1", "--zoom", "1e50")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--julia", "-0.8", "0.156", "--method", "perturbation"), "does not have julia"),
+        (("--formula", "burning-ship", "--method", "perturbation"), "does not have burning-ship"),
+        ((*DEEP, "--formula", "multibrot-3", "--method", "perturbation"), "does not have multibrot-3"),
+        ((*DEEP, "--formula", "burning-ship", "--reference", "0", "1", "1"), "does not have burning-ship"),
+        ((*DEEP, "--algorithm", "border", "--strict", "--method", "perturbation"), "leave --strict out"),
+        ((*DEEP, "--number", "fp128", "--method", "perturbation"), "choose another --number"),
+        ((*DEEP, "--number", "fixed:8", "--method", "perturbation"), "choose another --number"),
+        ((*DEEP, "--rounding", "separate", "--method", "perturbation"), "leave --rounding out"),
+        ((*DEEP, "--reference", "0", "1", "0"), "radius must be positive"),
+        ((*DEEP, "--reference", "0", "1", "-1e-40"), "radius must be positive"),
+        ((*DEEP, "--reference", "0", "i", "1e-40"), "'i' is not a number"),
+        ((*DEEP, "--reference", "0", "1", "1e-40", "--method", "direct"), "only perturbation has a reference"),
+        ((*DEEP, "--iterations", str(2**32 - 1)), f"from 1 to {2**32 - 2}"),
+        ((*DEEP, "--escape-radius", "129"), "at most 128"),
+        (("--center", "0", "1", "--zoom", "1e12001"), "more than 12000 digits"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_refused(run: Run, folder: Path, options: tuple[str, ...], why: str) -> None:
+    assert why in refused(run, folder, "render", *SMALL, *options)
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_reference_that_does_not_reach(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", *SMALL, *DEEP, "--reference", "0", "0.5", "1e-50")
+    assert "does not reach all of the view" in line
+
+
+@pytest.mark.usefixtures("usable_double")
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ((*DEEP, "--reference", "0", "1", "1e-46"), "more than 16 times what the view needs"),
+        (("--center", "-2", "0", "--zoom", "1e400"), "lie beyond the escape radius"),
+        (DEEP, ""),
+        (("--center", "-2", "0", "--zoom", "1e400", "--escape-radius", "3"), ""),
+    ],
+)
+def test_what_is_warned_of(draw: Run, options: tuple[str, ...], why: str) -> None:
+    *warnings, last = draw("render", *SMALL, *options, "-o", "a.png").err.splitlines()
+    assert "perturbation" in last
+    assert len(warnings) == bool(why)
+    assert why in "".join(warnings)
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_other_formulas_go_deep_without_it(draw: Run) -> None:
+    assert "fixed" in draw("render", *SMALL, "--formula", "burning-ship", "--center", "-1.7", "0", "--zoom", "1e60").err
