@@ -1,0 +1,38 @@
+"""A deep render that is killed or interrupted goes on beside the same reference, and ends in the same bytes."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, wait_for
+from tests.cli.test_resume import CHILD, ENVIRONMENT, SMALL_BLOCKS, posix
+
+PLACE = json.loads((Path(__file__).parents[1] / "host" / "deep_places.json").read_text())["1e1086"]
+RENDER = (
+    *("render", "--center", PLACE["re"], PLACE["im"], "--zoom", PLACE["zoom"]),
+    *("--iterations", str(PLACE["iterations"]), "--size", "1200x900", "--palette", "coursework", "-o"),
+)
+
+
+@posix
+@pytest.mark.long
+@pytest.mark.usefixtures("usable_double")
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
+def test_what_is_finished_at_1e1086_is_kept(draw: Run, run: Run, folder: Path, how: str) -> None:
+    draw(*RENDER, "whole.png")
+    command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *RENDER, "a.png"]
+    process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
+    wait_for(folder / "a.png.part" / "manifest.json", process)
+    process.send_signal(getattr(signal, how))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode not in (0, None)
+    assert "Traceback" not in err
+    assert not (folder / "a.png").exists()
+    assert "go on with --resume" in run(*RENDER, "a.png").line
+    assert "going on with" in draw(*RENDER, "a.png", "--resume").err
+    assert (folder / "a.png").read_bytes() == (folder / "whole.png").read_bytes()
+    assert sorted(path.name for path in folder.iterdir()) == ["a.png", "whole.png"]
