@@ -1,7 +1,8 @@
 /* The loop by turns, for the method `perturbation`: each orbit goes its own way through the reference. A turn is one step of
  * its difference, over one iteration or many, or up to METHOD_RUN iterations of the orbit itself. No turn goes beyond the cap,
  * and an orbit that reaches it is decided at once: what is alive after a launch is undecided, and each orbit knows its
- * iteration. A launch ends between turns, after at most `strides` of them, and where it ends changes no result.
+ * iteration. The orbits of a vector take a step together where they are at one place and make the same one; else those ahead
+ * wait. A launch ends between turns, after at most `strides` of them, and where it ends changes no result.
  *
  * With Z the reference, c the difference of the constant and z that of the orbit, a step is
  *     t = z·(2Z + z)
@@ -30,99 +31,44 @@ static global const uint *turn_record_words(global const uint *method, uint reco
   return method_part(method, METHOD_RECORDS, TURN_RECORD_WORDS, record);
 }
 
+static global const uint *turn_index(global const uint *method, uint record) {
+  return method_part(method, METHOD_INDEX, 2, record);
+}
+
 static uint turn_length(global const uint *method, uint record) {
   return turn_record_words(method, record)[TURN_RECORD_WORDS - 1] & TURN_LENGTH;
 }
 
-/* The record of the longest step that begins at a place and holds for a key; with `near` the cap, of at most `left`
- * iterations. */
-static uint turn_find_one(global const uint *method, uint place, int key, bool near, uint left, int *threshold) {
-  uint found = TURN_SINGLE;
-  for (uint level = 0; level < method[METHOD_LEVELS]; level++) {
-    const uint shift = method[METHOD_SHIFT] + level * method[METHOD_SHIFT_STEP];
-    const uint record = method[METHOD_FIRST_RECORD + level] + (place >> shift);
-    global const uint *entry = method_part(method, METHOD_INDEX, 2, record);
-    if (entry[0] != place || key >= (int)entry[1]) break;
-    if (near && turn_length(method, record) > left) break;
-    found = record;
-    *threshold = (int)entry[1];
-  }
-  return found;
-}
-
-/* The same for the lanes of a mask, which are all at one place. */
-static uint_lanes turn_find_all(global const uint *method, uint place, int_lanes key, bool near, uint_lanes left,
-                                int_lanes mask, int_lanes *threshold) {
+/* The records of the longest steps that begin at a place and hold for the lanes' keys; no longer than what the lanes have
+ * left to the cap. */
+static uint_lanes turn_find(global const uint *method, uint place, int_lanes key, uint_lanes left, int_lanes mask) {
+  const bool near = lanes_any(mask & lanes_mask(left < (uint_lanes)(method[METHOD_LONGEST])));
   uint_lanes found = (uint_lanes)(TURN_SINGLE);
   int_lanes holds = mask;
   for (uint level = 0; level < method[METHOD_LEVELS]; level++) {
     const uint shift = method[METHOD_SHIFT] + level * method[METHOD_SHIFT_STEP];
     const uint record = method[METHOD_FIRST_RECORD + level] + (place >> shift);
-    global const uint *entry = method_part(method, METHOD_INDEX, 2, record);
+    global const uint *entry = turn_index(method, record);
     if (entry[0] != place) break;
     holds &= lanes_mask(key < (int_lanes)((int)entry[1]));
     if (near) holds &= lanes_mask(left >= (uint_lanes)(turn_length(method, record)));
     if (!lanes_any(holds)) break;
     found = select(found, (uint_lanes)(record), holds);
-    *threshold = select(*threshold, (int_lanes)((int)entry[1]), holds);
   }
   return found;
 }
 
-/* The same for the lanes of a mask, wherever they are. */
-static uint_lanes turn_find(global const uint *method, uint_lanes place, int_lanes key, uint_lanes left, int_lanes mask,
-                            int_lanes *threshold) {
-  const bool near = lanes_any(mask & lanes_mask(left < (uint_lanes)(method[METHOD_LONGEST])));
-  uint one;
-  if (lanes_agree(place, mask, &one)) return turn_find_all(method, one, key, near, left, mask, threshold);
-  uint places[LANES], lefts[LANES], found[LANES];
-  int keys[LANES], masks[LANES], thresholds[LANES];
-  lanes_store(place, places);
-  lanes_store(left, lefts);
-  lanes_store(key, keys);
-  lanes_store(mask, masks);
-  for (uint l = 0; l < LANES; l++) {
-    found[l] = TURN_SINGLE;
-    thresholds[l] = 0;
-    if (masks[l]) found[l] = turn_find_one(method, places[l], keys[l], near, lefts[l], &thresholds[l]);
-  }
-  *threshold = lanes_load(thresholds);
-  return lanes_load(found);
-}
-
-/* The records of the lanes of a mask. */
-static turn_record turn_load(global const uint *method, uint_lanes number, int_lanes mask) {
+static turn_record turn_load(global const uint *method, uint number) {
+  global const uint *words = turn_record_words(method, number);
   turn_record record;
-  uint_lanes last;
-  uint one;
-  if (lanes_agree(number, mask, &one)) {
-    global const uint *words = turn_record_words(method, one);
-    for (uint k = 0; k < 5; k++) {
-      record.coefficient[k].z.re = (number_real)(method_real(words + 2 * k * NUMBER_WORDS));
-      record.coefficient[k].z.im = (number_real)(method_real(words + (2 * k + 1) * NUMBER_WORDS));
-      record.coefficient[k].e = (int_lanes)((int)words[10 * NUMBER_WORDS + k]);
-    }
-    last = (uint_lanes)(words[TURN_RECORD_WORDS - 1]);
-  } else {
-    number_scalar parts[10][LANES];
-    int exponents[5][LANES];
-    uint numbers[LANES], lasts[LANES];
-    lanes_store(number, numbers);
-    for (uint l = 0; l < LANES; l++) {
-      global const uint *words = turn_record_words(method, numbers[l]);
-      for (uint k = 0; k < 10; k++) parts[k][l] = method_real(words + k * NUMBER_WORDS);
-      for (uint k = 0; k < 5; k++) exponents[k][l] = (int)words[10 * NUMBER_WORDS + k];
-      lasts[l] = words[TURN_RECORD_WORDS - 1];
-    }
-    for (uint k = 0; k < 5; k++) {
-      record.coefficient[k].z.re = lanes_load(parts[2 * k]);
-      record.coefficient[k].z.im = lanes_load(parts[2 * k + 1]);
-      record.coefficient[k].e = lanes_load(exponents[k]);
-    }
-    last = lanes_load(lasts);
+  for (uint k = 0; k < 5; k++) {
+    record.coefficient[k].z.re = (number_real)(method_real(words + 2 * k * NUMBER_WORDS));
+    record.coefficient[k].z.im = (number_real)(method_real(words + (2 * k + 1) * NUMBER_WORDS));
+    record.coefficient[k].e = (int_lanes)((int)words[10 * NUMBER_WORDS + k]);
   }
-  record.length = last & (uint_lanes)(TURN_LENGTH);
-  record.quadratic = lanes_mask(last > (uint_lanes)(TURN_LENGTH));
+  record.length = words[TURN_RECORD_WORDS - 1] & TURN_LENGTH;
+  record.quadratic = words[TURN_RECORD_WORDS - 1] > TURN_LENGTH;
+  record.key = (int)turn_index(method, number)[1];
   return record;
 }
 
@@ -197,48 +143,50 @@ INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, 
   orbits->alive &= ~(outside | inside);
 }
 
-/* One step of the differences of the lanes of the mask; returns those that left the disc, with `far` where they are. */
-INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes mask, const advance_view *view,
+/* One step of the differences of lanes that are at a place; returns those that left the disc, with `far` where they are. Only
+ * those of the lanes take it that make the longest one. */
+INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place, int_lanes there, const advance_view *view,
                             uint_lanes *count, number_complex *far, bool shortcuts) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
   const scaled t = {scaled_cut(scaled_product(z.z, scaled_cut(both.z))), z.e + both.e};
   const int_lanes key = scaled_key(t.z, t.e);
-  int_lanes threshold = (int_lanes)(0);
-  const uint_lanes number = turn_find(method, state->place, key, (uint_lanes)(view->cap) - state->n, mask, &threshold);
-  const int_lanes over = mask & lanes_mask(number != (uint_lanes)(TURN_SINGLE));
+  const uint_lanes numbers = turn_find(method, place, key, (uint_lanes)(view->cap) - state->n, there);
+  uint number;
+  const int_lanes mask = lanes_agree(numbers, there, &number) ? there : there & lanes_mask(numbers == (uint_lanes)(number));
 #if CERTIFIED
   const number_real of_t = error_of_t(state->error, orbits->size, orbits->size_e, z.e, t);
   const error_place before = error_placed(state->error, z.e, orbits->reference, orbits->size, orbits->size_e);
+  number_real error;
 #endif
-  uint_lanes length = (uint_lanes)(1);
+  uint length = 1;
   scaled next;
-  if (lanes_any(over)) {
-    const turn_record record = turn_load(method, number, mask);
-    const int_lanes near = lanes_mask(key >= threshold - (int_lanes)((int)method[METHOD_STEP_KEYS]));
-    const int_lanes quadratic = over & (near | record.quadratic);
+  if (number != TURN_SINGLE) {
+    const turn_record record = turn_load(method, number);
+    const int_lanes near = lanes_mask(key >= (int_lanes)(record.key - (int)method[METHOD_STEP_KEYS]));
+    const int_lanes quadratic = mask & (near | (int_lanes)(record.quadratic ? -1 : 0));
     next = turn_over(&record, t, c, quadratic);
-    length = record.length;
     next = scaled_from(next.z, next.e);
+    length = record.length;
 #if CERTIFIED
-    const error_bounds bounds = error_load(method, number, mask);
-    const number_real by_step = error_over(&bounds, &record, state->error, of_t, t, c, over & ~quadratic, next.e);
-    const number_real error = scaled_choose(error_single(of_t, t, c, next.e), by_step, over);
-    state->error = scaled_choose(state->error, error_kept(error), mask);
+    const error_bounds bounds = error_load(method, number);
+    error = error_over(&bounds, &record, state->error, of_t, t, c, mask & ~quadratic, next.e);
 #endif
   } else {
     next = scaled_sum(t, c->c);
     next = scaled_from(next.z, next.e);
 #if CERTIFIED
-    state->error = scaled_choose(state->error, error_kept(error_single(of_t, t, c, next.e)), mask);
+    error = error_single(of_t, t, c, next.e);
 #endif
   }
-  length = select((uint_lanes)(0), length, mask);
+#if CERTIFIED
+  state->error = scaled_choose(state->error, error_kept(error), mask);
+#endif
   state->z = scaled_keep(state->z, next, mask);
-  state->place += length;
-  state->n += length;
-  orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
+  state->place = select(state->place, (uint_lanes)(place + length), mask);
+  state->n += select((uint_lanes)(0), (uint_lanes)(length), mask);
+  orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(method, place + length), mask);
 
   const int_lanes e = max(orbits->reference.e, state->z.e);
   const number_real by_reference = scaled_power(orbits->reference.e - e), by_z = scaled_power(state->z.e - e);
@@ -258,7 +206,8 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes 
   if (lanes_any(outside)) {
     const error_place here = error_placed(state->error, state->z.e, orbits->reference, orbits->size, orbits->size_e);
     const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
-    orbits->certified = select(orbits->certified, left & error_inside(before, view->radius_squared) & ~over, outside);
+    const int_lanes was = number == TURN_SINGLE ? error_inside(before, view->radius_squared) : (int_lanes)(0);
+    orbits->certified = select(orbits->certified, left & was, outside);
   }
 #endif
   if (lanes_any(rebased)) {
@@ -273,7 +222,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, int_lanes 
 #endif
   }
   const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
-  state->whole = select(state->whole, large & ~over, mask);
+  state->whole = select(state->whole, number == TURN_SINGLE ? large : (int_lanes)(0), mask);
   turn_decide(orbits, count, outside, shortcuts ? rebased : (int_lanes)(0), view);
   return outside;
 }
@@ -346,6 +295,17 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   return outside;
 }
 
+/* Of the lanes of the mask, those that are where the one with the fewest iterations is. The others wait for it: what is loaded
+ * serves all that are at a place. */
+INLINED int_lanes turn_together(const turning *orbits, int_lanes mask, uint *place) {
+  if (lanes_agree(orbits->state.place, mask, place)) return mask;
+  const uint_lanes left = ~orbits->state.n;
+  uint most;
+  lanes_agree(left, mask, &most);
+  lanes_agree(orbits->state.place, mask & lanes_mask(left == (uint_lanes)(most)), place);
+  return mask & lanes_mask(orbits->state.place == (uint_lanes)(*place));
+}
+
 /* There is nothing to do before the first turn: the formula's orbits begin inside. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }
@@ -373,7 +333,9 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   while (turns < strides && lanes_any(turning.alive)) {
     int_lanes stepping = turning.alive & ~turning.state.whole;
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
-      outside |= turn_step(&turning, &c, stepping, view, &count, &far, shortcuts);
+      uint place;
+      const int_lanes there = turn_together(&turning, stepping, &place);
+      outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
       stepping &= turning.alive & ~turning.state.whole;
     }
     const int_lanes running = turning.alive & turning.state.whole;

@@ -176,7 +176,7 @@ static uint lanes_largest(uint_lanes value) {
 }
 #endif
 
-/* Whether all lanes of a mask have the same value, which is then in *one. */
+/* Whether all lanes of a mask have the same value; the largest of them is in *one. */
 static bool lanes_agree(uint_lanes value, int_lanes mask, uint *one) {
 #if LANES == 1
   *one = value;
@@ -212,16 +212,19 @@ static void method_place(global const uint *method, uint place, number_scalar *r
   }
 }
 
+/* The reference where all lanes are. */
+static scaled method_reference_of_all(global const uint *method, uint place) {
+  number_scalar re, im;
+  int e;
+  method_place(method, place, &re, &im, &e);
+  const scaled value = {{(number_real)(re), (number_real)(im)}, (int_lanes)(e)};
+  return value;
+}
+
 /* The reference where the lanes of a mask are. */
 static scaled method_reference(global const uint *method, uint_lanes place, int_lanes mask) {
   uint one;
-  if (lanes_agree(place, mask, &one)) {
-    number_scalar re, im;
-    int e;
-    method_place(method, one, &re, &im, &e);
-    const scaled value = {{(number_real)(re), (number_real)(im)}, (int_lanes)(e)};
-    return value;
-  }
+  if (lanes_agree(place, mask, &one)) return method_reference_of_all(method, one);
   uint places[LANES];
   number_scalar re[LANES], im[LANES];
   lanes_store(place, places);
@@ -238,11 +241,12 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   return value;
 }
 
-/* A record: the coefficients A, B, D, E and F, the iterations that it takes, and whether c needs all of them. */
+/* A record: the coefficients A, B, D, E and F, the iterations that it takes, its key, and whether c needs all coefficients. */
 typedef struct {
   scaled coefficient[5];
-  uint_lanes length;
-  int_lanes quadratic;
+  uint length;
+  int key;
+  bool quadratic;
 } turn_record;
 
 #define TURN_RECORD_WORDS (10 * NUMBER_WORDS + 6)
@@ -259,7 +263,7 @@ static orbit_state orbit_start(number_complex point) {
 
 static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters, global const uint *method) {
   const int_lanes scale = (int_lanes)((int)method[METHOD_SCALE]);
-  const scaled c = scaled_from(point, -scale), first = method_reference(method, (uint_lanes)(1), (int_lanes)(-1));
+  const scaled c = scaled_from(point, -scale), first = method_reference_of_all(method, 1);
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
   const number_complex whole = {near.re + far.re, near.im + far.im};
   orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};

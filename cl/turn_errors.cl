@@ -43,34 +43,15 @@ static number_real error_kept(number_real error) {
   return scaled_choose((number_real)(INFINITY), more, lanes_mask(more < (number_real)(ERROR_MOST)));
 }
 
-static error_bounds error_load(global const uint *method, uint_lanes number, int_lanes mask) {
+static error_bounds error_load(global const uint *method, uint number) {
+  global const uint *words = method_part(method, METHOD_BOUNDS, ERROR_WORDS, number);
+  const int gain = (int)words[0];
   error_bounds bounds;
-  int_lanes gain;
-  uint one;
-  if (lanes_agree(number, mask, &one)) {
-    global const uint *words = method_part(method, METHOD_BOUNDS, ERROR_WORDS, one);
-    gain = (int_lanes)((int)words[0]);
-    bounds.a = (number_real)((number_scalar)as_float(words[1]));
-    bounds.b = (int_lanes)((int)words[2]);
-    for (uint k = 0; k < 4; k++) bounds.left[k] = (int_lanes)((int)words[3 + k]);
-  } else {
-    uint numbers[LANES];
-    number_scalar a[LANES];
-    int keys[6][LANES];
-    lanes_store(number, numbers);
-    for (uint l = 0; l < LANES; l++) {
-      global const uint *words = method_part(method, METHOD_BOUNDS, ERROR_WORDS, numbers[l]);
-      keys[0][l] = (int)words[0];
-      a[l] = as_float(words[1]);
-      for (uint k = 1; k < 6; k++) keys[k][l] = (int)words[1 + k];
-    }
-    gain = lanes_load(keys[0]);
-    bounds.a = lanes_load(a);
-    bounds.b = lanes_load(keys[1]);
-    for (uint k = 0; k < 4; k++) bounds.left[k] = lanes_load(keys[2 + k]);
-  }
-  bounds.gain = number_from_upper((gain & 255) | ((NUMBER_BIAS - 1) << 8));
-  bounds.gain_e = gain >> 8;
+  bounds.gain = number_from_upper((int_lanes)((gain & 255) | ((NUMBER_BIAS - 1) << 8)));
+  bounds.gain_e = (int_lanes)(gain >> 8);
+  bounds.a = (number_real)((number_scalar)as_float(words[1]));
+  bounds.b = (int_lanes)((int)words[2]);
+  for (uint k = 0; k < 4; k++) bounds.left[k] = (int_lanes)((int)words[3 + k]);
   return bounds;
 }
 
@@ -88,8 +69,8 @@ static number_real error_single(number_real of_t, scaled t, const orbit_constant
              fma(c->error, scaled_power_within(c->c.e - e), (number_real)(3 * NUMBER_UNIT)));
 }
 
-/* The error of a long step from t, times 2^−e: `error` is that of z, and `skipped` masks the lanes in which the quadratic part was
- * left out. A product and the sums make 4u of each product in the linear part. */
+/* The error of a long step from t, times 2^−e: `error` is that of z, and `skipped` masks the lanes in which the quadratic part
+ * was left out. A product and the sums make 4u of each product in the linear part. */
 static number_real error_over(const error_bounds *bounds, const turn_record *record, number_real error, number_real of_t,
                                scaled t, const orbit_constant *c, int_lanes skipped, int_lanes e) {
   const number_real unit = (number_real)(NUMBER_UNIT), reach = scaled_reach(t.z);
