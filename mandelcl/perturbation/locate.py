@@ -12,6 +12,7 @@ import numpy as np
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import root_above
+from mandelcl.perturbation.exact import exact_outcome, fraction_bits
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
 from mandelcl.perturbation.orbit import CAP, PERIOD, Orbit, reference_orbit
 from mandelcl.reference import Reference
@@ -24,6 +25,7 @@ _RADIUS_SQUARED = Fraction(1 << 8)  # of the search for a period: what has just 
 _HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its nucleus, in whatever direction
 _FIRST_CAP, _CAP_FACTOR = 10_000, 10  # how far an orbit is followed at first
 _MOST_CYCLE, _SAME = 4096, 1e-10
+_ENDLESS, _TRIES = 1 << 62, 4
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
 _LEAST_ITERATIONS, _PERIODS = 1000, 20  # the cap that a picture of a minibrot is given
 
@@ -167,9 +169,9 @@ class _Search:
         """Return a part of the box with its period."""
         if self._period is not None:
             return _Part(box, self._period, 0)
-        orbit = self._orbit(box)
-        self._attracted |= orbit.ended == CAP and _attracted(orbit)
-        self._followed |= orbit.ended == CAP and not _attracted(orbit)
+        orbit, attracted = self._orbit(box)
+        self._attracted |= attracted
+        self._followed |= orbit.ended == CAP and not attracted
         length = orbit.length
         if orbit.ended == PERIOD:
             self._lowest = min(length, self._lowest or length)
@@ -177,16 +179,26 @@ class _Search:
         self._longest = max(self._longest, length)
         return _Part(box, None, 2 * self._most + 1 - length)  # the later it escapes, the nearer is the set
 
-    def _orbit(self, box: Box) -> Orbit:
-        """Return the orbit of a box's middle to its period or end; to no more than shows that a cycle attracts it."""
+    def _orbit(self, box: Box) -> tuple[Orbit, bool]:
+        """Return the orbit of a box's middle to its period or end, or to where it is sure that a cycle attracts it.
+
+        And whether one does.
+        """
         cap = _FIRST_CAP
         while True:
             cap = min(cap, self._most)
             show = self._show("period", cap)
             orbit = reference_orbit(Reference(*box.middle, box.radius), cap, _RADIUS_SQUARED, self._cancel, show)
-            if orbit.ended != CAP or cap == self._most or _attracted(orbit):
-                return orbit
+            attracted = orbit.ended == CAP and _recurs(orbit) and self._stays(box, cap)
+            if orbit.ended != CAP or cap == self._most or attracted:
+                return orbit, attracted
             cap *= _CAP_FACTOR
+
+    def _stays(self, box: Box, steps: int) -> bool:
+        """Return whether a few times so many steps prove that the orbit of a box's middle never escapes."""
+        bits = fraction_bits(box.radius)
+        outcome = exact_outcome(box.middle, _ENDLESS, _RADIUS_SQUARED, bits, lambda done: done < _TRIES * steps)
+        return outcome is not None and outcome.z is None
 
     def nucleus(self, part: _Part) -> Nucleus | None:
         """Return the nucleus to which Newton's method leads from the middle of a part, if it is in the box."""
@@ -211,8 +223,11 @@ class _Search:
         return lambda done: self._progress(what, done, total)
 
 
-def _attracted(orbit: Orbit) -> bool:
-    """Return whether the last point of an orbit is one of those shortly before: then they all are on a cycle."""
+def _recurs(orbit: Orbit) -> bool:
+    """Return whether the last point of an orbit is one of those shortly before, as it is where a cycle attracts it.
+
+    Near a small minibrot, too, orbits follow a cycle that closely, and leave it later.
+    """
     re, im = orbit.re[-_MOST_CYCLE:], orbit.im[-_MOST_CYCLE:]
     return bool((np.abs(re[:-1] - re[-1]) + np.abs(im[:-1] - im[-1])).min() < _SAME)
 

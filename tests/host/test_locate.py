@@ -4,6 +4,7 @@ import json
 import math
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -120,6 +121,12 @@ def test_where_the_middle_is_no_help_the_quarters_are() -> None:
     # And here it escapes at once.
     found = locate(box("-1", "0.5", "0.6"), MOST)
     assert abs(found.nucleus.re + 1) <= Fraction("0.6")
+
+
+def test_orbits_that_follow_a_cycle_for_long_are_not_taken_to_stay() -> None:
+    place = json.loads((Path(__file__).parent / "deep_places.json").read_text())["5e113"]
+    view = View.centred(place["re"], place["im"], place["zoom"], 16, 9)
+    assert locate(Box.around(view), MOST).nucleus.period == place["period"]
 
 
 def test_there_is_nothing_to_find() -> None:
