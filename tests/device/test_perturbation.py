@@ -127,7 +127,7 @@ def test_certified_counts_are_exact(device: Device, number: str, depth: int, ope
 def test_certified_pixels_are_the_same_ones_however_the_work_is_cut(device: Device, number: str) -> None:
     job = replace(minibrot(2, number), planes=("counts", "smooth", "certified"))
     expected, _ = planes(job, device)
-    for shape, turns in zip(shapes(device, number), (1, 3, 50, 7), strict=False):
+    for shape, turns in zip(shapes(device, number)[::3], (1, 50), strict=False):
         results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
         np.testing.assert_array_equal(results, expected)
 
