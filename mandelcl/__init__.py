@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
+    from mandelcl.reference import Reference
     from mandelcl.rendering.render import render
     from mandelcl.rendering.session import Session
     from mandelcl.rendering.streaming import render_to
@@ -59,6 +60,7 @@ __all__ = [
     "NoDeviceError",
     "Palette",
     "Progress",
+    "Reference",
     "Report",
     "Session",
     "Settings",
@@ -85,6 +87,7 @@ _HOMES = {
     "field": ("Field",),
     "formulas": ("MANDELBROT", "BurningShip", "Julia", "Multibrot3"),
     "job": ("Job",),
+    "reference": ("Reference",),
     "lattice": ("Lattice",),
     "rendering.render": ("render",),
     "rendering.session": ("Session",),

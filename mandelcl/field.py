@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mandelcl.errors import MandelclError
 from mandelcl.host_memory import available_bytes
 from mandelcl.job import Job
-from mandelcl.planes import COUNTS, PLANES, SMOOTH
+from mandelcl.planes import CERTIFIED, COUNTS, PLANES, SMOOTH
 from mandelcl.words import Words, sha256
 
 # Rows of a field: the values of each plane of its job, by name.
@@ -53,6 +53,11 @@ class Field:
     def smooth(self) -> npt.NDArray[np.float32] | None:
         """The smooth fractions; None where the job did not ask for them."""
         return self.planes.get(SMOOTH.name)
+
+    @property
+    def certified(self) -> npt.NDArray[np.uint8] | None:
+        """1 where the count is proved to be that of exact arithmetic, else 0; None where the job did not ask for it."""
+        return self.planes.get(CERTIFIED.name)
 
     @property
     def inside(self) -> npt.NDArray[np.bool_]:

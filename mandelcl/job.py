@@ -65,6 +65,8 @@ class Job:
             raise InvalidInputError(f"a job's view must be a View, not {type(self.view).__name__}")
         if not isinstance(self.formula, Formula):
             raise InvalidInputError(f"a job's formula must be a Formula, not {type(self.formula).__name__}")
+        if not isinstance(self.reference, Reference | None):
+            raise InvalidInputError(f"a job's reference must be a Reference, not {type(self.reference).__name__}")
         if not 1 <= self.iterations <= MAX_ITERATIONS:
             raise InvalidInputError(
                 f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"

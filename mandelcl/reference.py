@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import root_above
+from mandelcl.exact import exact, root_above
 from mandelcl.view import View
 
 VERSION = 1
@@ -20,7 +20,7 @@ class Reference:
     A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps. Once an orbit is
     2^(−`tail_bits`) from the reference's, it is iterated as it is, not as a difference. `version` is that of the
     definition: equal references give equal counts. Bits that are 0 are left to the number, until they are settled.
-    Raises InvalidInputError for values that make no sense.
+    Numbers may be Fractions, ints, decimal texts or floats. Raises InvalidInputError for values that make no sense.
     """
 
     re: Fraction
@@ -31,6 +31,8 @@ class Reference:
     version: int = VERSION
 
     def __post_init__(self) -> None:
+        for name in ("re", "im", "radius"):
+            object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
         if self.version != VERSION:
             raise InvalidInputError(f"the reference has version {self.version}; this mandelcl knows {VERSION}")
         if self.radius <= 0:

@@ -122,6 +122,14 @@ def test_jobs_that_have_no_perturbation(changes: dict[str, Any], says: str) -> N
     _one_line(error)
 
 
+def test_a_reference_may_be_given_in_texts() -> None:
+    assert Reference("-0.75", 0, "1e-30") == Reference(Fraction(-3, 4), Fraction(0), Fraction(1, 10**30))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="the reference's radius"):
+        Reference("-0.75", 0, "small")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="must be a Reference, not tuple"):
+        Job(VIEW, reference=(0, 0, 1))  # type: ignore[arg-type]
+
+
 def test_direct_jobs_have_no_reference() -> None:
     with pytest.raises(InvalidInputError, match="only perturbation has a reference"):
         Job(VIEW, method="direct", reference=Reference.of(VIEW, 14, 14))

@@ -17,7 +17,7 @@ ICE = mandelcl.Colouring(mandelcl.find_palette("ice"))
 
 def test_names_can_be_found() -> None:
     wanted = {"View", "Job", "Lattice", "Field", "Report", "Progress", "Settings", "MANDELBROT", "render", "render_to"}
-    wanted |= {"Colouring", "Palette", "PALETTES", "find_palette", "colourise"}
+    wanted |= {"Reference", "Colouring", "Palette", "PALETTES", "find_palette", "colourise"}
     wanted |= {name for name in vars(mandelcl.errors) if name.endswith("Error")}
     assert wanted <= set(mandelcl.__all__)
     assert dir(mandelcl) == sorted(mandelcl.__all__)
