@@ -97,6 +97,12 @@ def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write i
     return int(match.group(1)), int(match.group(2))
 
 
+def floor_log2(value: Fraction) -> int:
+    """Return the largest e with 2^e ≤ value, for a positive value."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    return exponent if value >= Fraction(2) ** exponent else exponent - 1
+
+
 def just_below_4(fraction_bits: int) -> Fraction:
     """Return the largest number below 4 that has so many bits after the point: |z|² ≥ 4 there is |z|² > this."""
     return 4 - Fraction(1, 1 << fraction_bits)

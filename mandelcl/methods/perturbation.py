@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from mandelcl.cancelling import Token
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import floor_log2
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
 from mandelcl.numbers import by_name
-from mandelcl.numbers.format import floor_log2
 from mandelcl.numbers.ieee import IeeeFormat
 from mandelcl.numbers.ieee_arithmetic import Scalars
 from mandelcl.planes import CERTIFIED

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cache
 
 from mandelcl.arithmetic import Arithmetic
+from mandelcl.exact import floor_log2
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
 from mandelcl.view import View
@@ -161,12 +162,6 @@ class NumberFormat(ABC):
 def guard_bits(iterations: int) -> int:
     """Return the bits by which the pitch must stand above the last place, for a cap."""
     return GUARD_BITS + max(0, (iterations - 1).bit_length() - 10) // 4
-
-
-def floor_log2(value: Fraction) -> int:
-    """Return the largest e with 2^e ≤ value, for a positive value."""
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    return exponent if value >= Fraction(2) ** exponent else exponent - 1
 
 
 def approximate(value: Fraction) -> str:

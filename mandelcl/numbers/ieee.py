@@ -7,10 +7,10 @@ import numpy as np
 
 from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import just_below_4
+from mandelcl.exact import floor_log2, just_below_4
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
-from mandelcl.numbers.format import ErrorBounds, NumberFormat, floor_log2
+from mandelcl.numbers.format import ErrorBounds, NumberFormat
 from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalars
 from mandelcl.view import View
 from mandelcl.words import Words

@@ -16,6 +16,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.exact import floor_log2
+
 try:
     import gmpy2
 except ImportError:
@@ -49,12 +51,6 @@ def fraction_bits(radius: Fraction) -> int:
     rounding of a long orbit takes less than one of up to 2^32 parts of the 9 bits more.
     """
     return max(0, -floor_log2(radius)) + _ACROSS_BITS + _GUARD_BITS + _ROUNDINGS_BITS
-
-
-def floor_log2(value: Fraction) -> int:
-    """Return the exponent of the largest power of two that is at most a positive value."""
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    return exponent if value >= Fraction(2) ** exponent else exponent - 1
 
 
 def advanced(re: int, im: int, c_re: int, c_im: int, bits: int, steps: int) -> tuple[list[int], list[int]]:

@@ -15,6 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.exact import floor_log2
 from mandelcl.perturbation import orbit as orbit_module
 from mandelcl.perturbation.integers import (
     FASTEST,
@@ -22,7 +23,6 @@ from mandelcl.perturbation.integers import (
     Integers,
     double,
     doubles,
-    floor_log2,
     fraction_bits,
     integers_for,
     normalised,
