@@ -8,8 +8,8 @@ from typing import Protocol
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, NumberFormat
-from mandelcl.numbers.ieee import IeeeFormat
+from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
+from mandelcl.numbers.ieee import IEEE_FORMATS
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 
@@ -96,7 +96,6 @@ def _on_the_circle(job: Job, reference: Reference) -> bool:
     """Return whether |c| = R for all of the view, as near as the job's number can tell."""
     if CERTIFIED.name in job.planes:
         return False
-    number, norm = NUMBERS[job.number], reference.re**2 + reference.im**2
-    assert isinstance(number, IeeeFormat), "perturbation computes in no other"
+    number, norm = IEEE_FORMATS[job.number], reference.re**2 + reference.im**2
     unsure = job.radius_squared / (1 << (number.precision - 2))
     return reference.radius**2 < unsure**2 and abs(norm - job.radius_squared) < unsure

@@ -11,8 +11,7 @@ from mandelcl.exact import floor_log2
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
-from mandelcl.numbers import by_name
-from mandelcl.numbers.ieee import IeeeFormat
+from mandelcl.numbers.ieee import IEEE_FORMATS
 from mandelcl.numbers.ieee_arithmetic import Scalars
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
@@ -77,18 +76,12 @@ def point_error(job: Job, length: int) -> Fraction:
     rows = max(abs(own.row), abs(view.height - 1 - own.row))
     largest = abs(own.re) + abs(own.im) + (a + c) * columns + (b + d) * rows
     of_reference = by * reference_of(job).radius * length / (1 << _REFERENCE_BITS)
-    return 4 * largest / (1 << _precision(job)) + of_reference
-
-
-def _precision(job: Job) -> int:
-    number = by_name(job.number)
-    assert isinstance(number, IeeeFormat)  # as the job requires
-    return number.precision
+    return 4 * largest / (1 << IEEE_FORMATS[job.number].precision) + of_reference
 
 
 def _unit_bits(job: Job) -> int | None:
     """Return the number's bits where errors are to be bounded."""
-    return _precision(job) if CERTIFIED.name in job.planes else None
+    return IEEE_FORMATS[job.number].precision if CERTIFIED.name in job.planes else None
 
 
 def cost(job: Job) -> int:
@@ -105,7 +98,7 @@ def start_words(job: Job) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin: no difference at all, at the reference's start."""
     from mandelcl.perturbation.packing import NOTHING
 
-    number = by_name(job.number)
+    number = IEEE_FORMATS[job.number]
     error = [0] * number.words if CERTIFIED.name in job.planes else []
     return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0, *error)
 
@@ -137,9 +130,7 @@ def point(job: Job, column: int, row: int) -> tuple[float, float]:
 
 
 def _arithmetic(job: Job) -> Scalars:
-    number = by_name(job.number)
-    assert isinstance(number, IeeeFormat)  # as the job requires
-    return Scalars(number, fused=True)
+    return Scalars(IEEE_FORMATS[job.number], fused=True)
 
 
 def reference_of(job: Job) -> Reference:

@@ -158,3 +158,4 @@ class IeeeFormat(NumberFormat):
 
 FLOAT = IeeeFormat("float", 1, 24, 127)
 DOUBLE = IeeeFormat("double", 2, 53, 1023)
+IEEE_FORMATS = {number.name: number for number in (FLOAT, DOUBLE)}
