@@ -128,10 +128,7 @@ class Program:
 
         By turns, orbits are the job's own from the picture's corner on: how long a turn takes depends on the reference.
         """
-        words = np.zeros(self._encoded_view(self.job.view.lattice).size, np.uint32)
-        radius_squared = self.number.encode(Fraction(4))
-        words[: radius_squared.size] = radius_squared
-        view_words = self.view_words if self.method.by_turns else self.device.upload(words)
+        view_words = self.view_words if self.method.by_turns else self.device.upload(self._view_of_zero())
         values = {"view_words": view_words, "offset": (0, 0), "size": (columns, rows)}
         values |= {"method_words": self.method_words, "first_row": 0, "rows": rows}
         values |= {**self._limits(strides, finishes=True), "shortcuts": 0}
@@ -264,6 +261,13 @@ class Program:
     def text(self, orbits: str) -> str:
         """Return the source text of one of the program's kernels (`source.ORBITS`)."""
         return loop_text(self.job, self.variant, orbits)
+
+    def _view_of_zero(self) -> Words:
+        """Return the words of a view in which every pixel is 0, with R² = 4."""
+        words = np.zeros(self._encoded_view(self.job.view.lattice).size, np.uint32)
+        radius_squared = self.number.encode(Fraction(4))
+        words[: radius_squared.size] = radius_squared
+        return words
 
     def _encoded_view(self, lattice: Lattice) -> Words:
         """Return R², the map and the formula's parameters, as cl/advance.cl and cl/map_lattice.cl load them."""
