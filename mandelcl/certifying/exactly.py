@@ -1,8 +1,6 @@
 """The last stage: counts in exact arithmetic, on all cores, as long as there is time."""
 
-import math
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -13,16 +11,16 @@ from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.perturbation.bounded import Point
 from mandelcl.perturbation.counting import Task, exact_outcomes
-from mandelcl.perturbation.exact import Outcome, fraction_bits
+from mandelcl.perturbation.exact import Outcome
 from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH, first_words
 from mandelcl.words import Words
 
 
 class Exactly:
-    """Counts pixels in exact arithmetic for at most `seconds` in all; `progress` is told how many are left."""
+    """Counts pixels in exact arithmetic for at most `seconds` in all."""
 
-    def __init__(self, seconds: float = math.inf, progress: Callable[[int], None] = lambda _left: None) -> None:
-        self._seconds, self._progress = seconds, progress
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
 
     def certify(self, job: Job, block: Block, indices: Indices, words: Words, cancel: Token) -> int:
         """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
@@ -32,16 +30,9 @@ class Exactly:
         if not indices.size or self._seconds <= 0:
             return 0
         started = time.monotonic()
-        task = Task(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
         places = [divmod(int(index), block.width) for index in indices]
         points = [job.view.point(block.x + column, block.y + row) for row, column in places]
-        outcomes = exact_outcomes(
-            task,
-            points,
-            seconds=self._seconds,
-            cancel=cancel,
-            progress=lambda done: self._progress(len(points) - done),
-        )
+        outcomes = exact_outcomes(Task.of(job), points, seconds=self._seconds, cancel=cancel)
         self._seconds -= time.monotonic() - started
         for index, point, outcome in zip(indices, points, outcomes, strict=True):
             if outcome is not None:

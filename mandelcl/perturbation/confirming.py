@@ -11,7 +11,6 @@ from mandelcl.field import Field
 from mandelcl.formulas import MANDELBROT
 from mandelcl.job import Job
 from mandelcl.perturbation.counting import Task, exact_counts
-from mandelcl.perturbation.exact import fraction_bits
 from mandelcl.view import View
 from mandelcl.words import Words
 
@@ -99,9 +98,8 @@ def confirm(
     what `exact_counts` raises.
     """
     require_confirmable(job)
-    task = Task(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
     points = [job.view.point(*pixel) for pixel in counts]
-    exact = exact_counts(task, points, seconds=seconds, processes=processes, cancel=cancel, progress=progress)
+    exact = exact_counts(Task.of(job), points, seconds=seconds, processes=processes, cancel=cancel, progress=progress)
     pairs = [(pixel, count, true) for (pixel, count), true in zip(counts.items(), exact, strict=True)]
     return Confirmation(
         agreeing=sum(count == true for _, count, true in pairs),

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import DeviceError
+from mandelcl.job import Job
 from mandelcl.perturbation.bounded import KeepOn, Point
-from mandelcl.perturbation.exact import Outcome, exact_outcome
+from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -28,6 +29,11 @@ class Task:
     iterations: int
     radius_squared: Fraction
     bits: int
+
+    @classmethod
+    def of(cls, job: Job) -> Self:
+        """Return what the pixels of a job have in common."""
+        return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
 
 
 def exact_counts(
