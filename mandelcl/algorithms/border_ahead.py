@@ -15,7 +15,7 @@ from mandelcl.block import Block
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Buffer
+from mandelcl.opencl.api import Buffer
 from mandelcl.report import LaunchLog
 
 _MOST_PIXELS = 1 << 27  # of a block: from there on, what is superfluous takes longer than to ask what is not

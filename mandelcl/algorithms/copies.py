@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from mandelcl.block import Block
 from mandelcl.engine.memory import HostMemory, Memory, Spare, nowhere
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Buffer, Event, event_seconds
+from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.events import event_seconds
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 

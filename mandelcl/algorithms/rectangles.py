@@ -12,7 +12,8 @@ from mandelcl.block import Block
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.opencl.device import Buffer, Event, event_seconds
+from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.events import event_seconds
 from mandelcl.planes import words_of
 from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words

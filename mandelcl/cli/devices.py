@@ -47,7 +47,8 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self
     """
     from mandelcl.engine import choose
     from mandelcl.opencl import absence
-    from mandelcl.opencl.device import RUNTIMES, discover
+    from mandelcl.opencl.api import RUNTIMES
+    from mandelcl.opencl.device import discover
 
     if soak is not None:
         if not math.isfinite(soak):

@@ -23,7 +23,8 @@ from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, DeviceError
 from mandelcl.job import Job
-from mandelcl.opencl.device import Device, discover, opencl_errors
+from mandelcl.opencl.api import opencl_errors
+from mandelcl.opencl.device import Device, discover
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel

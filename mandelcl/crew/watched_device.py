@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mandelcl.opencl.device import BuiltProgram, Device, Event, Kernel, Shape
+from mandelcl.opencl.api import BuiltProgram, Event, Kernel, Shape
+from mandelcl.opencl.device import Device
 from mandelcl.workers.channel import BUILDING, STARTING, Channel
 
 _ENDED = 0  # the status of an event that has ended; below that are errors

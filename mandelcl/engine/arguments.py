@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.opencl.device import BuiltProgram, Kernel, kernel_of
+from mandelcl.opencl.api import BuiltProgram, Kernel
+from mandelcl.opencl.programs import kernel_of
 
 # A buffer, a 32-bit word, and pairs of words.
 BUFFER, UINT, INT2, UINT2 = "buffer", "uint", "int2", "uint2"

@@ -9,7 +9,9 @@ from mandelcl.errors import BuildError
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import BuiltProgram, Device, binary_of
+from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import binary_of
 from mandelcl.planes import CERTIFIED, first_words
 
 SMOOTH_LIMIT = 1000

@@ -4,7 +4,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mandelcl.opencl.device import Device, Event, event_seconds
+from mandelcl.opencl.api import Event
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.events import event_seconds
 from mandelcl.timeline import Detail
 from mandelcl.words import Words
 

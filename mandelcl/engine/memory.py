@@ -8,7 +8,8 @@ import numpy as np
 from mandelcl.block import Block
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.opencl.device import Buffer, Device, Event
+from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.device import Device
 from mandelcl.words import NO_COUNT, Words
 
 # Returns host memory for a block's results, as an array of this shape.

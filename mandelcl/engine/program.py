@@ -21,7 +21,8 @@ from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel
+from mandelcl.opencl.api import Buffer, BuiltProgram, Kernel
+from mandelcl.opencl.device import Device
 from mandelcl.words import Words
 
 _SURVIVORS_LOCAL = 64

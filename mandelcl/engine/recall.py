@@ -21,7 +21,8 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl import icd
-from mandelcl.opencl.device import RUNTIMES, Device, looked, open_only
+from mandelcl.opencl.api import RUNTIMES
+from mandelcl.opencl.device import Device, looked, open_only
 from mandelcl.opencl.installation import installation
 
 _KIND = "choices"

@@ -28,7 +28,9 @@ from mandelcl.formulas import MANDELBROT, Formula, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import FP128, NUMBERS, NumberFormat, by_name
 from mandelcl.numbers.answers import Check
-from mandelcl.opencl.device import BuiltProgram, Device, Kernel, discover, kernel_of
+from mandelcl.opencl.api import BuiltProgram, Kernel
+from mandelcl.opencl.device import Device, discover
+from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 
 _SPEED_TARGET_S = 2e-3

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mandelcl.opencl.device import Buffer, BuiltProgram, Device, Kernel, opencl_errors
-
-import pyopencl as cl  # isort: skip - after `device`, which decides which runtimes the loader sees
+from mandelcl.opencl.api import Buffer, BuiltProgram, Kernel, cl, opencl_errors
+from mandelcl.opencl.device import Device
 
 _SPACES: Mapping[object, str] = {
     cl.kernel_arg_address_qualifier.GLOBAL: "global",

@@ -6,7 +6,8 @@ from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
 from mandelcl.numbers import NumberFormat
-from mandelcl.opencl.device import Device, kernel_of
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import kernel_of
 
 _CHAINS = 12
 _LAUNCHES = 12

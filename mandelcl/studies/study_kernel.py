@@ -11,7 +11,9 @@ from mandelcl.engine.arguments import KERNELS, arguments, declared
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Device, Shape, event_seconds
+from mandelcl.opencl.api import Shape
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.events import event_seconds
 from mandelcl.studies.timing import TimingSample, picture_memory
 from mandelcl.words import Words
 

@@ -20,7 +20,9 @@ from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Buffer, Device, discover, kernel_of
+from mandelcl.opencl.api import Buffer
+from mandelcl.opencl.device import Device, discover
+from mandelcl.opencl.programs import kernel_of
 from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import deep, views

@@ -16,7 +16,8 @@ from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import FORMULAS, Formula, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import NumberFormat, by_name
-from mandelcl.opencl.device import Device, kernel_of
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 from tests.device.targets import Target
 from tests.ratios import Ratios

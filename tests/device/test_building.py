@@ -8,7 +8,8 @@ from typing import Any, cast
 import pytest
 
 from mandelcl.engine import building
-from mandelcl.opencl.device import BuiltProgram, Device, discover
+from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.targets import Target

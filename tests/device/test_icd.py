@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from mandelcl.opencl.device import RUNTIMES, discover
+from mandelcl.opencl.api import RUNTIMES
+from mandelcl.opencl.device import discover
 from mandelcl.opencl.icd import offered
 
 pytestmark = pytest.mark.skipif(not RUNTIMES.vendors, reason="needs a loader that has runtimes in files")

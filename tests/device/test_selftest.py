@@ -18,7 +18,8 @@ from mandelcl.errors import BuildError, DeviceError
 from mandelcl.formulas import MANDELBROT
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
-from mandelcl.opencl.device import Device, kernel_of
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import kernel_of
 from mandelcl.rendering.render import render
 from mandelcl.words import Words
 from tests.device import views

@@ -18,7 +18,8 @@ from mandelcl.engine.memory import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.opencl.device import Device, Kernel, discover
+from mandelcl.opencl.api import Kernel
+from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
 from mandelcl.words import Words

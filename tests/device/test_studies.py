@@ -17,7 +17,8 @@ from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.job import Job
-from mandelcl.opencl.device import Device, Event
+from mandelcl.opencl.api import Event
+from mandelcl.opencl.device import Device
 from mandelcl.studies import (
     STUDIES,
     find_study,

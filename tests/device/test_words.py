@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from mandelcl.engine import source
-from mandelcl.opencl.device import BuiltProgram, Device
+from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.device import Device
 from mandelcl.words import Words
 from tests.device.word_cases import ACCESS, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE

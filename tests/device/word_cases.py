@@ -5,7 +5,9 @@ import os
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.opencl.device import BuiltProgram, Device, kernel_of
+from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 
 Integers = npt.NDArray[np.object_]

@@ -1,0 +1,57 @@
+"""OpenCL's API, which the other modules of this package take from here: it must be imported after its runtimes are set.
+
+Types that the rest of the package names, and errors as one line.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeAlias
+
+from mandelcl.errors import DeviceError
+from mandelcl.opencl import runtimes
+
+RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
+
+import pyopencl as cl  # noqa: E402 - see above
+
+__all__ = [
+    "RUNTIMES",
+    "Buffer",
+    "BuiltProgram",
+    "Event",
+    "Kernel",
+    "Labelled",
+    "Shape",
+    "cl",
+    "code_of",
+    "opencl_errors",
+]
+
+Buffer: TypeAlias = cl.Buffer
+BuiltProgram: TypeAlias = cl.Program
+Event: TypeAlias = cl.Event
+Kernel: TypeAlias = cl.Kernel
+Shape = tuple[int, ...]
+
+
+class Labelled(Protocol):
+    """A device, which messages name by its label."""
+
+    label: str
+
+
+@contextmanager
+def opencl_errors(device: Labelled) -> Iterator[None]:
+    """Turn an OpenCL error into a DeviceError of one line that names the device."""
+    try:
+        yield
+    except cl.MemoryError as error:
+        why = f"{device.label} is out of memory ({code_of(error)}); try a smaller picture"
+        raise DeviceError(why, device.label) from error
+    except cl.Error as error:
+        raise DeviceError(f"{device.label} failed: {code_of(error)}", device.label) from error
+
+
+def code_of(error: cl.Error) -> str:
+    """Return what an OpenCL error says, in one line."""
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,48 @@
+"""Programs and kernels: built from text or from binaries."""
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from mandelcl.errors import BuildError, DeviceError, first_error
+from mandelcl.opencl.api import BuiltProgram, Kernel, Labelled, cl, code_of
+
+_quiet = threading.Lock()  # what warnings do is a choice of the whole process
+
+
+def built(device: Labelled, program: BuiltProgram, options: Sequence[str] = (), **settings: Any) -> BuiltProgram:
+    """Return a program, built for its device; raises BuildError with the compiler's log."""
+    with _quiet, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
+        try:
+            program.build(options=["-cl-std=CL1.2", *options], **settings)
+        except cl.Error as error:
+            log = str(error)
+            why = f"{device.label} cannot build a kernel: {first_error(log)}"
+            raise BuildError(why, log, device.label) from error
+    return program
+
+
+def kernel_of(program: BuiltProgram, name: str, types: Sequence[Any] | None = None) -> Kernel:
+    """Return one of a built program's kernels; raises DeviceError where the driver built it without saying so.
+
+    `types` are those of its arguments, None for a buffer: with them a launch takes a fraction of the time to prepare.
+    """
+    try:
+        kernel = cl.Kernel(program, name)
+        if types is not None:
+            kernel.set_scalar_arg_dtypes(types)
+        return kernel
+    except cl.Error as error:
+        why = f"the driver says that it built {name}, but has no such kernel: {code_of(error)}"
+        raise DeviceError(why) from error
+
+
+def binary_of(program: BuiltProgram) -> bytes | None:
+    """Return a built program's binary; None where the driver has none to give."""
+    try:
+        binaries: Any = program.get_info(cl.program_info.BINARIES)
+    except cl.Error:
+        return None
+    return bytes(binaries[0]) or None

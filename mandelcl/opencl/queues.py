@@ -1,0 +1,149 @@
+"""A device's context and queues: memory, and the commands that are enqueued."""
+
+import contextlib
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl import timeline
+from mandelcl.errors import DeviceError
+from mandelcl.opencl.api import Buffer, Event, Kernel, Shape, cl, opencl_errors
+from mandelcl.opencl.commands import Commands
+from mandelcl.opencl.events import stamps
+
+
+class Queues:
+    """What a device computes and copies with: a context, an in-order queue for kernels and one for copies.
+
+    They are made when first used. Messages name the device by `label`; `commands` records what is enqueued while a
+    trace is recorded, under a shorter `title`.
+    """
+
+    def __init__(self, handle: cl.Device, label: str, title: str) -> None:
+        self.handle, self.label = handle, label
+        self.commands = Commands(title, stamps)
+        self._made: dict[str, Any] = {}
+        self._making = threading.RLock()
+
+    @property
+    def pins(self) -> bool:
+        """Whether memory that its driver allocates and keeps in place is what it copies to fastest."""
+        return bool(self.handle.type & cl.device_type.GPU)
+
+    @property
+    def context(self) -> cl.Context:
+        """The device's context, made when first asked for."""
+        context: cl.Context = self._once("context", lambda: cl.Context([self.handle]))
+        return context
+
+    @property
+    def queue(self) -> cl.CommandQueue:
+        """The device's in-order queue, with event times."""
+        queue: cl.CommandQueue = self._once("queue", self._new_queue)
+        return queue
+
+    @property
+    def copy_queue(self) -> cl.CommandQueue:
+        """A second queue, so that results come back while kernels run."""
+        queue: cl.CommandQueue = self._once("copy queue", self._new_queue)
+        return queue
+
+    def _new_queue(self) -> Any:
+        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what has been made under a name, or make it: once, however many threads ask for it."""
+        made = self._made.get(name)
+        if made is None:
+            with self._making, opencl_errors(self):
+                made = self._made[name] = self._made.get(name) or make()
+        return made
+
+    def allocate(self, size: int) -> Buffer:
+        """Return `size` bytes of the device's memory, not initialised."""
+        with opencl_errors(self):
+            return cl.Buffer(self.context, cl.mem_flags.READ_WRITE, size)
+
+    def upload(self, array: npt.NDArray[Any]) -> Buffer:
+        """Return device memory that holds the array's bytes, for kernels to read."""
+        with opencl_errors(self):
+            return cl.Buffer(self.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=array)
+
+    def host_memory(self, shape: Shape) -> npt.NDArray[np.uint32]:
+        """Return host memory for 32-bit words that this device will copy to, not initialised.
+
+        For a GPU, while there is enough, the driver allocates it and keeps it in place (`ALLOC_HOST_PTR`, mapped), so
+        that the device writes to it directly. It is released with the array.
+        """
+        if self.pins:
+            with contextlib.suppress(DeviceError):
+                return self._pinned(shape)
+        return np.empty(shape, np.uint32)
+
+    def _pinned(self, shape: Shape) -> npt.NDArray[np.uint32]:
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        maps: Any = cl.map_flags.READ | cl.map_flags.WRITE
+        with opencl_errors(self):
+            buffer = cl.Buffer(self.context, flags, 4 * math.prod(shape))
+            mapped: Any = cl.enqueue_map_buffer(self.copy_queue, buffer, maps, 0, shape, np.uint32)
+        array: npt.NDArray[np.uint32] = mapped[0]
+        return array
+
+    def clear(self, buffer: Buffer, size: int) -> Event:
+        """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""
+        return self.fill(buffer, 0, size)
+
+    def fill(self, buffer: Buffer, word: int, size: int) -> Event:
+        """Enqueue the filling of a buffer's first `size` bytes, a multiple of 4, with a 32-bit word."""
+        before = timeline.since()
+        with opencl_errors(self):
+            event = cl.enqueue_fill_buffer(self.queue, buffer, np.array([word], np.uint32), 0, size)
+        return self.commands.noted(before, event, "fill", size)
+
+    def launch(self, kernel: Kernel, size: Shape, local: Shape | None, *arguments: Any) -> Event:
+        """Enqueue a kernel over `size` work-items in work-groups of `local` (None: as the driver likes)."""
+        before = timeline.since()
+        with opencl_errors(self):
+            event = kernel(self.queue, size, local, *arguments)
+        return self.commands.noted(before, event, kernel.function_name) if before else event
+
+    def read(self, buffer: Buffer, array: npt.NDArray[Any]) -> Event:
+        """Enqueue the copy of a buffer's beginning to the array; it is there once the event has ended."""
+        before = timeline.since()
+        with opencl_errors(self):
+            event: Event = cl.enqueue_copy(self.queue, array, buffer, is_blocking=False)
+            self.queue.flush()
+        return self.commands.noted(before, event, "read", array.nbytes) if before else event
+
+    def fetch(self, buffer: Buffer, array: npt.NDArray[Any]) -> Event:
+        """Start the copy of a buffer's beginning to the array while kernels run, which must not write to the buffer."""
+        before = timeline.since()
+        with opencl_errors(self):
+            event: Event = cl.enqueue_copy(self.copy_queue, array, buffer, is_blocking=False)
+            self.copy_queue.flush()
+        return self.commands.noted(before, event, "copy back", array.nbytes, "copies") if before else event
+
+    def write(self, buffer: Buffer, array: npt.NDArray[Any]) -> Event:
+        """Enqueue the copy of an array to a buffer's beginning; the array must not be changed until the event ends.
+
+        The caller keeps the event that long: pyopencl waits when one is dropped that holds an array.
+        """
+        before = timeline.since()
+        with opencl_errors(self):
+            event: Event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=False)
+        return self.commands.noted(before, event, "write", array.nbytes) if before else event
+
+    def flush(self) -> None:
+        """Have the driver begin with what is enqueued."""
+        with opencl_errors(self):
+            self.queue.flush()
+
+    def wait(self, event: Event) -> None:
+        """Return when an event of this device has ended."""
+        with timeline.span("wait for the device", "wait"), opencl_errors(self):
+            event.wait()
+        self.commands.ended(event)
