@@ -36,7 +36,7 @@ class Location:
 
     def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
         """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
-        re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom)
+        re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom, "zoom")
         return View.centred(re, im, zoom, width, height, rotation)
 
 

@@ -14,6 +14,7 @@ import click
 
 from mandelcl import __version__
 from mandelcl.cli import standard_output
+from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
@@ -39,6 +40,12 @@ class _Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"mandelcl.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command, separated(command, rest) if command else rest
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -35,7 +35,7 @@ _OPTIONS = (
     click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example of a kernel, and end."),
     click.option("--at", metavar="NAME", help="A named place. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
-    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
+    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [with --kernel]"),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [with --kernel; default: {_SIZE}]"),
     click.option(

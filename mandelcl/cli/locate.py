@@ -1,6 +1,7 @@
 """`mandelcl locate`."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +33,7 @@ Examples:
 @click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to look in.")
 @click.option("--at", metavar="NAME", help="Look in the picture of a named place.")
 @click.option("--center", nargs=2, metavar="RE IM", help="Look in the picture around this point.")
-@click.option("--zoom", metavar="Z", help="That picture is 4/Z high. [with --center]")
+@click.option("--zoom", metavar="Z", help="That picture is 4/Z high. [with --center or --at]")
 @click.option("--like", metavar="FILE", help="Look in what a .png or .npz that mandelcl wrote shows.")
 @click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {options.DEFAULT_SIZE}]")
 @click.option(
@@ -98,8 +99,10 @@ def _box(
     if len(named) != 1:
         several = f"{' and '.join(named)} each say where to look; give one of them"
         raise click.UsageError(several if named else f"say where to look: one of {', '.join(given)}")
-    if (zoom is None) != (center is None):
-        raise click.UsageError("--center and --zoom go together; the picture is 4/zoom high")
+    if zoom is None and center is not None:
+        raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
+    if zoom is not None and center is None and at is None:
+        raise click.UsageError(f"{named[0]} says how large a part it is; leave --zoom out")
     if size is not None and (edges is not None or like is not None):
         raise click.UsageError(f"{named[0]} has its own shape; leave --size out")
     if edges is not None:
@@ -110,7 +113,8 @@ def _box(
         return Box.around(read_job(like).view)
     width, height = parse_size(options.DEFAULT_SIZE if size is None else size)
     if at is not None:
-        return Box.around(find_location(at).view(width, height))
+        place = find_location(at)
+        return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height))
     assert center is not None
     assert zoom is not None
     centre = parse_number(center[0], "center"), parse_number(center[1], "center")

@@ -32,7 +32,7 @@ DEFAULT_ITERATIONS = 1000
 _JOB_OPTIONS = (
     click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
-    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center]"),
+    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
     click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
     click.option("--like", metavar="FILE", help="Take the job of a .png or .npz that mandelcl wrote."),
@@ -185,8 +185,8 @@ class JobOptions:
             raise click.UsageError(f"{' and '.join(views)} each say what to draw; give one of them")
         if self.center is not None and self.zoom is None:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
-        if self.zoom is not None and self.center is None:
-            raise click.UsageError("--zoom needs --center; for a named place use --at alone")
+        if self.zoom is not None and self.center is None and self.at is None:
+            raise click.UsageError("--zoom needs what to zoom in on: --center RE IM, or --at NAME")
         if self.rotate is not None and self.like is not None:
             raise click.UsageError("--like takes the view from its file; leave --rotate out")
         formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
@@ -212,7 +212,8 @@ class JobOptions:
         rotation = Fraction(0) if self.rotate is None else parse_number(self.rotate, "rotation")
         location = self.location()
         if location:
-            return location.view(width, height, rotation)
+            place = location if self.zoom is None else replace(location, zoom=self.zoom)
+            return place.view(width, height, rotation)
         if self.region:
             edges = [parse_number(text, "region edge") for text in self.region]
             return View.region(edges[0], edges[1], edges[2], edges[3], width, height, rotation)

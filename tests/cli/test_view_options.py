@@ -1,0 +1,83 @@
+"""What to draw, as people write it: a place at another zoom, and numbers with commas between them."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from mandelcl.cli import cli
+from mandelcl.cli.numbers_in_a_row import separated
+from mandelcl.cli.options import JobOptions
+from mandelcl.exact import parse_number
+from mandelcl.locations import LOCATIONS
+from tests.cli.conftest import SMALL, Run, refused
+
+NONE: dict[str, Any] = dict.fromkeys(JobOptions.__dataclass_fields__)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("--center -0.75,0.1 --zoom 2", "--center -0.75 0.1 --zoom 2"),
+        ("--center=-0.75,0.1 --zoom 2", "--center -0.75 0.1 --zoom 2"),
+        ("--center -0.75, 0.1 --zoom 2", "--center -0.75 0.1 --zoom 2"),
+        ("--zoom 2 --center .5,1e-3", "--zoom 2 --center .5 1e-3"),
+        ("--center -7/4,+1 -o a,b.png", "--center -7/4 +1 -o a,b.png"),
+        ("--region -2,1,-1,1 --julia 0,1", "--region -2 1 -1 1 --julia 0 1"),
+        ("--reference 0,1,1e-9", "--reference 0 1 1e-9"),
+        ("--center -0.75 0.1 --zoom 2", "--center -0.75 0.1 --zoom 2"),
+        ("--center=-0.75 0.1", "--center=-0.75 0.1"),
+        ("--center 0,5 1 --zoom 2", "--center 0,5 1 --zoom 2"),
+        ("--center 0,5 -.1", "--center 0,5 -.1"),
+        ("--center 1,2,3 --zoom 2", "--center 1,2,3 --zoom 2"),
+        ("--zoom 2,5 -o --center", "--zoom 2,5 -o --center"),
+    ],
+)
+def test_numbers_with_commas_between_them(written: str, read: str) -> None:
+    render = cli.get_command(click.Context(cli), "render")
+    assert render is not None
+    assert separated(render, written.split()) == read.split()
+
+
+def test_numbers_with_commas_in_one_word() -> None:
+    render = cli.get_command(click.Context(cli), "render")
+    assert render is not None
+    assert separated(render, ["--center", "-0.75, 0.1"]) == ["--center", "-0.75", "0.1"]
+
+
+def test_a_centre_with_a_comma_draws_the_same(draw: Run, folder: Path) -> None:
+    draw("render", *SMALL, "--center", "-0.75", "0.1", "--zoom", "20", "-o", "a.npz")
+    draw("render", *SMALL, "--center", "-0.75,0.1", "--zoom", "20", "-o", "b.npz")
+    assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
+
+
+def test_a_decimal_comma_is_refused(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", *SMALL, "--center", "-0,75", "0,1", "--zoom", "20")
+    assert line == "mandelcl: center '-0,75' is not a number; write it like -0.75, 1.5e-30 or 1/3"
+
+
+def test_a_place_at_another_zoom() -> None:
+    place = LOCATIONS["fern"]
+    job = JobOptions(**NONE | {"at": "fern", "zoom": "12.5", "size": "32x18", "parameters": {}}).job(smooth=True)
+    assert job.view.lattice.pitch == Fraction(4) / Fraction("12.5") / 18
+    assert job.iterations == place.iterations
+    middle = (a + b for a, b in zip(job.view.point(0, 0), job.view.point(31, 17), strict=True))
+    assert list(middle) == [2 * parse_number(place.re), 2 * parse_number(place.im)]
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_a_place_at_another_zoom_and_cap(run: Run) -> None:
+    zoomed = ("render", "--at", "lightning", "--zoom", "100", *SMALL)
+    assert json.loads(run(*zoomed, "--json").out)["iterations_cap"] == 3000
+    assert json.loads(run(*zoomed, "--iterations", "300", "--json").out)["iterations_cap"] == 300
+    assert json.loads(run("locate", "--at", "thorn-star", "--zoom", "200000", "--json").out)["period"] == 26
+
+
+def test_a_zoom_into_nothing_says_what_it_needs(run: Run, folder: Path) -> None:
+    for zoom in ("x", "0"):
+        assert "zoom" in refused(run, folder, "render", *SMALL, "--at", "fern", "--zoom", zoom)
+    assert "--center RE IM, or --at NAME" in refused(run, folder, "render", "--zoom", "2", code=2)
+    assert "leave --zoom out" in refused(run, folder, "locate", "--in", *"0101", "--zoom", "2", code=2)
