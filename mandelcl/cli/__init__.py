@@ -83,3 +83,5 @@ def main() -> None:
         if not standard_output.refuses(error):
             raise
         standard_output.give_up(error, 1)
+    finally:
+        gc.freeze()  # while it ends, the interpreter would look for garbage several times, for longer than --help takes

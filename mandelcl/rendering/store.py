@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files import deepzoom
+from mandelcl.files.lock import FileLock
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.planes import Word, words_of
@@ -95,17 +95,15 @@ class Store:
         self.folder = folder
         self.manifest: Manifest | None = None
         self.keeps_draft = False  # a finished draft that could not be put in place
-        self._lock = FileLock(folder / LOCK, thread_local=False)
+        self._lock = FileLock(folder / LOCK)
 
     def lock(self) -> None:
         """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
         self.folder.mkdir(exist_ok=True)
         self._refuse_strangers()
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
+        if not self._lock.acquire():
             why = f"{self.folder} is in use: another mandelcl is drawing the same file"
-            raise FileError(why, self.folder) from None
+            raise FileError(why, self.folder)
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
@@ -171,7 +169,7 @@ class Store:
 
     def remove(self) -> None:
         """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
-        if not self._lock.is_locked:
+        if not self._lock.is_held:
             return
         # The manifest goes last: bands without one belong to no job, and are swept away.
         names = [path for path in self.folder.iterdir() if _is_band(path) or _is_draft(path)]
@@ -193,11 +191,10 @@ class Store:
 
     def release(self) -> None:
         """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
-        if not self._lock.is_locked:
+        if not self._lock.is_held:
             return
         if self.keeps_draft:
-            self._lock.release()
-            (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
+            self._lock.release()  # its file stays: the next render knows the folder by it
         elif (self.folder / MANIFEST).exists():
             self.sweep()
             self._lock.release()
