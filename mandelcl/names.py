@@ -5,6 +5,10 @@ ROUNDINGS = ("fused", "separate", "fixed")
 METHODS = ("direct", "perturbation")
 PERTURBED_NUMBERS = ("double", "float")
 ALGORITHMS = ("escape", "border", "auto")
+PALETTES = (
+    *("coursework", "classic", "ember", "ice", "forest", "silver", "grey"),
+    *("spectrum", "aurora", "dusk", "parchment"),
+)
 DEFAULT_PALETTE = "classic"
 
 TUNING_S = 25.0  # for a device and number

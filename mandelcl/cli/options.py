@@ -12,7 +12,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.locations import Location, find_location
-from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, METHODS, NUMBERS, ROUNDINGS
+from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, METHODS, NUMBERS, PALETTES, ROUNDINGS
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -63,9 +63,12 @@ _JOB_OPTIONS = (
 )
 
 _COLOUR_OPTIONS = (
-    click.option("--palette", metavar="NAME", help=f"Colours. [default: the place's, or {DEFAULT_PALETTE}]"),
+    click.option(
+        "--palette", metavar="NAME", help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]"
+    ),
     click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
+    click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
 )
 
 device_option = click.option(
@@ -227,12 +230,14 @@ def colouring(
     palette: str | None,
     cycle: float | None,
     offset: float | None,
+    inside: str | None,
     location: Location | None = None,
     like: str | None = None,
 ) -> "Colouring":
     """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
     from mandelcl.files.loading import read_colouring
     from mandelcl.shading.colour import Colouring, find_palette
+    from mandelcl.shading.palettes import read_colour
 
     remembered = read_colouring(like) if like is not None else None
     if remembered is not None:
@@ -243,7 +248,9 @@ def colouring(
         base = Colouring(find_palette(DEFAULT_PALETTE))
     if palette is not None:
         base = Colouring(find_palette(palette))
-    return Colouring(base.palette, base.cycle if cycle is None else cycle, base.offset if offset is None else offset)
+    given = {"cycle": cycle, "offset": offset, "inside": None if inside is None else read_colour(inside)}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return replace(base, **changes)
 
 
 def _sufficient(formula: Formula) -> Fraction:

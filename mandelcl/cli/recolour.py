@@ -11,6 +11,7 @@ from mandelcl.cli import options
 Examples:
   mandelcl render --at seahorse-valley -o valley.npz
   mandelcl recolour valley.npz -o valley.png --palette ember --offset 0.3
+  mandelcl recolour valley.npz -o pale.png --palette grey --inside white
 """,
 )
 @click.argument("field", metavar="FIELD.npz")
@@ -25,7 +26,12 @@ Examples:
 )
 @options.colour_options
 def command(
-    field: str, outputs: tuple[str, ...], palette: str | None, cycle: float | None, offset: float | None
+    field: str,
+    outputs: tuple[str, ...],
+    palette: str | None,
+    cycle: float | None,
+    offset: float | None,
+    inside: str | None,
 ) -> None:
     """Draw a saved field with another palette.
 
@@ -34,7 +40,7 @@ def command(
     from mandelcl.files import loading, output
 
     output.check_writable(*outputs)
-    colouring = options.colouring(palette, cycle, offset)
+    colouring = options.colouring(palette, cycle, offset, inside)
     loaded = loading.read_field(field)
     picture = colouring.picture(loaded)
     for path in outputs:

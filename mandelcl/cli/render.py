@@ -93,6 +93,7 @@ def command(
     palette: str | None,
     cycle: float | None,
     offset: float | None,
+    inside: str | None,
     trace: str | None,
     as_json: bool,
     quiet: bool,
@@ -124,7 +125,7 @@ def command(
     paths = outputs or (DEFAULT_OUTPUT,)
     pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])
-    colouring = options.colouring(palette, cycle, offset, options_given.location(), options_given.like)
+    colouring = options.colouring(palette, cycle, offset, inside, options_given.location(), options_given.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")

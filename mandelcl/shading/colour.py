@@ -6,7 +6,7 @@ agree with the whole.
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import NoneType
 from typing import Self
@@ -36,12 +36,14 @@ class Colouring:
 
     `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one colour per count,
     and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand alike.
-    `offset` shifts the colours by that many turns.
+    `offset` shifts the colours by that many turns. `inside` replaces the palette's colour of the set, and is written as
+    there.
     """
 
     palette: Palette
     cycle: float | None = None
     offset: float = 0.0
+    inside: str | None = None
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -54,6 +56,8 @@ class Colouring:
             raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {self.cycle}")
         if not math.isfinite(self.offset):
             raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
+        if self.inside is not None:
+            object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
 
     def picture(self, source: RowSource) -> Picture:
         """Return the picture of a field, which writers paint strip by strip."""
@@ -68,8 +72,12 @@ class Colouring:
         return Picture(view.width, view.height, paint, indexed, self.to_json(), watch)
 
     def to_json(self) -> str:
-        """Return the colouring as one line of JSON: the palette's name, the cycle (or null) and the offset."""
-        return json.dumps({"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset})
+        """Return the colouring as one line of JSON: the palette's name, the cycle (or null), the offset and `inside`.
+
+        `inside` is there only where the colouring has it.
+        """
+        inside = {} if self.inside is None else {"inside": self.inside}
+        return json.dumps({"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset, **inside})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -77,7 +85,8 @@ class Colouring:
         try:
             values = json.loads(text)
             name, cycle, offset = values["palette"], values["cycle"], values["offset"]
-            return cls(find_palette(str(name)), None if cycle is None else float(cycle), float(offset))
+            cycle = None if cycle is None else float(cycle)
+            return cls(find_palette(str(name)), cycle, float(offset), values.get("inside"))
         except (ArithmeticError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
 

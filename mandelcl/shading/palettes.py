@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -120,6 +121,12 @@ _ALL = (
         cycle=1.2,
     ),
     Palette(
+        "grey",
+        "black to white and back, without any tint",
+        ("#080808", "#ffffff"),
+        cycle=1.2,
+    ),
+    Palette(
         "spectrum",
         "every hue, vivid, dark and light in turn",
         ("#140a3c", "#2a5fe0", "#b4f0f4", "#12805a", "#b8e02e", "#fff7b0", "#f58a12", "#8c1022", "#f05c9c", "#5a1a8c"),
@@ -156,6 +163,23 @@ def find_palette(name: str) -> Palette:
         return PALETTES[name]
     except KeyError:
         raise InvalidInputError(f"unknown palette {name!r}; there is {', '.join(PALETTES)}") from None
+
+
+def read_colour(text: str) -> str:
+    """Return a colour as a `Palette` takes it, like #03071e.
+
+    The text has these digits with or without #, or is a name or a function of CSS. Raises InvalidInputError for
+    anything else.
+    """
+    if _COLOUR.fullmatch(f"#{text}"):
+        return f"#{text.lower()}"
+    from PIL import ImageColor
+
+    with suppress(ValueError):
+        values = ImageColor.getrgb(text)
+        if len(values) == 3:
+            return "#" + bytes(values).hex()
+    raise InvalidInputError(f"{text[:40]!r} is not a colour; write it like 03071e or white")
 
 
 @cache

@@ -190,6 +190,11 @@ def test_colour_offsets(run: Run, folder: Path, offset: str) -> None:
     assert "offset" in refused(run, folder, "render", *SMALL, "--offset", offset)
 
 
+@pytest.mark.parametrize("colour", ["", "x", "12345", "#12345678", "x" * 10_000])
+def test_colours_of_the_set(run: Run, folder: Path, colour: str) -> None:
+    assert "is not a colour; write it like 03071e or white" in refused(run, folder, "render", "--inside", colour)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

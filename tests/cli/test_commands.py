@@ -108,6 +108,19 @@ def test_recolour_changes_colours_only(draw: Run, run: Run) -> None:
     assert run("compare", "a.png", "b.png").code == 1
 
 
+def test_the_colour_of_the_set_is_kept(draw: Run, folder: Path) -> None:
+    draw("render", "--size", "32x18", "-o", "a.png", "-o", "a.npz", "--inside", "white")
+    draw("recolour", "a.npz", "-o", "b.png", "--inside", "ffffff")
+    draw("render", "--like", "a.png", "-o", "c.png", "--cycle", "3")
+    draw("render", "--like", "c.png", "-o", "d.png", "--inside", "402030")
+    inside = np.load(folder / "a.npz")["counts"] == 1000
+    assert inside.any()
+    for name, colour in (("a", 0xFFFFFF), ("b", 0xFFFFFF), ("c", 0xFFFFFF), ("d", 0x402030)):
+        rgb = np.frombuffer(pixels(folder / f"{name}.png"), np.uint8).reshape(18, 32, 3)
+        assert (rgb[inside] == list(colour.to_bytes(3, "big"))).all()
+    assert pixels(folder / "a.png") == pixels(folder / "b.png")
+
+
 def test_compare_exit_codes(draw: Run, run: Run, folder: Path) -> None:
     draw("render", "--size", "32x18", "-o", "a.npz")
     draw("render", "--size", "32x18", "-o", "b.npz", "--iterations", "50")

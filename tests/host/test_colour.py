@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl import names
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
 from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.names import DEFAULT_PALETTE
 from mandelcl.shading.colour import PALETTES, Colouring, Palette, colourise, find_palette
-from mandelcl.shading.palettes import TABLE_SIZE
+from mandelcl.shading.palettes import TABLE_SIZE, read_colour
 from mandelcl.view import View
 from mandelcl.words import Words
 
@@ -85,6 +86,7 @@ def test_a_discrete_palette_takes_a_cycle_and_an_offset() -> None:
 def test_there_are_palettes_of_distinct_character() -> None:
     assert len(SMOOTH) >= 6
     assert DEFAULT_PALETTE in PALETTES
+    assert tuple(PALETTES) == names.PALETTES
     assert all(PALETTES[name].name == name and PALETTES[name].description for name in PALETTES)
     means = np.array([palette.table()[:-1].mean(axis=0) for palette in SMOOTH])
     apart = np.abs(means[:, None] - means[None]).sum(axis=2)
@@ -153,6 +155,52 @@ def test_inside_has_its_own_colour(palette: Palette) -> None:
     for cap in (1, 255, 1000, 100_000, MAX_ITERATIONS):
         assert colourise(a_field([cap], smooth=0.0, cap=cap), palette)[0, 0].tolist() == expected
         assert colourise(a_field([cap], cap=cap), palette, cycle=7, offset=0.3)[0, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+def test_a_colouring_may_have_another_inside(palette: str) -> None:
+    counts = [1, 5, 999, 1000]
+    for smooth in (None, 0.25):
+        field = a_field(counts, smooth)
+        plain, changed = Colouring(PALETTES[palette], 7, 0.3), Colouring(PALETTES[palette], 7, 0.3, "#ff8040")
+        assert changed == Colouring.from_json(changed.to_json()) != plain
+        pictures = [colouring.picture(field) for colouring in (plain, changed)]
+        strips = [picture.paint(0, 1) for picture in pictures]
+        rgb = [
+            strip if picture.table is None else picture.table[strip]
+            for picture, strip in zip(pictures, strips, strict=True)
+        ]
+        np.testing.assert_array_equal(rgb[0][0, :3], rgb[1][0, :3])
+        assert rgb[1][0, 3].tolist() == [255, 128, 64]
+    assert "inside" not in plain.to_json()
+
+
+def test_grey_is_grey() -> None:
+    table = PALETTES["grey"].table()
+    assert np.ptp(table, axis=1).max() == 0
+    assert len(np.unique(table)) == 249  # 8 to 255, and black for the set
+
+
+@pytest.mark.parametrize(
+    ("text", "colour"),
+    [
+        ("402030", "#402030"),
+        ("#402030", "#402030"),
+        ("FFaa00", "#ffaa00"),
+        ("white", "#ffffff"),
+        ("#fff", "#ffffff"),
+        ("rgb(1, 2, 3)", "#010203"),
+    ],
+)
+def test_colours_as_people_write_them(text: str, colour: str) -> None:
+    assert read_colour(text) == colour
+
+
+@pytest.mark.parametrize("text", ["", "whit", "12345", "#12345678", "1234567", "#40203", "x" * 1000, "\x1b[31m"])
+def test_what_is_no_colour(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="is not a colour; write it like 03071e or white") as error:
+        read_colour(text)
+    assert len(str(error.value)) < 100
 
 
 @given(
@@ -254,6 +302,8 @@ def test_a_colouring_survives_json(palette: str, cycle: float | None, offset: fl
         '{"palette": "ice", "cycle": 0, "offset": 0}',
         '{"palette": "ice", "cycle": 1, "offset": {}}',
         '{"palette": "ice", "cycle": 1, "offset": "NaN"}',
+        '{"palette": "ice", "cycle": 1, "offset": 0, "inside": "plaid"}',
+        '{"palette": "ice", "cycle": 1, "offset": 0, "inside": [1, 2, 3]}',
     ],
 )
 def test_junk_is_no_colouring(text: str) -> None:
