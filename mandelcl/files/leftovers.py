@@ -1,8 +1,12 @@
 """What must not stay on disk when a process has to end at once, without leaving its `with` blocks."""
 
+import atexit
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
 _removers: list[Callable[[], object]] = []
@@ -17,6 +21,22 @@ def cleared_by(remove: Callable[[], object]) -> Iterator[None]:
     finally:
         _removers.remove(remove)
         remove()
+
+
+def temporary_folder(prefix: str) -> Path:
+    """Return a new folder that goes with this process; raises OSError where none can be made."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    remove = partial(_remove_folder, folder, os.getpid())
+    _removers.append(remove)
+    atexit.register(remove)
+    return folder
+
+
+def _remove_folder(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not remove what its parent uses
+        import shutil  # few processes need such a folder
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_process(code: int) -> NoReturn:

@@ -3,6 +3,7 @@
 Types that the rest of the package names, and errors as one line.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
@@ -11,6 +12,8 @@ from mandelcl.errors import DeviceError
 from mandelcl.opencl import runtimes
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
+# pyopencl keeps the little that it generates for each kernel in a database in the home folder; without one it fails.
+os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
 import pyopencl as cl  # noqa: E402 - see above
 

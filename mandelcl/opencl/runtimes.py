@@ -6,12 +6,9 @@ else: runtimes installed with pip stay hidden, and so does a driver in a contain
 runtime works is asked by `absence.diagnose`, in processes of their own, and only when someone wants to know.
 """
 
-import atexit
 import hashlib
 import os
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mandelcl import cache
+from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted
+from mandelcl.opencl import pocl_cache
 from mandelcl.opencl.vendors import (
     Vendor,
     distinct,
@@ -109,6 +108,7 @@ def _prepare_linux() -> Runtimes:
             vendors += from_wheel
         _set_or_clear("OCL_ICD_VENDORS", chosen)
         _set_or_clear(_MARK, chosen)
+    pocl_cache.prepare(vendors)
     return Runtimes(
         *(loader, chosen, user, tuple(vendors), tuple(searched)),
         takes_library=wheel_folder is not None and not user,
@@ -163,9 +163,7 @@ def _merged_folder(files: dict[str, bytes]) -> Path:
     if root is not None:
         with suppress(OSError):
             return _fill(root.absolute() / f"vendors-{digest[:16]}", files)
-    folder = Path(tempfile.mkdtemp(prefix="mandelcl-vendors-"))
-    atexit.register(_remove, folder, os.getpid())
-    return _fill(folder, files)
+    return _fill(temporary_folder("mandelcl-vendors-"), files)
 
 
 def _fill(folder: Path, files: dict[str, bytes]) -> Path:
@@ -186,11 +184,6 @@ def _holds(folder: Path, files: dict[str, bytes]) -> bool:
     with suppress(OSError):
         return {path.name: path.read_bytes() for path in folder.iterdir() if path.name.endswith(".icd")} == files
     return False
-
-
-def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not remove what its parent uses
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _set_or_clear(name: str, value: str) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,18 @@ def test_a_folder_that_cannot_be_written(run: Run, folder: Path) -> None:
     locked = folder / "locked"
     locked.mkdir(mode=0o555)
     assert "Permission denied" in refused(run, folder, "render", *SMALL, "-o", "locked/x.png")
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_home_in_which_nothing_can_be_written(folder: Path) -> None:
+    """Other libraries keep caches there, too."""
+    (folder / "home").write_text("a file")
+    environment = {name: value for name, value in os.environ.items() if name != "POCL_CACHE_DIR"}
+    environment |= {"HOME": str(folder / "home"), "XDG_CACHE_HOME": str(folder / "home")}
+    command = [sys.executable, "-m", "mandelcl", "render", *SMALL, "-o", "a.png"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "a.png").exists()
 
 
 @pytest.fixture

@@ -9,7 +9,10 @@ import pytest
 from mandelcl.opencl import runtimes, vendors
 from mandelcl.opencl.runtimes import Runtimes, prepare
 
-VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE")
+VARIABLES = (
+    *("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE"),
+    "POCL_CACHE_DIR",
+)
 
 
 @dataclass
@@ -54,6 +57,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
         monkeypatch.setenv(name, "")  # so that what prepare() sets is undone after the test
         monkeypatch.delenv(name)
     monkeypatch.setenv("MANDELCL_CACHE", str(made.cache))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(sys, "prefix", str(made.prefix))
     site_folders = ("site-packages", "dist-packages")

@@ -1,6 +1,7 @@
 """Runtimes are merged and named to the loader, on a machine made of files; none is loaded."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,7 +105,7 @@ def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, dama
     found = machine.again()
     assert Path(found.folder).parent != machine.cache
     assert named(found.folder) == [str(intel)]
-    runtimes._remove(Path(found.folder), os.getpid())
+    shutil.rmtree(found.folder)
 
 
 def test_with_no_writable_folder_at_all_the_system_still_works(machine: Machine) -> None:
@@ -132,7 +133,7 @@ def test_a_user_without_a_home_folder(machine: Machine) -> None:
     machine.patch.setattr(Path, "expanduser", refuse)
     folder = Path(prepare().folder)
     assert named(str(folder)) == [str(intel)]
-    runtimes._remove(folder, os.getpid())
+    shutil.rmtree(folder)
 
 
 def test_a_relative_cache_survives_a_change_of_folder(machine: Machine) -> None:
@@ -204,6 +205,29 @@ print(folder, len(list(folder.iterdir())))
     assert (child.returncode, count) == (0, "20")
     assert list(tmp_path.iterdir()) == []
     assert Path(folder).parent == tmp_path
+
+
+def test_pocl_whose_folder_cannot_be_used_gets_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
+    (tmp_path / "taken").write_text("a file")
+    (tmp_path / "temporary").mkdir()
+    code = """
+import os
+from pathlib import Path
+from mandelcl.opencl import pocl_cache
+from mandelcl.opencl.vendors import Vendor
+for library in ("libother.so", "libpocl.so.2"):
+    pocl_cache.prepare([Vendor(Path("x.icd"), library, "system")])
+    folder = os.environ.get("POCL_CACHE_DIR", "")
+    print(folder, os.path.isdir(folder))
+"""
+    for caches, chosen in (("usable", ""), ("taken", "temporary")):
+        child = run(code, XDG_CACHE_HOME=str(tmp_path / caches), TMPDIR=str(tmp_path / "temporary"))
+        other, pocl = child.communicate(timeout=60)[0].splitlines()
+        assert other == " False"
+        folder, exists = pocl.split(" ")
+        assert (Path(folder).parent.name if folder else "", exists) == (chosen, str(bool(chosen)))
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_preparing_imports_no_opencl(tmp_path: Path) -> None:
