@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.smooth import fractions_of
 from mandelcl.words import Words
 
 Values = npt.NDArray[Any]
 
-# The float64 temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
+# The temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
 CHUNK_PIXELS = 1 << 17
 
 
@@ -73,14 +74,14 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     continuous count is m − log_d log₂ |z_m| for a formula of degree d; it hardly depends on the radius at which it is
     taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
     (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
+    mandelcl/smooth.py says how it is rounded.
     """
     fractions = np.empty(counts.shape, np.float32)
     flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)
     for start in range(0, into.size, CHUNK_PIXELS):
         count, step, bits = (array[start : start + CHUNK_PIXELS] for array in flat)
-        norm = np.clip(bits.view(np.float32), np.float32(4), np.finfo(np.float32).max).astype(np.float64)
-        fraction = (step.astype(np.float64) - count) + 1 - np.log2(np.log2(norm) / 2) / np.log2(facts.degree)
-        fraction[count == np.uint32(facts.iterations)] = 0
+        fraction = fractions_of(count, step, bits, facts.degree)
+        np.copyto(fraction, 0, where=count == np.uint32(facts.iterations))
         into[start : start + CHUNK_PIXELS] = fraction
     return fractions
 

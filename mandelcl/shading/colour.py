@@ -21,12 +21,12 @@ from mandelcl.job import Job
 from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+from mandelcl.shading.turns import Places, Turns, linear, rooted
 from mandelcl.words import Words
 
 __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
 _MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
-_BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
 _LEAST_CYCLE = 1e-9
 
 
@@ -58,6 +58,13 @@ class Colouring:
             raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
         if self.inside is not None:
             object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
+
+    def turns(self, continuous: bool) -> Turns:
+        """Return how counts turn the palette: with their smooth fractions if `continuous`, or by themselves."""
+        palette, size = self.palette, len(self.palette.table()) - 1
+        if self.cycle is None and palette.smooth:
+            return rooted(size, palette.cycle, self.offset)
+        return linear(size, palette.cycle if self.cycle is None else self.cycle, self.offset, continuous)
 
     def picture(self, source: RowSource) -> Picture:
         """Return the picture of a field, which writers paint strip by strip."""
@@ -99,8 +106,8 @@ def colourise(
     The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them. `cycle`
     and `offset` are those of a `Colouring`. Raises InvalidInputError.
 
-    The path from counts to entries of the table takes only correctly rounded operations (square roots, no logarithms),
-    so every platform picks the same entries. Only the making of the table takes powers, whose last bit may differ.
+    The path from counts to entries of the table takes whole numbers and single roundings, so every platform and every
+    device picks the same entries. Only the making of the table takes powers, whose last bit may differ.
     """
     require_type(field, Field, "the field")
     colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
@@ -111,7 +118,7 @@ def colourise(
 def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
     """Return the colours of rows, or their indices into the table if it has at most 256 colours."""
     table = colouring.palette.table()
-    counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name)
+    counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     indexed = len(table) <= 256
     pixels = np.empty(counts.shape if indexed else (*counts.shape, 3), np.uint8)
     step = max(1, CHUNK_PIXELS // max(1, counts.shape[1]))
@@ -125,49 +132,19 @@ def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
     return pixels
 
 
-def _places(
-    job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring
-) -> npt.NDArray[np.intp]:
+def _places(job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring) -> Places:
     """Return each pixel's index into the palette's table."""
     cap = job.iterations
-    inside = len(colouring.palette.table()) - 1
-    if smooth is not None and colouring.palette.smooth:
-        count = counts.astype(np.float64)
-        count += smooth
-        count -= 1
-        places = _turn(count, colouring)
-    elif cap <= _MOST_COUNTS:
+    if smooth is None and cap <= _MOST_COUNTS:
         return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
-    else:
-        places = _turn(counts.astype(np.float64), colouring)
-    np.copyto(places, inside, where=counts == np.uint32(cap))
+    places = colouring.turns(smooth is not None).places(counts, smooth)
+    np.copyto(places, len(colouring.palette.table()) - 1, where=counts == np.uint32(cap))
     return places
 
 
 @lru_cache(maxsize=8)
-def _places_by_count(cap: int, colouring: Colouring) -> npt.NDArray[np.intp]:
+def _places_by_count(cap: int, colouring: Colouring) -> Places:
     """Return the index into the table for each count from 0 to the cap, which is inside."""
-    places = _turn(np.arange(cap + 1, dtype=np.float64), colouring)
+    places = colouring.turns(continuous=False).places(np.arange(cap + 1, dtype=np.uint32), None)
     places[cap] = len(colouring.palette.table()) - 1
     return places
-
-
-def _turn(count: npt.NDArray[np.float64], colouring: Colouring) -> npt.NDArray[np.intp]:
-    """Return the index into a turn for each (continuous) count; overwrites the counts."""
-    palette, cycle = colouring.palette, colouring.cycle
-    size = len(palette.table()) - 1
-    if cycle is None and palette.smooth:
-        # Far from the set the continuous count falls a little below 0.
-        np.maximum(count, 0, out=count)
-        count += _BEND
-        np.sqrt(count, out=count)
-        np.sqrt(count, out=count)
-        count -= math.sqrt(math.sqrt(_BEND))
-    # The size comes first: a whole number of colours stays exact, and so does the published table's n mod 16.
-    count *= size
-    count /= palette.cycle if cycle is None else cycle
-    count += math.fmod(colouring.offset, 1) * size
-    np.floor(count, out=count)
-    count -= size * np.floor(count / size)  # np.remainder takes three times as long
-    np.clip(count, 0, size - 1, out=count)
-    return count.astype(np.intp)

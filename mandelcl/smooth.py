@@ -1,0 +1,69 @@
+"""The smooth fraction, in operations that every device and every platform makes alike: no logarithm of a library.
+
+An orbit that left the smooth radius at step m with |z_m|² has the continuous count m − log_d log₂ |z_m|, for a formula
+of degree d. The double logarithm is read off chords: each octave of |z|² has 512 of them, whose ends are in a table as
+whole multiples of UNIT. cl/shade.cl does the same, to the last bit.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+UNIT_BITS = 26  # a logarithm is a whole number of units of 2⁻²⁶
+CHORD_BITS = 14  # the bits of a float below those that number its chord
+LEAST_BITS, MOST_BITS = 0x40800000, 0x7F7FFFFF  # those of 4, and of the largest float
+_CHORDS = 1 << (23 - CHORD_BITS)  # of an octave
+# Half of what a chord lies too low where orbits leave a smooth radius of 128 (5 units), and rounding down loses.
+_RAISED = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chords:
+    """Chords of a function of a float's bits: at chord k, `starts[k]`, and by how much the next one is higher."""
+
+    starts: npt.NDArray[np.uint32]
+    rises: npt.NDArray[np.uint32]
+
+    def words(self) -> npt.NDArray[np.uint32]:
+        """Return them as devices read them: start and rise of each chord in turn."""
+        return np.stack([self.starts, self.rises], axis=1)
+
+
+@cache
+def logarithms(degree: int) -> Chords:
+    """Return the chords of log_degree log₂ √x for the bits of x from LEAST_BITS on, in units of 2⁻²⁶.
+
+    They are within 2⁻²⁴ of it where x ≥ 2¹⁴, and within 2⁻²⁰ everywhere. The ends are rounded from float64, and none
+    lies so near to where rounding changes that two platforms' logarithms could differ in it (a test looks at each).
+    """
+    octaves = np.arange(2, 129, dtype=np.float64)
+    roots = np.add.outer(octaves, np.log2(1 + np.arange(_CHORDS) / _CHORDS)).reshape(-1) / 2
+    ends = np.rint(np.log2(roots) * (2.0**UNIT_BITS / math.log2(degree)) + _RAISED).astype(np.uint32)
+    last = len(ends) - _CHORDS + 1
+    return Chords(ends[: last - 1], np.diff(ends[:last]))
+
+
+def fractions_of(
+    counts: npt.NDArray[np.uint32], steps: npt.NDArray[np.uint32], bits: npt.NDArray[np.uint32], degree: int
+) -> npt.NDArray[np.float32]:
+    """Return m + 1 − count − log_degree log₂ |z_m| of pixels, of `steps` m and `bits` those of |z_m|² as floats.
+
+    It is the chord's value, rounded once to float32. What is no norm of an orbit outside counts as 4, infinity and NaN
+    as the largest float.
+    """
+    chords = logarithms(degree)
+    place = np.maximum(bits, np.uint32(LEAST_BITS))
+    np.minimum(place, np.uint32(MOST_BITS), out=place)
+    place -= np.uint32(LEAST_BITS)
+    chord = (place >> np.uint32(CHORD_BITS)).astype(np.intp)
+    place &= np.uint32((1 << CHORD_BITS) - 1)
+    place *= np.take(chords.rises, chord, mode="clip")
+    place >>= np.uint32(CHORD_BITS)
+    place += np.take(chords.starts, chord, mode="clip")
+    fraction = (steps - counts).astype(np.float64)
+    fraction += 1
+    fraction -= place * 2.0**-UNIT_BITS
+    return fraction.astype(np.float32)
