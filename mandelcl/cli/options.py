@@ -177,6 +177,10 @@ class JobOptions:
             changes = {"method": "auto", "reference": None} | changes
         return changes
 
+    def kind(self) -> tuple[str, ...]:
+        """Return the options on which the choice of a device depends, beside the view."""
+        return (f"{self.number} {self.rounding} {self.method} {self.formula}", *sorted(self.parameters))
+
     def location(self) -> Location | None:
         """Return the place named with --at."""
         return find_location(self.at) if self.at is not None else None

@@ -114,14 +114,18 @@ def command(
     again until it can be proved: it is then that of exact arithmetic. --confirm draws its pixels by a fixed rule, the
     same ones each time.
     """
-    from mandelcl.computing.settings import Settings
-    from mandelcl.files import output
-    from mandelcl.rendering.streaming import render_to
+    from mandelcl.opencl import ahead
 
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     options_given = options.JobOptions.of(**job_options)
     options_given.check()
+    ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
+
+    from mandelcl.computing.settings import Settings
+    from mandelcl.files import output
+    from mandelcl.rendering.streaming import render_to
+
     paths = outputs or (DEFAULT_OUTPUT,)
     pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])

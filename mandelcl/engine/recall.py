@@ -20,10 +20,10 @@ from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import NumberFormat
-from mandelcl.opencl import icd
+from mandelcl.opencl import ahead
 from mandelcl.opencl.api import RUNTIMES
 from mandelcl.opencl.device import Device, looked, open_only
-from mandelcl.opencl.installation import installation
+from mandelcl.opencl.icd import Offered
 
 _KIND = "choices"
 _EVIDENCE = ("selftest", "tuning")
@@ -71,7 +71,7 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     if looked() or len(specs) < len(requests) or not RUNTIMES.takes_library or cache.folder() is None:
         return devices, job
     question = _question(job, specs, self_test)
-    key = source.digest(f"{installation(RUNTIMES)}\n{question}") if question else ""
+    key = source.digest(f"{ahead.installed()}\n{question}") if question else ""
     remembered = _recalled(key) if key else None
     if remembered is not None:
         device = _opened(remembered)
@@ -142,9 +142,10 @@ def _opened(remembered: _Remembered) -> Device | None:
     """Return the remembered device, its runtime alone opened; None if that does not offer what it did."""
     if remembered.library not in [vendor.library for vendor in RUNTIMES.vendors]:
         return None
-    offered = icd.offered(remembered.library)
+    offered = ahead.offered(remembered.library)
     if _facts(offered) != remembered.facts or not 0 <= remembered.place < len(offered):
         return None
+    ahead.note(remembered.library, remembered.place)
     return open_only(remembered.library, offered[remembered.place].address, remembered.spec)
 
 
@@ -154,13 +155,14 @@ def _remember(key: str, device: Device, fp64: bool, notes: dict[tuple[str, str],
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
         return
     for vendor in RUNTIMES.vendors:
-        offered = icd.offered(vendor.library) if vendor.library else []
+        offered = ahead.offered(vendor.library) if vendor.library else []
         for place, found in enumerate(offered):
             if found.address == device.handle.int_ptr:
                 kept = _Remembered(device.spec, vendor.library, place, _facts(offered), fp64, evidence)
                 cache.write(_KIND, key, kept.to_json().encode())
+                ahead.note(vendor.library, place)
                 return
 
 
-def _facts(offered: Sequence[icd.Offered]) -> str:
+def _facts(offered: Sequence[Offered]) -> str:
     return source.digest(json.dumps([device.facts for device in offered]))

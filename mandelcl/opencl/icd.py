@@ -1,8 +1,9 @@
 """An OpenCL runtime asked without the loader: which platforms and devices its library offers.
 
 The ICD specification has every runtime offer `clIcdGetPlatformIDsKHR`, and begin each platform with a table of its
-functions, in the order of OpenCL's own: 1 is clGetPlatformInfo, 2 clGetDeviceIDs, 3 clGetDeviceInfo. A loader that
-opens the same library later gives its users the same platforms and devices, by the same addresses.
+functions, in the order of OpenCL's own: 1 is clGetPlatformInfo, 2 clGetDeviceIDs, 3 clGetDeviceInfo, 4 clCreateContext.
+A device begins with such a table, too. A loader that opens the same library later gives its users the same platforms
+and devices, by the same addresses.
 """
 
 import ctypes
@@ -18,6 +19,9 @@ _MOST = 64  # platforms, or devices of one: more is nonsense
 
 _Info = CFUNCTYPE(c_int, c_void_p, c_uint, c_size_t, c_void_p, POINTER(c_size_t))
 _DeviceIds = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint, c_void_p, POINTER(c_uint))
+_NewContext = CFUNCTYPE(
+    c_void_p, c_void_p, c_uint, POINTER(c_void_p), c_void_p, c_void_p, POINTER(c_int)
+)  # properties, devices, callback and its data, error
 _PlatformIds = CFUNCTYPE(c_int, c_uint, c_void_p, POINTER(c_uint))
 
 
@@ -37,12 +41,24 @@ def offered(library: str) -> list[Offered]:
     platforms = _ids(_entry(library))
     devices = []
     for platform in platforms:
-        table = ctypes.cast(platform, POINTER(POINTER(c_void_p)))[0]
+        table = _functions(platform)
         of_platform, of_device = _Info(table[1]), _Info(table[3])
         about = tuple(_text(of_platform, platform, fact) for fact in _PLATFORM_FACTS)
         for device in _ids(_DeviceIds(table[2]), platform, _ALL_DEVICES):
             devices.append(Offered(device, (*about, *(_text(of_device, device, fact) for fact in _DEVICE_FACTS))))
     return devices
+
+
+def context(device: int) -> int:
+    """Return the address of a new context for the device at an address, which the caller releases; 0 where it fails."""
+    address, error = c_void_p(device), c_int(0)
+    made: int | None = _NewContext(_functions(device)[4])(None, 1, byref(address), None, None, byref(error))
+    return made or 0
+
+
+def _functions(of: int) -> Any:
+    """Return the table of functions with which a platform or a device begins."""
+    return ctypes.cast(of, POINTER(POINTER(c_void_p)))[0]
 
 
 def _entry(library: str) -> Any:

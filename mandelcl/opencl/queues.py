@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
+from mandelcl.opencl import ahead
 from mandelcl.opencl.api import Buffer, Event, Kernel, Shape, cl, opencl_errors
 from mandelcl.opencl.commands import Commands
 from mandelcl.opencl.events import stamps
@@ -37,7 +38,7 @@ class Queues:
     @property
     def context(self) -> cl.Context:
         """The device's context, made when first asked for."""
-        context: cl.Context = self._once("context", lambda: cl.Context([self.handle]))
+        context: cl.Context = self._once("context", self._new_context)
         return context
 
     @property
@@ -51,6 +52,10 @@ class Queues:
         """A second queue, so that results come back while kernels run."""
         queue: cl.CommandQueue = self._once("copy queue", self._new_queue)
         return queue
+
+    def _new_context(self) -> cl.Context:
+        begun = ahead.context(self.handle.int_ptr)
+        return cl.Context.from_int_ptr(begun, retain=False) if begun else cl.Context([self.handle])
 
     def _new_queue(self) -> Any:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)

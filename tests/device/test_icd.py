@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from mandelcl.opencl.api import RUNTIMES
-from mandelcl.opencl.device import discover
-from mandelcl.opencl.icd import offered
+from mandelcl.opencl.api import RUNTIMES, cl
+from mandelcl.opencl.device import Device, discover
+from mandelcl.opencl.icd import context, offered
 
 pytestmark = pytest.mark.skipif(not RUNTIMES.vendors, reason="needs a loader that has runtimes in files")
 
@@ -25,3 +25,10 @@ def test_they_are_the_loaders_devices() -> None:
 @pytest.mark.parametrize("library", ["", "libnone.so.1", "/nowhere/libnone.so", "libm.so.6", sys.executable])
 def test_what_is_no_runtime_offers_nothing(library: str) -> None:
     assert offered(library) == []
+
+
+def test_a_context_is_the_devices(device: Device) -> None:
+    """It serves where it was made for, and is released with the object that took it."""
+    made = cl.Context.from_int_ptr(context(device.handle.int_ptr), retain=False)
+    assert [one.int_ptr for one in made.devices] == [device.handle.int_ptr]
+    assert made.reference_count == 1

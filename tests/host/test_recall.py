@@ -14,7 +14,7 @@ from mandelcl.engine import choose, recall
 from mandelcl.errors import DeviceError, InvalidInputError
 from mandelcl.formulas import BurningShip
 from mandelcl.job import Job
-from mandelcl.opencl import icd
+from mandelcl.opencl import ahead
 from mandelcl.opencl.icd import Offered
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor
@@ -73,8 +73,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(recall, "RUNTIMES", Runtimes("a loader", vendors=vendors, takes_library=True))
     monkeypatch.setattr(recall, "looked", lambda: made.looked)
     monkeypatch.setattr(recall, "open_only", made.open_only)
-    monkeypatch.setattr(recall, "installation", lambda _runtimes: made.installed)
-    monkeypatch.setattr(icd, "offered", lambda library: made.offers[library])
+    monkeypatch.setattr(ahead, "installed", lambda: made.installed)
+    monkeypatch.setattr(ahead, "offered", lambda library: made.offers[library])
     monkeypatch.setattr(choose, "select", lambda specs: (made.devices if "all" in specs else [], set()))
     monkeypatch.setattr(choose, "matching", lambda _specs: made.devices)
     monkeypatch.setattr(choose, "fastest", made.fastest)
