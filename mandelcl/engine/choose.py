@@ -37,7 +37,7 @@ class Choice:
 
 
 def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> list[Device]:
-    """Return the devices that any SPEC names, in the loader's order; all devices if there is no SPEC.
+    """Return the devices that any SPEC names, in the order of `discover`; all devices if there is no SPEC.
 
     A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
     Raises NoDeviceError for one that names nothing.

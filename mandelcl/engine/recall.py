@@ -31,7 +31,7 @@ _EVIDENCE = ("selftest", "tuning")
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """A device as the loader lists it, its place among those of its library, and what they say of themselves.
+    """A device as `discover` lists it, its place among those of its library, and what they say of themselves.
 
     `fp64` says whether any device that was considered has double; `evidence` is what the cache held on them: kind, key
     and digest of an entry.

@@ -17,7 +17,7 @@ _looked = False
 class Device(Queues):
     """One OpenCL device: its properties and, once used, its context and queues.
 
-    `spec` is `platform:device`, the numbers under which the loader lists it; `label` has the names of both, too.
+    `spec` is `platform:device`, their numbers in `discover`; `label` has the names of both, too.
     """
 
     def __init__(self, spec: str, handle: cl.Device) -> None:
@@ -139,7 +139,7 @@ def looked() -> bool:
 
 
 def open_only(library: str, address: int, spec: str) -> Device | None:
-    """Return the device at an address, which is `spec` where the loader lists all, with no other runtime opened.
+    """Return the device at an address, which is `spec` where all are listed, with no other runtime opened.
 
     None where the loader has looked before, cannot open a library alone, or does not list that device.
     """
@@ -151,18 +151,28 @@ def open_only(library: str, address: int, spec: str) -> Device | None:
 
 
 def discover() -> list[Device]:
-    """Return every OpenCL device that the loader lists, in its order; platforms without devices are skipped."""
+    """Return every OpenCL device that the loader lists, by the names of their platforms.
+
+    The loader's own order may be that of files in a folder, which is none. Platforms without devices are not counted.
+    """
     global _looked
     _looked = True
     try:
         platforms = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error
         return []
-    devices = []
-    for p, platform in enumerate(platforms):
-        try:
-            handles = platform.get_devices()
-        except cl.Error:
-            continue
-        devices += [Device(f"{p}:{d}", handle) for d, handle in enumerate(handles)]
-    return devices
+    listed = sorted(filter(None, map(_devices, platforms)), key=_rank)
+    return [Device(f"{p}:{d}", handle) for p, handles in enumerate(listed) for d, handle in enumerate(handles)]
+
+
+def _devices(platform: cl.Platform) -> list[cl.Device]:
+    try:
+        return platform.get_devices()
+    except cl.Error:
+        return []
+
+
+def _rank(devices: list[cl.Device]) -> tuple[str, ...]:
+    """Return what decides where the devices of a platform stand among the others."""
+    platform = devices[0].platform
+    return (platform.name.strip().casefold(), platform.version, *(device.name for device in devices))

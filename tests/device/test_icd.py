@@ -22,6 +22,15 @@ def test_they_are_the_loaders_devices() -> None:
         assert frozenset(facts[5].split()) == device.extensions
 
 
+def test_numbers_do_not_follow_the_loaders_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is that of files in a folder."""
+    platforms = cl.get_platforms()
+    expected = {device.spec: device.handle.int_ptr for device in discover()}
+    for order in (platforms[::-1], platforms[1:] + platforms[:1]):
+        monkeypatch.setattr(cl, "get_platforms", lambda order=order: order)
+        assert {device.spec: device.handle.int_ptr for device in discover()} == expected
+
+
 @pytest.mark.parametrize("library", ["", "libnone.so.1", "/nowhere/libnone.so", "libm.so.6", sys.executable])
 def test_what_is_no_runtime_offers_nothing(library: str) -> None:
     assert offered(library) == []
