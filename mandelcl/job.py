@@ -173,8 +173,10 @@ def _require_perturbable(job: Job) -> None:
 
 def _require_certifiable(job: Job) -> None:
     """Raise InvalidInputError for a job whose counts nothing can prove."""
-    if job.method == "direct" or not job.formula.perturbable:
-        raise InvalidInputError("counts are certified by perturbation, which this job does not use")
+    if not job.formula.perturbable:
+        raise InvalidInputError(f"counts are certified by perturbation, which {job.formula.name} does not have")
+    if job.method == "direct":
+        raise InvalidInputError("counts are certified by perturbation; leave --method direct out")
     if job.algorithm == "border":
         raise InvalidInputError("what is filled is not certified; use --algorithm escape")
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from mandelcl.engine import selftest
+from mandelcl.engine import reach, selftest
 from mandelcl.engine.settling import HasDouble, settle_method
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
 from mandelcl.methods import mapped_view, method_of
-from mandelcl.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, candidates, fixed
+from mandelcl.numbers import NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
 
 # Devices, or SPECs as on the command line; none for the fastest.
@@ -174,47 +174,16 @@ def settle_number(job: Job, devices: Sequence[HasDouble]) -> tuple[NumberFormat,
         beyond = number.cannot_hold(view)
         if beyond:
             raise InvalidInputError(f"{beyond}; choose another --number or view")
-        beyond = _beyond(number, job)
+        beyond = reach.beyond(number, job)
         if beyond:
-            raise InvalidInputError(f"{beyond}; choose {_able(job)}")
+            raise InvalidInputError(f"{beyond}; choose {reach.able_to_iterate(job)}")
         if job.rounding not in ("auto", *number.roundings):
             raise InvalidInputError(
                 f"{number.name} has no rounding {job.rounding!r}; it has {', '.join(number.roundings)}"
             )
         reason = number.unresolved(view, job.iterations)
         return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
-    for number in candidates(any(device.fp64 for device in devices)):
-        reason = number.unresolved(job.view, job.iterations) or _beyond(number, job)
-        if reason is None and job.rounding in ("auto", *number.roundings):
-            return number, ()
-    raise InvalidInputError(
-        f"no number resolves this view{'' if job.rounding == 'auto' else f' with rounding {job.rounding}'}: "
-        f"{reason or 'name a --number'}"
-    )
-
-
-def _beyond(number: NumberFormat, job: Job) -> str | None:
-    """Return why a number cannot iterate the job's formula to its radius, in a phrase; None if it can."""
-    least, largest = number.least_radius_squared(), number.largest_radius_squared
-    if job.radius_squared < least:
-        return f"{number.name} takes an escape radius of at least 2, or R² just below 4"
-    if largest is not None and job.radius_squared > largest:
-        return f"{number.name} takes an escape radius of at most {float(largest) ** 0.5:.2g}"
-    reach = number.step_reach
-    if reach is not None and job.formula.largest_step(job.radius_squared) >= reach:
-        power = f"|z|{'⁰¹²³⁴⁵⁶⁷⁸⁹'[job.formula.degree]}"
-        given = "escape radius" if job.formula.constant is None else "constant and escape radius"
-        return f"{number.name} holds {power} + |c| below {reach}, which {job.formula.name} exceeds with this {given}"
-    return None
-
-
-def _able(job: Job) -> str:
-    """Return the names of the numbers that can iterate a job's formula to its radius, as a choice in words."""
-    native = [number.name for number in NUMBERS.values() if number.is_native and _beyond(number, job) is None]
-    widths = [words for words in range(LEAST_WORDS, MOST_WORDS + 1) if _beyond(fixed(words), job) is None]
-    if widths:
-        native.append(f"fixed:{widths[0]} to fixed:{widths[-1]}")
-    return " or ".join([", ".join(native[:-1]), native[-1]]) if len(native) > 1 else native[0]
+    return reach.resolving(job, candidates(any(device.fp64 for device in devices))), ()
 
 
 def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, selftest.SelfTestResult]:
@@ -244,5 +213,5 @@ def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> 
     if not result.passed:
         return f"self-test failed: {result.reason}"
     if not result.denormals and method_of(job).meets_denormals(job, number):
-        return f"it flushes denormals of {number.name} to zero, which this view can reach"
+        return f"it flushes denormals of {number.name} to zero, which this view can reach (fp128 has none)"
     return None

@@ -153,9 +153,17 @@ class NumberFormat(ABC):
         reason = self.cannot_hold(view)
         if reason:
             return reason
-        if view.pitch >= self.unit(view) * 2 ** guard_bits(iterations):
+        finest = self.finest_pitch(view, iterations)
+        if view.pitch >= finest:
             return None
-        return f"{self.name} does not resolve pixels {approximate(view.pitch)} apart at {iterations} iterations"
+        return (
+            f"{self.name} does not resolve pixels {approximate(view.pitch)} apart at {iterations} iterations "
+            f"(its limit: {approximate(finest)})"
+        )
+
+    def finest_pitch(self, view: View, iterations: int) -> Fraction:
+        """Return the least distance between pixels that the format resolves around a view's coordinates."""
+        return self.unit(view) * (1 << guard_bits(iterations))
 
 
 @cache

@@ -1,6 +1,7 @@
 """What to draw, as people write it: a place at another zoom, and numbers with commas between them."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,48 @@ def test_a_zoom_into_nothing_says_what_it_needs(run: Run, folder: Path) -> None:
         assert "zoom" in refused(run, folder, "render", *SMALL, "--at", "fern", "--zoom", zoom)
     assert "--center RE IM, or --at NAME" in refused(run, folder, "render", "--zoom", "2", code=2)
     assert "leave --zoom out" in refused(run, folder, "locate", "--in", *"0101", "--zoom", "2", code=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "way_out"),
+    [
+        (("--method", "direct"), "perturbation has no such limit: leave --method direct out"),
+        (("--rounding", "separate"), "perturbation has no such limit: leave --rounding separate out"),
+        (("--strict", "--algorithm", "border"), "perturbation has no such limit: leave --strict out"),
+    ],
+)
+@pytest.mark.usefixtures("usable")
+def test_a_view_that_only_perturbation_resolves(run: Run, folder: Path, options: tuple[str, ...], way_out: str) -> None:
+    deep = ("render", *SMALL, "--center", "0", "1", "--zoom", "1e301", *options)
+    line = refused(run, folder, *deep)
+    assert "(its limit: " in line
+    assert line.endswith(way_out)
+
+
+@pytest.mark.parametrize("formula", ["burning-ship", "multibrot-3"])
+@pytest.mark.usefixtures("usable")
+def test_the_zoom_that_is_named_as_the_limit_is_resolved(run: Run, folder: Path, formula: str) -> None:
+    view = ("--formula", formula, "--center", "0", "1", "--size", "16x9", "--iterations", "5000")
+    line = refused(run, folder, "render", *view, "--zoom", "1e301")
+    limit = re.search(r"; zoom in to at most (1e\d+) at this size$", line)
+    assert limit
+    assert run("render", *view, "--zoom", limit[1], "--quiet", "--no-self-test").code == 0
+    assert "no number resolves" in refused(run, folder, "render", *view, "--zoom", limit[1] + "0")
+
+
+def test_a_picture_of_the_inside_alone_says_so(draw: Run) -> None:
+    inside = ("render", "--center", "-0.1", "0", "--zoom", "100", *SMALL)
+    assert draw(*inside).err.splitlines()[1:] == [
+        "mandelcl: every pixel reached the cap of 1000: all of it lies inside the set, or --iterations must be higher, "
+        "such as 10000"
+    ]
+    assert "every pixel" in draw(*inside, "--json").err
+    assert draw(*inside, "--quiet").err == ""
+    assert "every pixel" not in draw("render", *SMALL).err
+
+
+@pytest.mark.parametrize("cap", [300, 3000])
+@pytest.mark.usefixtures("usable")
+def test_a_higher_cap_shows_what_a_low_one_hides(draw: Run, cap: int) -> None:
+    deep = draw("render", "--center", "0", "1", "--zoom", "1e140", *SMALL, "--iterations", str(cap))
+    assert ("every pixel reached the cap of 300:" in deep.err) == (cap == 300)
