@@ -155,6 +155,11 @@ class Report:
         return self.kernel_s if len(self.device) == 1 else self.compute_s
 
     @property
+    def all_at_cap(self) -> bool:
+        """Whether every pixel's count is the cap."""
+        return self.iterations_total == self.iterations_cap * self.width * self.height
+
+    @property
     def giter_per_s(self) -> float:
         """Useful iterations a second of `timed_s`, in billions."""
         return self.iterations_total / self.timed_s / 1e9 if self.timed_s > 0 else 0.0

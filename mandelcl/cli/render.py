@@ -166,6 +166,8 @@ def command(
         tracing.write()
     if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
+    if report.all_at_cap and not quiet:
+        say(_all_inside(report.iterations_cap))
     confirmation = _confirmed(job, sample, quiet or as_json) if sample else None
     if as_json:
         confirmed = {"confirmed": asdict(confirmation)} if confirmation else {}
@@ -210,6 +212,15 @@ def _tracing_picture(path: str, view: "View") -> "TracingPicture":
     from mandelcl.shading.tracing_picture import TracingPicture
 
     return TracingPicture(path, view)
+
+
+def _all_inside(cap: int) -> str:
+    from mandelcl.job import MAX_ITERATIONS
+
+    more = min(10 * cap, MAX_ITERATIONS)
+    return f"mandelcl: every pixel reached the cap of {cap}" + (
+        f": all of it lies inside the set, or --iterations must be higher, such as {more}" if more > cap else ""
+    )
 
 
 def _summary(report: "Report") -> str:

@@ -29,6 +29,12 @@ def test_no_time_is_no_speed() -> None:
     assert replace(ONE, kernel_s=0.0).giter_per_s == 0
 
 
+def test_all_at_the_cap_is_every_pixel() -> None:
+    assert not ONE.all_at_cap
+    assert replace(ONE, iterations_total=100 * 8 * 4).all_at_cap
+    assert not replace(ONE, iterations_total=100 * 8 * 4 - 1).all_at_cap
+
+
 def test_json_has_a_text_for_one_device_and_lists_for_several() -> None:
     for report, device, driver in ((ONE, "GPU", "1.0"), (TWO, ["GPU", "CPU"], ["1.0", "2.0"])):
         values = json.loads(json.dumps(report.as_dict()))
