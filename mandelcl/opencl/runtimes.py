@@ -23,6 +23,7 @@ from mandelcl.opencl.vendors import (
     Vendor,
     distinct,
     driver_vendors,
+    ends_loaders,
     find_loader,
     in_standard_folder,
     is_conda,
@@ -41,6 +42,8 @@ RUSTICL_DRIVERS = "asahi,freedreno,iris,llvmpipe,nouveau,panfrost,r600,radeonsi,
 
 # Holds the folder that a mandelcl process put into OCL_ICD_VENDORS, so that its children know it is not the user's.
 _MARK = "MANDELCL_VENDORS"
+# Holds what the user had put there, where the loader could not have survived it.
+_USERS = "MANDELCL_USER_VENDORS"
 
 _lock = threading.Lock()
 _prepared: "Runtimes | None" = None
@@ -92,30 +95,44 @@ def _prepare_linux() -> Runtimes:
     vendors_found = distinct([*system_vendors(), *pip_vendors(wheel_folder)])
     vendors_found += driver_vendors(vendors_found)
 
-    chosen = os.environ.get("OCL_ICD_VENDORS", "")
-    if chosen and chosen != os.environ.get(_MARK):
-        vendors = user_vendors(chosen) + (from_wheel if is_folder(Path(chosen)) else [])
+    chosen = _users_choice()
+    if chosen:
+        vendors, made = user_vendors(chosen), ""
+        if any(map(ends_loaders, vendors)):
+            vendors, made = _merge(vendors, notes)
+        vendors += from_wheel if is_folder(Path(made or chosen)) else []
         hidden = {Path(v.library).name for v in vendors_found if v.origin != "system"} - {
             Path(v.library).name for v in vendors
         }
         if hidden:
             notes.append(f"OCL_ICD_VENDORS={chosen} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
-        user = True
+        _tell(made or chosen, made, chosen if made else "")
     else:
-        vendors, user, chosen = vendors_found + from_wheel, False, ""
+        vendors, made = vendors_found + from_wheel, ""
         if _loader_needs_help(vendors_found):
-            vendors, chosen = _merge(vendors_found, notes)
+            vendors, made = _merge(vendors_found, notes)
             vendors += from_wheel
-        _set_or_clear("OCL_ICD_VENDORS", chosen)
-        _set_or_clear(_MARK, chosen)
+        _tell(made, made)
     pocl_cache.prepare(vendors)
     return Runtimes(
-        *(loader, chosen, user, tuple(vendors), tuple(searched)),
-        takes_library=wheel_folder is not None and not user,
+        *(loader, chosen or made, bool(chosen), tuple(vendors), tuple(searched)),
+        takes_library=wheel_folder is not None and not chosen,
         rusticl=rusticl,
         rusticl_user_set=rusticl_user_set,
         notes=tuple(notes),
     )
+
+
+def _users_choice() -> str:
+    """Return what the user has put into OCL_ICD_VENDORS, for this process or for one that has started it."""
+    setting = os.environ.get("OCL_ICD_VENDORS", "")
+    return os.environ.get(_USERS, "") if setting == os.environ.get(_MARK) else setting
+
+
+def _tell(folder: str, made: str, users: str = "") -> None:
+    """Tell the loader of a folder, and children of this process whether it was `made` here, and in place of what."""
+    for name, value in (("OCL_ICD_VENDORS", folder), (_MARK, made), (_USERS, users)):
+        _set_or_clear(name, value)
 
 
 @contextmanager
@@ -139,8 +156,8 @@ def _other_loader() -> str:
 
 
 def _loader_needs_help(vendors: Iterable[Vendor]) -> bool:
-    """Say whether the loader, left alone, would miss any of these; if not, the environment stays as it is."""
-    return any(is_conda() or not in_standard_folder(vendor) for vendor in vendors)
+    """Say whether the loader, left alone, would miss any of these or end the process; if not, all stays as it is."""
+    return any(is_conda() or ends_loaders(vendor) or not in_standard_folder(vendor) for vendor in vendors)
 
 
 def _merge(vendors: list[Vendor], notes: list[str]) -> tuple[list[Vendor], str]:

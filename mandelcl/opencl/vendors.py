@@ -22,6 +22,8 @@ SYSTEM_FOLDERS = tuple(
 DRIVER_LIBRARIES = ("libnvidia-opencl.so.1",)
 DRIVER_FOLDERS = ("/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib")
 
+_NO_LIBRARY = "names no library"
+
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
@@ -138,6 +140,11 @@ def library_folders() -> list[str]:
     return configured + ([f"/usr/lib/{multiarch}"] if multiarch else []) + list(DRIVER_FOLDERS)
 
 
+def ends_loaders(vendor: Vendor) -> bool:
+    """Say whether this is a file at which ocl-icd ends the process: empty, or not of text."""
+    return vendor.reason == _NO_LIBRARY
+
+
 def user_vendors(chosen: str) -> list[Vendor]:
     """Return what the loader makes of the user's OCL_ICD_VENDORS: a folder, one .icd file, or a library."""
     if is_folder(Path(chosen)):
@@ -159,7 +166,7 @@ def _read_icd(path: Path, origin: str) -> Vendor:
     except OSError as error:
         return Vendor(path, "", origin, loads=False, reason=f"cannot be read: {error.strerror}")
     if not lines or "\0" in lines[0]:
-        return Vendor(path, "", origin, loads=False, reason="names no library")
+        return Vendor(path, "", origin, loads=False, reason=_NO_LIBRARY)
     return Vendor(path, lines[0].strip(), origin)
 
 

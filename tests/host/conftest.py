@@ -11,7 +11,7 @@ from mandelcl.opencl.runtimes import Runtimes, prepare
 
 VARIABLES = (
     *("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE"),
-    "POCL_CACHE_DIR",
+    *("MANDELCL_USER_VENDORS", "POCL_CACHE_DIR"),
 )
 
 

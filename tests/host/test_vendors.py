@@ -123,6 +123,21 @@ def test_the_user_may_name_a_system_file_or_a_library_or_nonsense(machine: Machi
         assert os.environ["OCL_ICD_VENDORS"] == chosen
 
 
+@pytest.mark.parametrize("content", [b"", b"\n", b"\0\377\376", b"libone.so\0"])
+@pytest.mark.parametrize("chosen", ["mine", "mine/odd.icd", ""])
+def test_files_that_end_loaders_are_kept_from_them(machine: Machine, chosen: str, content: bytes) -> None:
+    folder = machine.root / "mine" if chosen else machine.system
+    for name in ("one.icd", "two.icd"):
+        machine.add(f"{folder.relative_to(machine.root)}/{name}", f"lib{name[:3]}.so")
+    (folder / "odd.icd").write_bytes(content)
+    machine.patch.setenv("OCL_ICD_VENDORS", str(machine.root / chosen) if chosen else "")
+    libraries = [] if chosen.endswith(".icd") else ["libone.so", "libtwo.so"]
+    for found in (prepare(), machine.again()):  # and a child of this process
+        assert named(os.environ["OCL_ICD_VENDORS"]) == libraries
+        assert found.user_set == bool(chosen)
+        assert [vendor.reason for vendor in found.vendors if not vendor.library] == ["names no library"]
+
+
 def test_an_empty_setting_is_none(machine: Machine) -> None:
     machine.patch.setenv("OCL_ICD_VENDORS", "")
     assert not prepare().user_set
