@@ -20,7 +20,8 @@ from mandelcl.errors import CancelledError, MandelclError
 _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
 
 # By default Python looks for garbage a hundred times while modules are loaded, a tenth of the time that this takes.
-_GARBAGE = 50_000, 20, 20
+# They make 50 000 to 60 000 objects.
+_GARBAGE = 100_000, 20, 20
 
 
 def _summary(name: str) -> str:
