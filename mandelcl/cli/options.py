@@ -10,6 +10,7 @@ import click
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
+from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.locations import Location, find_location
 from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, METHODS, NUMBERS, PALETTES, ROUNDINGS
@@ -80,6 +81,12 @@ device_option = click.option(
 )
 trace_option = click.option(
     "--trace", metavar="FILE.json", help="Record what happened when, for ui.perfetto.dev or chrome://tracing."
+)
+compress_option = click.option(
+    "--compress",
+    type=click.Choice(COMPRESSIONS),
+    default=FAST,
+    help="small: the same pixels in a smaller file, which takes several times as long. [default: fast]",
 )
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
 

@@ -25,6 +25,7 @@ Examples:
     help=".png, .ppm, .tif or .dzi.",
 )
 @options.colour_options
+@options.compress_option
 def command(
     field: str,
     outputs: tuple[str, ...],
@@ -32,6 +33,7 @@ def command(
     cycle: float | None,
     offset: float | None,
     inside: str | None,
+    compress: str,
 ) -> None:
     """Draw a saved field with another palette.
 
@@ -44,4 +46,4 @@ def command(
     loaded = loading.read_field(field)
     picture = colouring.picture(loaded)
     for path in outputs:
-        output.write(path, loaded, picture)
+        output.write(path, loaded, picture, compress)

@@ -75,6 +75,7 @@ Examples:
     help="Spend at most so long on the exact arithmetic that the last of --certify need.",
 )
 @options.colour_options
+@options.compress_option
 @options.trace_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -94,6 +95,7 @@ def command(
     cycle: float | None,
     offset: float | None,
     inside: str | None,
+    compress: str,
     trace: str | None,
     as_json: bool,
     quiet: bool,
@@ -160,6 +162,7 @@ def command(
                 see=sample.note if sample else None,
                 cancel=cancel,
                 once=True,
+                compress=compress,
             )
         )
     if tracing:

@@ -1,34 +1,36 @@
 """The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32) and `job` (JSON).
 
-`numpy.load` reads it. The same field gives the same bytes: they depend on neither the time nor the platform.
+`numpy.load` reads it. The same field gives the same bytes with the same installation: they do not depend on the time or
+the number of threads.
 """
 
 import ast
+import io
 import re
-import shutil
 import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeVar
+from typing import IO, Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field, RowSource
-from mandelcl.files.strips import strip_rows
+from mandelcl.files import deflate
+from mandelcl.files.strips import in_order, strip_rows
+from mandelcl.files.zip_writer import Unpacked, ZipWriter
 from mandelcl.host_memory import available_bytes
 from mandelcl.job import Job
 from mandelcl.planes import COUNTS, PLANES
 from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
-_LEVEL = 1
 _LONGEST_JOB = 1 << 20
 _LONGEST_HEADER = 1024
 _TEXT = re.compile(r"<U[1-9]\d*")
@@ -38,32 +40,63 @@ _BLOCK_VALUES = 1 << 20
 _SPOOL_BYTES = 1 << 26
 
 
-def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch) -> None:
-    """Write the field that the rows make up, each row read once, from top to bottom."""
-    view = source.job.view
+def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch, compression: str = deflate.FAST) -> None:
+    """Write the field that the rows make up, each row read once; `file` must be able to seek.
+
+    Planes are packed strip by strip, from several threads.
+    """
     first, *others = source.job.planes
-    shape = (view.height, view.width)
-    rows = strip_rows(view.width)
-    with zipfile.ZipFile(file, "w") as archive, ExitStack() as stack:
+    with ZipWriter(file) as archive, ExitStack() as stack:
         # A zip file holds one member after the other, so all but the first wait in files of their own.
         spool = partial(tempfile.SpooledTemporaryFile, _SPOOL_BYTES, dir=_folder(file))
-        later = {name: stack.enter_context(spool()) for name in others}
-        with _member(archive, "job") as member:
-            text = np.array(source.job.to_json(), dtype="<U")
-            np.lib.format.write_array(member, text, version=(1, 0), allow_pickle=False)
-        with _member(archive, first) as member:
-            _write_header(member, PLANES[first].dtype, shape)
-            for top in range(0, view.height, rows):
-                planes = source.rows(top, min(top + rows, view.height))
-                with watch.of("encode"):
-                    for name in source.job.planes:
-                        values = np.ascontiguousarray(planes[name], dtype=PLANES[name].dtype)
-                        (member if name == first else later[name]).write(values.data.cast("B"))
-        for name, waiting in later.items():
+        later = {name: (stack.enter_context(spool()), Unpacked()) for name in others}
+        text = _npy(np.array(source.job.to_json(), dtype="<U"))
+        unpacked = Unpacked()
+        with archive.member("job.npy", unpacked):
+            archive.put(_packed(deflate.of_words(compression), [text], last=True))
+            unpacked.add(text)
+        unpacked = Unpacked()
+        with archive.member(f"{first}.npy", unpacked):
+            for strip in _strips(source, watch, compression):
+                for name, (data, packed) in strip.items():
+                    waiting, counted = later.get(name, (None, unpacked))
+                    (waiting.write if waiting else archive.put)(packed)
+                    for part in data:
+                        counted.add(part)
+        for name, (waiting, counted) in later.items():
             waiting.seek(0)
-            with _member(archive, name) as member, watch.of("encode"):
-                _write_header(member, PLANES[name].dtype, shape)
-                shutil.copyfileobj(waiting, member, _BLOCK_BYTES)
+            with archive.member(f"{name}.npy", counted):
+                while block := waiting.read(_BLOCK_BYTES):
+                    archive.put(block)
+
+
+_Strip: TypeAlias = Mapping[str, tuple[Sequence[bytes | memoryview], bytes]]
+
+
+def _strips(source: RowSource, watch: Stopwatch, compression: str) -> Iterator[_Strip]:
+    """Yield strips of rows, top to bottom: the bytes of each plane's array as they are, and packed."""
+    view = source.job.view
+    rows = strip_rows(view.width)
+
+    def pack(top: int) -> _Strip:
+        bottom = min(top + rows, view.height)
+        planes = source.rows(top, bottom)
+        strip = {}
+        with watch.of("encode"):
+            for name in source.job.planes:
+                values = np.ascontiguousarray(planes[name], dtype=PLANES[name].dtype)
+                head = [] if top else [_npy_header(values.dtype.str, (view.height, view.width))]
+                data: list[bytes | memoryview] = [*head, values.data.cast("B")]
+                strip[name] = data, _packed(deflate.of_words(compression), data, bottom == view.height)
+        return strip
+
+    return in_order(pack, range(0, view.height, rows))
+
+
+def _packed(stream: deflate.Stream, parts: Sequence[bytes | memoryview], last: bool) -> bytes:
+    """Return bytes as raw deflate that ends on a byte boundary; after the last there is no more."""
+    packed = [stream.compress(part) for part in parts]
+    return b"".join([*packed, stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)])
 
 
 def is_archive(file: BinaryIO) -> bool:
@@ -133,13 +166,6 @@ def _folder(file: BinaryIO) -> str | None:
     return str(Path(name).parent) if isinstance(name, str | Path) else None
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    info = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-    info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
-    info._compresslevel = _LEVEL  # type: ignore[attr-defined]  # public only from 3.13 on, and this name stays
-    return archive.open(info, "w", force_zip64=True)
-
-
 def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     """Return a member to read, packed as by mandelcl or numpy; other ways of packing would raise other errors."""
     info = archive.getinfo(f"{name}.npy")
@@ -148,8 +174,15 @@ def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(info)
 
 
-def _write_header(member: IO[bytes], descr: str, shape: tuple[int, ...]) -> None:
-    np.lib.format.write_array_header_1_0(member, {"descr": descr, "fortran_order": False, "shape": shape})
+def _npy(array: npt.NDArray[Any]) -> bytes:
+    """Return an array as numpy's own file format has it, version 1.0."""
+    return _npy_header(array.dtype.str, array.shape) + array.tobytes()
+
+
+def _npy_header(descr: str, shape: tuple[int, ...]) -> bytes:
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+    return file.getvalue()
 
 
 def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:

@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
+from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
 
 TILE = 256
-_LEVEL = 2
+_LEVELS = {deflate.FAST: 2, deflate.SMALL: 8}
 _MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")
 
 
-def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str]) -> None:
+def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str], compression: str) -> None:
     """Write a picture as Deflate tiles of TILE × TILE: 8-bit RGB, or indices where it has a table.
 
     `texts` become the image description, as JSON.
@@ -36,7 +37,7 @@ def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str]) -> None:
             dtype=np.uint8,
             tile=(TILE, TILE),
             compression="zlib",
-            compressionargs={"level": _LEVEL},
+            compressionargs={"level": _LEVELS[compression]},
             description=json.dumps(texts),
             metadata=None,
             software=False,

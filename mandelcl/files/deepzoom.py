@@ -5,15 +5,16 @@ import threading
 from pathlib import Path
 
 from mandelcl.errors import FileError
-from mandelcl.files import png
+from mandelcl.files import deflate, png
 from mandelcl.files.strips import Picture
 
 TILE = 256
 _NAME = "picture"
 _OLD = "old"
+_LEVELS = {deflate.FAST: 1, deflate.SMALL: 8}
 
 
-def write_deep_zoom(draft: Path, picture: Picture) -> None:
+def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
     """Write a picture's tiles (PNG, TILE × TILE) and their description into the folder `draft`.
 
     The pixels reach libvips as the rows of an unpacked PNG, through a pipe, so that none but those of a few tiles are
@@ -28,7 +29,7 @@ def write_deep_zoom(draft: Path, picture: Picture) -> None:
     def feed() -> None:
         try:
             with os.fdopen(writing, "wb") as file:
-                png.write_png(file, picture, {}, level=0)
+                png.write_png(file, picture, {}, deflate.STORED)
         except BrokenPipeError:
             pass  # libvips has failed, and says why
         except BaseException as error:
@@ -41,7 +42,9 @@ def write_deep_zoom(draft: Path, picture: Picture) -> None:
             source = pyvips.SourceCustom()
             source.on_read(pipe.read)
             image = pyvips.Image.pngload_source(source, access="sequential", unlimited=True)
-            image.dzsave(str(draft / _NAME), tile_size=TILE, overlap=0, suffix=".png[compression=1]")
+            image.dzsave(
+                str(draft / _NAME), tile_size=TILE, overlap=0, suffix=f".png[compression={_LEVELS[compression]}]"
+            )
     except pyvips.Error as error:
         if not failures:
             raise FileError(" ".join(str(error).split())[:300]) from error

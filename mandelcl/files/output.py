@@ -1,7 +1,7 @@
 """Files: one writer a suffix, and never a half-written file.
 
-A writer gets the path of a draft, the rows of a field and, where it draws, the picture. Adding a format is one function
-and one line in `FORMATS`.
+A writer gets the path of a draft, the rows of a field, the picture where it draws, and how to compress. Adding a format
+is one function and one line in `FORMATS`.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
-from mandelcl.files import archive, bigtiff, deepzoom, png
+from mandelcl.files import archive, bigtiff, deepzoom, deflate, png
 from mandelcl.files.paths import (
     Move,
     PathCheck,
@@ -61,20 +61,25 @@ def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> Non
                     raise FileError(f"{nested} would lie among the tiles of {path}; choose another folder", nested)
 
 
-def write(path: str | Path, source: RowSource | None, picture: Picture | None = None) -> None:
+def write(
+    path: str | Path, source: RowSource | None, picture: Picture | None = None, compression: str = deflate.FAST
+) -> None:
     """Write a field to the path, in the format of its suffix, replacing what was there in one step.
 
     Picture formats need `picture`; with a field they carry its job, so that it can be rendered again. A drawing
-    that is nobody's job, such as a difference, has no field. Raises FileError, and leaves no file behind then.
+    that is nobody's job, such as a difference, has no field. `compression` is one of `deflate.COMPRESSIONS`. Raises
+    FileError, and leaves no file behind then.
     """
     with replacing(path, format_of(path).put_in_place) as draft:
-        write_draft(path, draft, source, picture)
+        write_draft(path, draft, source, picture, compression)
 
 
-def write_draft(path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None) -> None:
+def write_draft(
+    path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None, compression: str
+) -> None:
     """Write what is to become `path` to `draft`, which does not exist yet; raises FileError that names `path`."""
     with one_line("cannot write", path):
-        format_of(path).write(draft, source, picture)
+        format_of(path).write(draft, source, picture, compression)
         if draft.is_file():
             with draft.open("rb+") as file:
                 os.fsync(file.fileno())
@@ -105,22 +110,22 @@ def put_in_place(path: str | Path, draft: Path) -> None:
         format_of(path).put_in_place(draft, place)
 
 
-def _write_png(draft: Path, source: RowSource | None, picture: Picture | None) -> None:
+def _write_png(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
     with draft.open("xb") as file:
-        png.write_png(file, picture, _texts(source, picture))
+        png.write_png(file, picture, _texts(source, picture), compression)
 
 
-def _write_tiff(draft: Path, source: RowSource | None, picture: Picture | None) -> None:
+def _write_tiff(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
-    bigtiff.write_tiff(draft, picture, _texts(source, picture))
+    bigtiff.write_tiff(draft, picture, _texts(source, picture), compression)
 
 
-def _write_deep_zoom(draft: Path, _source: RowSource | None, picture: Picture | None) -> None:
-    deepzoom.write_deep_zoom(draft, _require_picture(picture))
+def _write_deep_zoom(draft: Path, _source: RowSource | None, picture: Picture | None, compression: str) -> None:
+    deepzoom.write_deep_zoom(draft, _require_picture(picture), compression)
 
 
-def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None) -> None:
+def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None, _compression: str) -> None:
     picture = _require_picture(picture)
     rows = strip_rows(picture.width)
 
@@ -135,11 +140,11 @@ def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None) 
                 file.write(np.ascontiguousarray(pixels).data)
 
 
-def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None) -> None:
+def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     if source is None:
         raise InvalidInputError("a field file needs a field; write a drawing as .png or .ppm")
     with draft.open("xb") as file:
-        archive.write_archive(file, source, picture.watch if picture else Stopwatch())
+        archive.write_archive(file, source, picture.watch if picture else Stopwatch(), compression)
 
 
 def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
@@ -168,7 +173,7 @@ class Format:
     the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file.
     """
 
-    write: Callable[[Path, RowSource | None, Picture | None], None]
+    write: Callable[[Path, RowSource | None, Picture | None, str], None]
     bytes_rgb: float
     bytes_indexed: float
     bytes_plane: float = 0.0

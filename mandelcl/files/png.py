@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
+from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_LEVEL = 2
 _END_BYTES = 12
 _STRIP_BYTES = 1 << 19
 _SHORT_TEXT = 2000
@@ -27,11 +27,11 @@ _MOST_CHUNKS = 1 << 20  # some seconds; a picture of half a terabyte has so many
 _ADLER_BASE = 65521
 
 
-def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], level: int = _LEVEL) -> None:
+def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], compression: str = deflate.FAST) -> None:
     """Write a picture: 8-bit RGB, or indexed where it has a table.
 
-    It is painted strip by strip, from several threads. `texts` are keyword → ASCII text; `level` is zlib's. The bytes
-    depend on the pixels and on zlib, not on the number of threads. `file` need not be seekable.
+    It is painted strip by strip, from several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels
+    and on what deflates (`mandelcl.files.deflate`), not on the number of threads. `file` need not be seekable.
     """
     width, height, table = picture.width, picture.height, picture.table
     file.write(_SIGNATURE)
@@ -46,12 +46,13 @@ def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], level:
         _write_chunk(file, b"PLTE", table.tobytes())
     line = width * (3 if table is None else 1)
     rows = max(1, min(4 * _STRIP_BYTES, max(_STRIP_BYTES, line * height // 64)) // line)
+    stream = deflate.of_colours if table is None else deflate.of_places
 
     def pack(top: int) -> tuple[list[bytes], int, int]:
         bottom = min(top + rows, height)
         pixels = picture.paint(top, bottom).reshape(bottom - top, -1)
         with picture.watch.of("encode"):
-            return _pack_lines(pixels, level, bottom == height)
+            return _pack_lines(pixels, stream(compression), bottom == height)
 
     check, lead = 1, b"\x78\x01"  # the zlib stream's own header
     for packed, strip_check, size in in_order(pack, range(0, height, rows)):
@@ -70,13 +71,13 @@ def append_texts(file: BinaryIO, texts: Mapping[str, str]) -> None:
     _write_chunk(file, b"IEND")
 
 
-def _pack_lines(pixels: npt.NDArray[np.uint8], level: int, last: bool) -> tuple[list[bytes], int, int]:
+def _pack_lines(pixels: npt.NDArray[np.uint8], stream: deflate.Stream, last: bool) -> tuple[list[bytes], int, int]:
     """Return lines of pixel bytes as a part of the zlib stream, their checksum and their size."""
-    lines = np.zeros((pixels.shape[0], pixels.shape[1] + 1), dtype=np.uint8)  # a leading 0 a line: no filter
+    lines = np.empty((pixels.shape[0], pixels.shape[1] + 1), dtype=np.uint8)
+    lines[:, 0] = 0  # no filter
     lines[:, 1:] = pixels
-    deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, 9)
-    packed = [deflate.compress(lines.data), deflate.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)]
-    return packed, zlib.adler32(lines.data), lines.size
+    packed = [stream.compress(lines.data.cast("B")), stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)]
+    return packed, deflate.adler32(lines.data.cast("B")), lines.size
 
 
 def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
@@ -120,11 +121,11 @@ def _adler32_combine(first: int, second: int, size: int) -> int:
 
 
 def _write_chunk(file: BinaryIO, kind: bytes, *parts: bytes) -> None:
-    check = zlib.crc32(kind)
+    check = deflate.crc32(kind)
     file.write(struct.pack(">I", sum(map(len, parts))) + kind)
     for part in parts:
         file.write(part)
-        check = zlib.crc32(part, check)
+        check = deflate.crc32(part, check)
     file.write(struct.pack(">I", check))
 
 

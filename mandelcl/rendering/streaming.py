@@ -24,6 +24,7 @@ from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.settling import begin_early
 from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
 from mandelcl.files import output
+from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
@@ -60,6 +61,7 @@ def render_to(
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
     once: bool = False,
+    compress: str = FAST,
 ) -> Report:
     """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
@@ -69,13 +71,15 @@ def render_to(
     read. `notice` is called with lines for the user, `progress` after each block, both from this thread; `see`, from
     another, with the counts of some rows and the number of the first, each row once and in order. Setting `cancel` ends
     the render with CancelledError. Existing files are replaced when everything is done, or not at all; if the disk
-    refuses one of several only then, FileError says which are finished but not in place. `once` is for a process that
+    refuses one of several only then, FileError says which are finished but not in place. `compress` is "fast" or
+    "small": the same pixels in less space, and several times as long. `once` is for a process that
     does no more with OpenCL: it opens the runtime of its device alone, where an earlier one has chosen the device.
     Raises FileError, and what `render` raises.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
     require_type(colouring, (Colouring, NoneType), "the colouring")
+    require_compression(compress)
     output.check_writable(*paths)
     if colouring is None:
         output.check_coloured(*paths)
@@ -92,7 +96,9 @@ def render_to(
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
-        render = _Render(work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory)
+        render = _Render(
+            work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory, compress
+        )
         render.see = see or render.see
         if manifest:
             render.resume(notice)
@@ -140,11 +146,13 @@ class _Render:
         paths: Sequence[str | Path],
         colouring: Colouring | None,
         memory: int,
+        compress: str,
     ) -> None:
         self.work = work
         self.manifest = manifest
         self.stores = stores
         self.paths = paths
+        self._compress = compress
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
         self.iterations = self.certified = 0
@@ -253,7 +261,7 @@ class _Render:
 
     def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():
-            output.write_draft(path, store.folder / DRAFT, source, picture)
+            output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
 
     def _sum_up(self) -> None:
         """Hash the counts as little-endian uint32, row by row, and sum them up; count those that are certified."""

@@ -53,6 +53,21 @@ def test_render_json(draw: Run, folder: Path) -> None:
     assert result.err == ""
 
 
+def test_render_and_recolour_compress(draw: Run, run: Run, folder: Path) -> None:
+    """The same pixels in fewer bytes, and the same job: what compresses is no part of it."""
+    render = ("render", "--at", "seahorse-valley", "--size", "320x200")
+    draw(*render, "-o", "a.png", "-o", "a.npz")
+    draw(*render, "-o", "b.png", "-o", "b.npz", "--compress", "small")
+    draw("recolour", "a.npz", "-o", "fast.png")
+    draw("recolour", "b.npz", "-o", "small.png", "--compress", "small")
+    for one, other in (("a.png", "b.png"), ("a.npz", "b.npz"), ("fast.png", "small.png")):
+        assert run("compare", one, other).code == 0
+        assert (folder / other).stat().st_size < (folder / one).stat().st_size
+    with np.load(folder / "a.npz") as fast, np.load(folder / "b.npz") as small:
+        assert str(fast["job"]) == str(small["job"])
+    assert "--compress" in run("render", "--compress", "best").line
+
+
 def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> None:
     result = draw("render", "--at", "frost", "--size", "48x27", "--confirm", "30", "-o", "a.npz")
     assert result.err.splitlines()[-1] == "exact arithmetic: 30 of 30 pixels have the same count"

@@ -114,7 +114,7 @@ def test_nothing_half_written_stays(
     elif where == "replace":
         monkeypatch.setattr(Path, "replace", break_)
     elif suffix == "npz":
-        monkeypatch.setattr(np.lib.format, "write_array", break_)
+        monkeypatch.setattr(np.lib.format, "write_array_header_1_0", break_)
     path = tmp_path / f"a.{suffix}"
     path.write_bytes(b"before")
     with pytest.raises(expected, match=message):
