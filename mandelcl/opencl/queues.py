@@ -116,6 +116,13 @@ class Queues:
             event = kernel(self.queue, size, local, *arguments)
         return self.commands.noted(before, event, kernel.function_name) if before else event
 
+    def launch_beside(self, kernel: Kernel, size: Shape, local: Shape | None, *arguments: Any) -> Event:
+        """Enqueue a kernel among the copies: it waits for no other kernel, and the copies behind it wait for it."""
+        before = timeline.since()
+        with opencl_errors(self):
+            event = kernel(self.copy_queue, size, local, *arguments)
+        return self.commands.noted(before, event, kernel.function_name, 0, "copies") if before else event
+
     def read(self, buffer: Buffer, array: npt.NDArray[Any]) -> Event:
         """Enqueue the copy of a buffer's beginning to the array; it is there once the event has ended."""
         before = timeline.since()

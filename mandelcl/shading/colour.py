@@ -17,7 +17,6 @@ import numpy.typing as npt
 from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
-from mandelcl.job import Job
 from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 from mandelcl.report import Stopwatch
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
@@ -27,6 +26,7 @@ from mandelcl.words import Words
 __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
 
 _MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
+_MOST_INDEXED = 256  # colours that a byte numbers
 _LEAST_CYCLE = 1e-9
 
 
@@ -59,6 +59,11 @@ class Colouring:
         if self.inside is not None:
             object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
 
+    @property
+    def indexed(self) -> bool:
+        """Whether it has so few colours that a pixel is a byte, its place in the palette's table."""
+        return len(self.palette.table()) <= _MOST_INDEXED
+
     def turns(self, continuous: bool) -> Turns:
         """Return how counts turn the palette: with their smooth fractions if `continuous`, or by themselves."""
         palette, size = self.palette, len(self.palette.table()) - 1
@@ -68,15 +73,14 @@ class Colouring:
 
     def picture(self, source: RowSource) -> Picture:
         """Return the picture of a field, which writers paint strip by strip."""
-        view, table = source.job.view, self.palette.table()
-        indexed = table if len(table) <= 256 else None
-        watch = Stopwatch()
+        view, watch = source.job.view, Stopwatch()
+        table = self.palette.table() if self.indexed else None
 
-        def paint(top: int, bottom: int) -> npt.NDArray[np.uint8]:
+        def strip(top: int, bottom: int) -> npt.NDArray[np.uint8]:
             with watch.of("colour"):  # waiting for rows is not counted
-                return _paint(source.job, source.rows(top, bottom), self)
+                return paint(source.job.iterations, source.rows(top, bottom), self)
 
-        return Picture(view.width, view.height, paint, indexed, self.to_json(), watch)
+        return Picture(view.width, view.height, strip, table, self.to_json(), watch)
 
     def to_json(self) -> str:
         """Return the colouring as one line of JSON: the palette's name, the cycle (or null), the offset and `inside`.
@@ -111,30 +115,31 @@ def colourise(
     """
     require_type(field, Field, "the field")
     colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
-    pixels = _paint(field.job, field.rows(0, len(field.counts)), colouring)
+    pixels = paint(field.job.iterations, field.rows(0, len(field.counts)), colouring)
     return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
 
 
-def _paint(job: Job, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
-    """Return the colours of rows, or their indices into the table if it has at most 256 colours."""
+def paint(cap: int, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
+    """Return the colours of rows of a job with this cap, uint8 (height, width, 3).
+
+    Where the colouring is indexed, they are places in its table, uint8 (height, width).
+    """
     table = colouring.palette.table()
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
-    indexed = len(table) <= 256
-    pixels = np.empty(counts.shape if indexed else (*counts.shape, 3), np.uint8)
+    pixels = np.empty(counts.shape if colouring.indexed else (*counts.shape, 3), np.uint8)
     step = max(1, CHUNK_PIXELS // max(1, counts.shape[1]))
     for top in range(0, counts.shape[0], step):
         strip = slice(top, top + step)
-        places = _places(job, counts[strip], None if smooth is None else smooth[strip], colouring)
-        if indexed:
+        places = _places(cap, counts[strip], None if smooth is None else smooth[strip], colouring)
+        if colouring.indexed:
             pixels[strip] = places
         else:
             np.take(table, places, axis=0, out=pixels[strip], mode="clip")
     return pixels
 
 
-def _places(job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring) -> Places:
+def _places(cap: int, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring) -> Places:
     """Return each pixel's index into the palette's table."""
-    cap = job.iterations
     if smooth is None and cap <= _MOST_COUNTS:
         return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
     places = colouring.turns(smooth is not None).places(counts, smooth)

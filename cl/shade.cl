@@ -1,0 +1,133 @@
+/* Colours: from a block's results to places in a palette's table, or to their colours, as mandelcl/smooth.py and
+ * mandelcl/shading/turns.py do it, to the last bit. Everything is whole numbers but for single sums and conversions of
+ * floats, which every device rounds alike. A work-item shades LANES pixels.
+ *
+ * PLANE_COUNTS, PLANE_SMOOTH  where these planes' words begin
+ * FRACTIONS   1 where the smooth fraction counts
+ * ROOTED      1 where the fourth root of the count turns the palette, 0 where the count does
+ * INDEXED     1 where a pixel is a byte, its place in the table; 0 where it is three, red, green and blue */
+#if !defined(FRACTIONS) || !defined(ROOTED) || !defined(INDEXED) || !defined(PLANE_COUNTS) || \
+    (FRACTIONS && !defined(PLANE_SMOOTH))
+#error "FRACTIONS, ROOTED, INDEXED, PLANE_COUNTS and, with FRACTIONS, PLANE_SMOOTH must be defined"
+#endif
+#if LANES % 4
+#error "LANES must be a multiple of 4, whose colours fill whole words"
+#endif
+
+#define NEAREST(convert) JOIN(LANED(convert), _rte)
+
+/* Chords: a start and a rise each, CHORD_BITS of a float's last bits long. `bits` are those above the first chord's. */
+#define CHORD_BITS 14
+
+static uint_lanes shade_along(uint_lanes bits) { return bits & (uint_lanes)((1u << CHORD_BITS) - 1); }
+
+static void shade_chords(global const uint *chords, uint_lanes bits, uint_lanes *start, uint_lanes *rise) {
+  uint chord[LANES], starts[LANES], rises[LANES];
+  lanes_store(bits >> (uint_lanes)(CHORD_BITS), chord);
+  UNROLL for (uint l = 0; l < LANES; l++) {
+    const uint2 pair = vload2(chord[l], chords);
+    starts[l] = pair.x;
+    rises[l] = pair.y;
+  }
+  *start = lanes_load(starts);
+  *rise = lanes_load(rises);
+}
+
+/* The words of a plane, for the pixels from `first` on; behind the last pixel 0. */
+static uint_lanes shade_words(global const uint *words, uint first, uint pixels) {
+  if (first + LANES <= pixels) return lanes_load(words + first);
+  uint word[LANES];
+  for (uint l = 0; l < LANES; l++) word[l] = first + l < pixels ? words[first + l] : 0;
+  return lanes_load(word);
+}
+
+#if FRACTIONS
+#define LEAST_NORM 0x40800000u /* 4 as a float's bits, and the largest float: what is no norm counts as one of them */
+#define MOST_NORM 0x7f7fffffu
+#define UNIT_BITS 26
+
+/* step + 1 − count − log_d log₂ |z|, d the formula's degree: the fraction that is added to count − 1. */
+static float_lanes shade_fraction(uint_lanes count, uint_lanes step, uint_lanes norm, global const uint *logarithms) {
+  const uint_lanes bits = clamp(norm, (uint_lanes)(LEAST_NORM), (uint_lanes)(MOST_NORM)) - LEAST_NORM;
+  uint_lanes start, rise;
+  shade_chords(logarithms, bits, &start, &rise);
+  const uint_lanes logarithm = start + ((shade_along(bits) * rise) >> (uint_lanes)(CHORD_BITS));
+  const long_lanes steps = LANED(convert_long)(step - count) + (long_lanes)(1);
+  const long_lanes units = (steps << (long_lanes)(UNIT_BITS)) - LANED(convert_long)(logarithm);
+  return NEAREST(convert_float)(units) * (float_lanes)(0x1p-26f);
+}
+#endif
+
+/* The high 32 bits of turned·size, where `turned` is a fraction of a turn in 2⁻³² or 2⁻⁶⁴. */
+#if ROOTED
+#define BEND_BITS 0x41000000u /* 8 as a float's bits, and the largest float below 2³³ */
+#define MOST_BITS 0x4fffffffu
+
+/* `bent` is 8 + count, with the fraction where it counts. */
+static uint_lanes shade_rooted(float_lanes bent, global const uint *roots, uint size) {
+  const float_lanes least = max(bent, (float_lanes)(8.0f));
+  const uint_lanes bits = min(LANED(as_uint)(least), (uint_lanes)(MOST_BITS)) - BEND_BITS;
+  uint_lanes start, rise;
+  shade_chords(roots, bits, &start, &rise);
+  return mul_hi(start + shade_along(bits) * rise, (uint_lanes)(size));
+}
+#else
+static ulong shade_wide(uint2 words) { return ((ulong)words.y << 32) | words.x; }
+
+static uint_lanes shade_linear(ulong_lanes turned, uint size) {
+  const ulong_lanes word = (ulong_lanes)(32), sizes = (ulong_lanes)(size);
+  const ulong_lanes low = ((turned & (ulong_lanes)(0xffffffffu)) * sizes) >> word;
+  return LANED(convert_uint)(((turned >> word) * sizes + low) >> word);
+}
+#endif
+
+/* `colours` has a word for each place, the last for inside: red, green and blue from the low byte on. */
+static void shade_put(uint_lanes place, uint first, global const uint *colours, global uint *pixels) {
+  uint places[LANES];
+  lanes_store(place, places);
+#if INDEXED
+  UNROLL for (uint l = 0; l < LANES; l += 4)
+    pixels[(first + l) / 4] = places[l] | places[l + 1] << 8 | places[l + 2] << 16 | places[l + 3] << 24;
+#else
+  UNROLL for (uint l = 0; l < LANES; l += 4) {
+    const uint a = colours[places[l]], b = colours[places[l + 1]];
+    const uint c = colours[places[l + 2]], d = colours[places[l + 3]];
+    global uint *four = pixels + (first + l) / 4 * 3;
+    four[0] = a | b << 24;
+    four[1] = b >> 8 | c << 16;
+    four[2] = c >> 16 | d << 8;
+  }
+#endif
+}
+
+/* Shade `total` pixels. `logarithms` and `roots` are chords. A turn is `start` + count·`per_count` + fraction·`per_unit`, each
+ * the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of LANES of them. */
+KERNEL void shade(global const uint *results, uint total, uint cap, global const uint *logarithms,
+                  global const uint *roots, uint2 per_count, uint2 per_unit, uint2 start, uint size,
+                  global const uint *colours, global uint *pixels) {
+  const uint first = get_global_id(0) * LANES;
+  if (first >= total) return;
+  const uint_lanes count = shade_words(results + PLANE_COUNTS * (size_t)total, first, total);
+#if FRACTIONS
+  global const uint *smooth = results + PLANE_SMOOTH * (size_t)total;
+  const float_lanes fraction = shade_fraction(count, shade_words(smooth, first, total),
+                                              shade_words(smooth + total, first, total), logarithms);
+#endif
+#if ROOTED
+#if FRACTIONS
+  const float_lanes bent = NEAREST(convert_float)(count) + (fraction + (float_lanes)(7.0f));
+#else
+  const float_lanes bent = NEAREST(convert_float)(count) + (float_lanes)(8.0f);
+#endif
+  const uint_lanes place = shade_rooted(bent, roots, size);
+#else
+  ulong_lanes turned = LANED(convert_ulong)(count) * (ulong_lanes)(shade_wide(per_count)) + (ulong_lanes)(shade_wide(start));
+#if FRACTIONS
+  const long_lanes units = LANED(convert_long)(fraction * (float_lanes)(0x1p26f));
+  turned += LANED(as_ulong)(units) * (ulong_lanes)(shade_wide(per_unit));
+#endif
+  const uint_lanes place = shade_linear(turned, size);
+#endif
+  const uint_lanes inside = (uint_lanes)(size);
+  shade_put(select(place, inside, lanes_mask(count == (uint_lanes)(cap))), first, colours, pixels);
+}

@@ -1,0 +1,146 @@
+"""Colours made on the device that has a block's results: the same bytes as the host's, tested before it is used."""
+
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl import cache as disk_cache
+from mandelcl import smooth, timeline
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments, declared
+from mandelcl.engine.building import build
+from mandelcl.engine.shading_answers import COLOURINGS, cases
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.opencl.device import Device
+from mandelcl.planes import COUNTS, SMOOTH, first_words, values_of
+from mandelcl.shading import turns
+from mandelcl.shading.colour import Colouring, paint
+from mandelcl.shading.turns import Rooted
+from mandelcl.smooth import logarithms
+from mandelcl.words import WORD_MASK, Words
+
+_GPU_LANES, _CPU_LANES = 4, 8
+_GPU_LOCAL, _CPU_LOCAL = 128, 64
+_PASSED, _FAILED = b"the host's bytes", b"others"
+
+_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
+
+
+class Shader:
+    """Makes the pixels of blocks of a job in a colouring, on the device that has their results.
+
+    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue.
+    """
+
+    def __init__(self, device: Device, job: Job, colouring: Colouring) -> None:
+        self._device, self._job, self._colouring = device, job, colouring
+        self._first = first_words(job.planes)
+        self._fractions = SMOOTH.name in job.planes and colouring.palette.smooth
+        self._turns = colouring.turns(self._fractions)
+        self._lanes = _GPU_LANES if device.type == "gpu" else _CPU_LANES
+        self.indexed = colouring.indexed
+        self.pixel_bytes = 1 if self.indexed else 3
+
+    def bytes_for(self, pixels: int) -> int:
+        """Return the size of a buffer for so many pixels."""
+        return -(-pixels // self._lanes) * self._lanes * self.pixel_bytes
+
+    def start(self, results: Buffer, total: int, pixels: Buffer) -> Event:
+        """Have `total` pixels of results shaded, beside other kernels; what wrote the results must have ended."""
+        values = {"results": results, "total": total, "cap": self._job.iterations, "pixels": pixels}
+        local = min(self._device.group_limit(self._kernel), _GPU_LOCAL if self._lanes == _GPU_LANES else _CPU_LOCAL)
+        items = -(-total // (self._lanes * local)) * local
+        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("shade", values | self._tables))
+
+    def pixels(self, results: Words) -> npt.NDArray[np.uint8]:
+        """Return the pixels of results that the host has, words × pixels: one or three bytes each."""
+        total = results.shape[1]
+        made = np.zeros((total,) if self.indexed else (total, 3), np.uint8)
+        on_device, pixels = (
+            self._device.upload(np.ascontiguousarray(results)),
+            self._device.allocate(self.bytes_for(total)),
+        )
+        self.start(on_device, total, pixels)
+        self._device.wait(self._device.fetch(pixels, made))
+        return made
+
+    def text(self) -> str:
+        """Return the source text of the kernel."""
+        defines = {"LANES": self._lanes, "USE_FP64": 0, "PLANE_COUNTS": self._first[COUNTS.name]}
+        if self._fractions:
+            defines["PLANE_SMOOTH"] = self._first[SMOOTH.name]
+        defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Rooted))}
+        return source.assemble(("shade.cl",), defines | {"INDEXED": int(self.indexed)})
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return declared(build(self._device, self.text()), "shade")
+
+    @cached_property
+    def _tables(self) -> dict[str, Any]:
+        """The arguments that are the same for every block; a table that the kernel does not read is another's."""
+        turn, upload = self._turns, self._device.upload
+        colours = upload(_packed(self._colouring.palette.table()))
+        values: dict[str, Any] = {"size": turn.size, "colours": colours, "logarithms": colours, "roots": colours}
+        if self._fractions:
+            values["logarithms"] = upload(logarithms(self._job.formula.degree).words())
+        if isinstance(turn, Rooted):
+            values["roots"] = upload(turn.chords.words())
+            return values | dict.fromkeys(("per_count", "per_unit", "start"), (0, 0))
+        words = {"per_count": turn.per_count, "per_unit": turn.per_unit, "start": turn.start}
+        return values | {name: (value & WORD_MASK, value >> 32) for name, value in words.items()}
+
+
+def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
+    """Return what shades blocks of a job on a device; None where it does not give the host's bytes.
+
+    That is tested with the kernel that the job takes, and remembered by device, driver and source text.
+    """
+    shader = Shader(device, job, colouring)
+    key = source.digest(f"{_own_text()}\n{device.identity}\n{shader.text()}")
+    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
+    if verdict is None:
+        try:
+            with timeline.span("test of shading"):
+                verdict = _PASSED if _gives_answers(device, shader, job) else _FAILED
+        except DeviceError:
+            return None  # not remembered: it may work another time
+        disk_cache.write("shading", key, verdict)
+    _SEEN[key] = verdict
+    return shader if verdict == _PASSED else None
+
+
+def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
+    """Return whether a device's pixels are the host's, for each of the colourings that take the shader's kernel."""
+    for like, results in cases(job):
+        values = values_of(job.planes, results[:, None], like.facts)
+        for colouring in COLOURINGS:
+            tried = Shader(device, like, colouring)
+            alike = tried.text() == shader.text()
+            if alike and not np.array_equal(tried.pixels(results), paint(like.iterations, values, colouring)[0]):
+                return False
+    return True
+
+
+@cache
+def _own_text() -> str:
+    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
+    modules = (
+        Path(__file__),
+        Path(__file__).with_name("shading_answers.py"),
+        Path(turns.__file__),
+        Path(smooth.__file__),
+    )
+    return "".join(module.read_text(encoding="utf-8") for module in modules)
+
+
+def _packed(table: npt.NDArray[np.uint8]) -> Words:
+    """Return colours as words: red in the low byte, then green and blue."""
+    words = np.zeros((len(table), 4), np.uint8)
+    words[:, :3] = table
+    return words.view("<u4").astype(np.uint32)

@@ -1,0 +1,62 @@
+"""Results on which a device's shading is tested: edges of counts, steps and norms, in pictures that fill no vector."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.planes import SMOOTH, first_words
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.shading.palettes import Palette
+from mandelcl.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS
+from mandelcl.words import Words
+
+_MANY = tuple(f"#{7 * k:06x}" for k in range(1, 301))
+_NOISE = Palette("noise", "turns whenever the last bit of a float changes", ("#000000", "#ffffff"), cycle=1e-12)
+# One for each kind of kernel, and those in which the last bit of all that is rounded shows.
+COLOURINGS = (
+    Colouring(find_palette("classic"), offset=0.3),
+    Colouring(find_palette("spectrum"), cycle=7.3, offset=-0.21),
+    Colouring(_NOISE),
+    Colouring(_NOISE, cycle=1e-5),
+    Colouring(find_palette("coursework")),
+    Colouring(find_palette("coursework"), cycle=48, offset=1 / 3),
+    Colouring(Palette("three", "no power of two", _MANY[:3], cycle=3.0, discrete=True)),
+    Colouring(Palette("many", "more colours than a byte numbers", _MANY, cycle=300.0, discrete=True), offset=0.01),
+)
+_CAPS = (50, 1 << 24, MAX_ITERATIONS)
+_RAGGED = (1, 3, 4, 5, 15, 17, 63, 65)
+_PIXELS = 20011
+_COUNTS = (0, 1, 2, 15, 16, 17, 255, 256, 65535, 65536, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, 1 << 31)
+_FURTHER = (0, 1, 2, 3, 4, 5, 30, 31, 32, 33, 64, 1000, 1001)  # steps beyond the count
+_NORMS = (0, 1, LEAST_BITS - 1, LEAST_BITS, LEAST_BITS + 1, MOST_BITS, 0x7F800000, 0x7FC00000, 0xFFC00000, 0xFFFFFFFF)
+
+
+def cases(job: Job) -> Iterator[tuple[Job, Words]]:
+    """Yield jobs like this one but for their caps, with results of some pixels each: words × pixels."""
+    random = np.random.default_rng(2026)
+    for cap in _CAPS:
+        like = replace(job, iterations=cap)
+        yield like, results_of(like, _PIXELS, random)
+    for pixels in _RAGGED:
+        yield job, results_of(job, pixels, random)
+
+
+def results_of(job: Job, pixels: int, random: np.random.Generator) -> Words:
+    """Return results of so many pixels as a device might write them, words × pixels, edges among them."""
+    cap = job.iterations
+    results = random.integers(0, 1 << 32, (job.words, pixels), np.uint32)
+    spread = np.exp2(random.uniform(0, 32, pixels)).astype(np.uint32)
+    near = random.choice(np.array([*_COUNTS, max(0, cap - 2), cap - 1, cap], np.uint32), pixels)
+    counts = np.minimum(np.where(random.random(pixels) < 0.5, spread, near), np.uint32(cap))
+    results[0] = counts
+    if SMOOTH.name in job.planes:
+        first = first_words(job.planes)[SMOOTH.name]
+        results[first] = counts + random.choice(np.array(_FURTHER, np.uint32), pixels)
+        usual = np.exp2(random.uniform(14, 28.1, pixels)).astype(np.float32).view(np.uint32)
+        ends = (usual >> CHORD_BITS << CHORD_BITS) - random.integers(0, 2, pixels, np.uint32)
+        any_norm = random.integers(LEAST_BITS, MOST_BITS, pixels, np.uint32, endpoint=True)
+        edges = random.choice(np.array(_NORMS, np.uint32), pixels)
+        results[first + 1] = np.choose(random.integers(0, 4, pixels), [usual, ends, any_norm, edges])
+    return results
