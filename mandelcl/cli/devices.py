@@ -12,9 +12,11 @@ from mandelcl.cli.options import device_option, self_test_option
 from mandelcl.errors import InvalidInputError, NoDeviceError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mandelcl.opencl.device import Device
+
+# What a narrow terminal does without, the first first.
+_LEFT_OUT = ("Timer", "Largest", "Watchdog", "MHz", "Memory", "Denormals", "Driver", "Type", "Units", "Platform")
+_FOLDED = {"Device": 20, "Platform": 16, "Self-test": 14}
 
 
 @click.command(
@@ -32,8 +34,9 @@ Examples:
     "--soak", type=click.FloatRange(min=0, min_open=True), metavar="MINUTES", help="Load them so long, and judge."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
 @self_test_option
-def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self_test: bool) -> None:
+def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: bool, no_self_test: bool) -> None:
     """List the OpenCL devices and test each.
 
     The test shows whether a device computes correctly. SPEC is what --device takes. FMA is measured: "slow" means
@@ -53,7 +56,7 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self
     if soak is not None:
         if not math.isfinite(soak):
             raise InvalidInputError(f"--soak takes a number of minutes, not {soak}")
-        sys.exit(_soak(choose.matching(devices), soak, as_json, not no_self_test))
+        sys.exit(_soak(choose.matching(devices), soak, as_json, wide, not no_self_test))
     rows = [_row(device, no_self_test) for device in (choose.matching(devices) if devices else discover())]
     if as_json:
         click.echo(json.dumps({"devices": rows}))
@@ -62,24 +65,15 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, no_self
     if not rows:
         raise NoDeviceError(absence.explain_absence(RUNTIMES))
     if not as_json:
-        _print(_table(rows))
+        _print(rows, wide)
 
 
-def _print(table: "Table") -> None:
-    from rich.console import Console
-
-    console = Console(markup=False)
-    if not console.is_terminal:
-        console.width = 1000  # never truncate what a program may read
-    console.print(table)
-
-
-def _soak(devices: Sequence["Device"], minutes: float, as_json: bool, self_test: bool) -> int:
+def _soak(devices: Sequence["Device"], minutes: float, as_json: bool, wide: bool, self_test: bool) -> int:
     """Soak devices, print what was found, and return the exit code."""
     from mandelcl.cli import soak
 
     records, stopped = soak.soaked(devices, minutes, self_test=self_test)
-    return soak.report(records, devices, minutes, stopped, as_json)
+    return soak.report(records, devices, minutes, stopped, as_json, wide)
 
 
 def _row(device: "Device", no_self_test: bool) -> dict[str, Any]:
@@ -106,34 +100,33 @@ def _row(device: "Device", no_self_test: bool) -> dict[str, Any]:
     return row | {"fma": summary.fma, "denormals": summary.denormals, "selftest": status, "reason": summary.reason}
 
 
-def _table(rows: list[dict[str, Any]]) -> "Table":
-    from rich.table import Table
+def _print(rows: Sequence[dict[str, Any]], wide: bool) -> None:
+    from mandelcl.cli.terminal_table import Layout, show
 
-    table = Table(show_edge=False, pad_edge=False)
-    columns = ("SPEC", "Device", "Platform", "Driver", "Type", "Units", "MHz", "Memory", "Largest", "Double", "FMA")
-    for column in (*columns, "Denormals", "Watchdog", "Timer", "Self-test"):
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        passed = row["selftest"] == "PASS"
-        table.add_row(
-            row["spec"],
-            row["name"],
-            row["platform"],
-            row["driver"],
-            row["type"],
-            str(row["compute_units"]),
-            str(row["clock_mhz"]),
-            _size(row["memory_bytes"]),
-            _size(row["max_alloc_bytes"]),
-            "yes" if row["fp64"] else "no",
-            row["fma"],
-            row["denormals"],
-            {True: "yes", False: "no", None: "?"}[row["watchdog"]],
-            f"{row['timer_resolution_ns']} ns",
-            "PASS" if passed else f"{row['selftest']}: {row['reason']}",
-            style="" if passed or row["selftest"] == "SKIPPED" else "red",
-        )
-    return table
+    lines = [_cells(row) for row in rows]
+    show(list(lines[0]), [list(cells.values()) for cells in lines], wide, Layout(_LEFT_OUT, _FOLDED))
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    """Return the cells of a device's line, by their headings."""
+    tested = row["selftest"] == "PASS"
+    return {
+        "SPEC": row["spec"],
+        "Device": row["name"],
+        "Platform": row["platform"],
+        "Driver": row["driver"],
+        "Type": row["type"],
+        "Units": str(row["compute_units"]),
+        "MHz": str(row["clock_mhz"]),
+        "Memory": _size(row["memory_bytes"]),
+        "Largest": _size(row["max_alloc_bytes"]),
+        "Double": "yes" if row["fp64"] else "no",
+        "FMA": row["fma"],
+        "Denormals": row["denormals"],
+        "Watchdog": {True: "yes", False: "no", None: "?"}[row["watchdog"]],
+        "Timer": f"{row['timer_resolution_ns']} ns",
+        "Self-test": "PASS" if tested else f"{row['selftest']}: {row['reason']}",
+    }
 
 
 def _size(size: int) -> str:

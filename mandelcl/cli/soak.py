@@ -10,16 +10,19 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
-from rich.table import Table
 
+from mandelcl.cli import terminal_table
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.terminal_table import Layout
 from mandelcl.opencl.device import Device
 from mandelcl.soak.process import SoakProcess
 from mandelcl.soak.record import Record, WrongWord
 from mandelcl.soak.run import Soak, Start
 from mandelcl.soak.verdict import PASS, Verdict, duration, verdict
 
-_PARTS = 10
+_PARTS = [f"{k} %" for k in range(10, 101, 10)]  # of the time: a column of the speeds for each
+_VERDICTS = Layout((), {"Device": 20, "What was found": 32})
+_SPEEDS = Layout((*_PARTS[::2], *_PARTS[1::2]), {"Job": 20})
 _LINE_S = 60.0  # between two lines on each device, where there is no terminal
 
 
@@ -56,21 +59,22 @@ def as_dict(
     return {"minutes": minutes, "stopped": stopped, "devices": rows}
 
 
-def tables(devices: Sequence[Device], records: Sequence[Record], found: Sequence[Verdict]) -> list[Table]:
-    """Return a table of the verdicts, and one of the speeds over time."""
-    judged = Table("SPEC", "Device", "Verdict", "What was found", show_edge=False, pad_edge=False)
-    parts = (f"{k * 100 // _PARTS} %" for k in range(1, _PARTS + 1))
-    speeds = Table("SPEC", "Job", "Unit", "Median", "Spread", *parts, show_edge=False, pad_edge=False)
+def show_tables(
+    devices: Sequence[Device], records: Sequence[Record], found: Sequence[Verdict], wide: bool = False
+) -> None:
+    """Print a table of the verdicts, and one of the speeds over time."""
+    judged, speeds = [], []
     for device, record, verdict_ in zip(devices, records, found, strict=True):
-        style = "" if verdict_.word == PASS else "red"
         findings = [*verdict_.findings, *([f"first: {record.first_wrong}"] if record.first_wrong else [])]
-        judged.add_row(device.spec, device.name, verdict_.word, "\n".join(findings), style=style)
+        judged.append([device.spec, device.name, verdict_.word, "\n".join(findings)])
         for job in record.jobs:
             held = verdict_.speeds.get(job.name)
             median, spread = (f"{held.median:.3g}", f"{held.spread:.0%}") if held else ("", "")
-            over_time = [f"{speed:.3g}" if speed else "" for speed in record.over_time(job, _PARTS)]
-            speeds.add_row(device.spec, f"{job.name}: {job.text}", job.unit, median, spread, *over_time)
-    return [judged, speeds]
+            over_time = [f"{speed:.3g}" if speed else "" for speed in record.over_time(job, len(_PARTS))]
+            speeds.append([device.spec, f"{job.name}: {job.text}", job.unit, median, spread, *over_time])
+    terminal_table.show(["SPEC", "Device", "Verdict", "What was found"], judged, wide, _VERDICTS)
+    click.echo("")
+    terminal_table.show(["SPEC", "Job", "Unit", "Median", "Spread", *_PARTS], speeds, wide, _SPEEDS)
 
 
 def _row(device: Device, record: Record, found: Verdict) -> dict[str, Any]:
@@ -156,7 +160,14 @@ def _state(record: Record) -> str:
     return ", ".join([rounds, f"{record.wrong_words} wrong word{'s' * (record.wrong_words != 1)}", *latest])
 
 
-def report(records: Sequence[Record], devices: Sequence[Device], minutes: float, stopped: bool, as_json: bool) -> int:
+def report(
+    records: Sequence[Record],
+    devices: Sequence[Device],
+    minutes: float,
+    stopped: bool,
+    as_json: bool,
+    wide: bool = False,
+) -> int:
     """Print what a soak has found out; return the exit code, 0 if every device passed all of it."""
     found = [verdict(record) for record in records]
     if as_json:
@@ -164,12 +175,7 @@ def report(records: Sequence[Record], devices: Sequence[Device], minutes: float,
 
         click.echo(json.dumps(as_dict(devices, records, found, minutes, stopped)))
     else:
-        console = Console(markup=False, highlight=False)
-        if not console.is_terminal:
-            console.width = 1000  # never truncate what a program may read
-        for table in tables(devices, records, found):
-            console.print(table)
-            console.print()
+        show_tables(devices, records, found, wide)
     if stopped:
         click.echo(f"mandelcl: stopped before the {minutes:g} min were over", err=True)
     return int(stopped or any(verdict_.word != PASS for verdict_ in found))

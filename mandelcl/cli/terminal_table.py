@@ -1,6 +1,7 @@
 """A table on standard output: whole in a pipe or a file, and as much of it as fits on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -20,24 +21,40 @@ _SOONER = (
 _LATER = ("Wall ms", "Kernel × best")
 _NEVER = ("Case", "Machine", "Place", "Where", "Device", "Kernel ms", "Kernel ×", "Giter/s", "Counts", *_FOLDED)
 _NAMES = ("Case", "Machine", "Device")  # which tell most rows apart; where they do not, SPEC stays
+_BAD = ("WRONG", "FAIL")
 
 
-def show(headings: Sequence[str], lines: Sequence[Sequence[str]], wide: bool = False) -> None:
-    """Print a table; lines with wrong counts are red.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table that is not a study's fits.
 
-    On a terminal, columns that do not fit are left out, and a line says which, unless it is to be `wide`.
+    `left_out` are the columns that may go, in this order, and `folded` says to how many characters others may shrink.
     """
+
+    left_out: Sequence[str]
+    folded: Mapping[str, int]
+
+
+def show(
+    headings: Sequence[str], lines: Sequence[Sequence[str]], wide: bool = False, layout: Layout | None = None
+) -> None:
+    """Print a table; lines with wrong counts or a failure are red.
+
+    On a terminal, columns that do not fit are left out, and a line says which, unless it is to be `wide`. Without a
+    `layout` it is a study's table.
+    """
+    folded = _FOLDED if layout is None else layout.folded
     console = Console(highlight=False, markup=False)
     missing: list[str] = []
     if not console.is_terminal:
         console.width = 100_000  # never truncate what a program may read
     elif not wide:
-        headings, lines, missing = fitted(headings, lines, console.width)
+        headings, lines, missing = fitted(headings, lines, console.width, layout)
     table = Table(show_edge=False, pad_edge=False)
     for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=bool(missing) and heading not in _FOLDED)
+        table.add_column(heading, overflow="fold", no_wrap=bool(missing) and heading not in folded)
     for cells in lines:
-        wrong: dict[str, Any] = {"style": "red"} if any(cell.startswith("WRONG") for cell in cells) else {}
+        wrong: dict[str, Any] = {"style": "red"} if any(cell.startswith(_BAD) for cell in cells) else {}
         table.add_row(*cells, **wrong)
     console.print(table)
     if missing:
@@ -45,36 +62,42 @@ def show(headings: Sequence[str], lines: Sequence[Sequence[str]], wide: bool = F
 
 
 def fitted(
-    headings: Sequence[str], lines: Sequence[Sequence[str]], width: int
+    headings: Sequence[str], lines: Sequence[Sequence[str]], width: int, layout: Layout | None = None
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Return the headings and lines of a table that fits a width, and the headings that are left out.
 
     Times lose their minimum and maximum before a column goes.
     """
     table = {heading: [line[k] for line in lines] for k, heading in enumerate(headings)}
-    if _width(table) > width:
+    folded = _FOLDED if layout is None else layout.folded
+    if _width(table, folded) > width:
         table = {
             heading.removesuffix(_RANGE): [cell.partition(" (")[0] for cell in cells]
             if heading.endswith(_RANGE)
             else cells
             for heading, cells in table.items()
         }
-    own = [heading for heading in table if heading not in (*_SOONER, *_LATER, *_NEVER)]
-    names = list(zip(*(table[heading] for heading in _NAMES if heading in table), strict=True))
     missing: list[str] = []
-    for heading in (*_SOONER, *reversed(own), *_LATER):
-        needed = heading == "SPEC" and len(set(names)) < len(names)
-        if heading in table and not needed and _width(table) > width:
+    for heading in _leaving(table) if layout is None else layout.left_out:
+        if heading in table and _width(table, folded) > width:
             del table[heading]
             missing.append(heading)
     missing.sort(key=[heading.removesuffix(_RANGE) for heading in headings].index)
     return list(table), [list(cells) for cells in zip(*table.values(), strict=True)], missing
 
 
-def _width(table: dict[str, list[str]]) -> int:
+def _leaving(table: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the columns of a study's table that may be left out, in this order."""
+    own = [heading for heading in table if heading not in (*_SOONER, *_LATER, *_NEVER)]
+    names = list(zip(*(table[heading] for heading in _NAMES if heading in table), strict=True))
+    alike = len(set(names)) < len(names)
+    return [heading for heading in (*_SOONER, *reversed(own), *_LATER) if not (heading == "SPEC" and alike)]
+
+
+def _width(table: Mapping[str, Sequence[str]], folded: Mapping[str, int]) -> int:
     """Return how many characters a table takes at least, if names and reasons are folded."""
     total = _BETWEEN * (len(table) - 1)
     for heading, cells in table.items():
         widest = max(map(cell_len, (heading, *cells)))
-        total += min(widest, _FOLDED.get(heading, widest))
+        total += min(widest, folded.get(heading, widest))
     return total
