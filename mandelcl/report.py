@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from mandelcl import timeline
 from mandelcl.job import Job
+from mandelcl.totals import Totals
 
 
 class Named(Protocol):
@@ -23,7 +24,10 @@ _BY_DEVICE = ("device", "platform", "driver")
 
 
 class LaunchLog:
-    """Times of the launches and copies of a render, in the order in which they end."""
+    """Times of the launches and copies of a render, in the order in which they end, and what its blocks came to.
+
+    `totals` are those of the blocks that were yielded.
+    """
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -31,6 +35,7 @@ class LaunchLog:
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
+        self.totals = Totals()
 
     def add(self, seconds: float) -> None:
         """Note a launch."""
@@ -48,6 +53,10 @@ class LaunchLog:
     def add_copy(self, seconds: float) -> None:
         """Note a copy."""
         self.copy_seconds += seconds
+
+    def add_totals(self, totals: Totals) -> None:
+        """Note the totals of a block."""
+        self.totals += totals
 
     @property
     def longest(self) -> float:
@@ -171,7 +180,6 @@ def report_of(
     log: LaunchLog,
     build_s: float,
     wall_s: float,
-    iterations: int,
     counts_sha256: str,
     stages: dict[str, float],
     faults: Sequence[str] = (),
@@ -188,7 +196,7 @@ def report_of(
         width=job.view.width,
         height=job.view.height,
         iterations_cap=job.iterations,
-        iterations_total=iterations,
+        iterations_total=log.totals.iterations,
         pixels_computed=job.view.pixels - log.pixels_filled,
         launches=len(log.seconds),
         median_launch_ms=log.quantile(0.5) * 1e3,

@@ -21,8 +21,9 @@ from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.engine.delivery import TO_HOST, Delivery
 from mandelcl.engine.launch import RunningLaunch
-from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
+from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
@@ -69,7 +70,7 @@ def run(
     *,
     cancel: Token = NEVER,
     spare: Spare | None = None,
-    host: HostMemory = fresh,
+    delivery: Delivery = TO_HOST,
 ) -> Iterator[tuple[Block, Words]]:
     """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does.
 
@@ -78,7 +79,7 @@ def run(
     """
     spare = spare or Spare()
     plan_ahead = plan or border_ahead.default_plan(program)
-    copies, ahead = Copies(program, log, spare, host), deque[Ahead]()
+    copies, ahead = Copies(program, log, spare, delivery), deque[Ahead]()
     ready = time.perf_counter()
     while True:
         block = blocks.take(wait=not (copies or ahead))
@@ -89,7 +90,7 @@ def run(
             continue
         if block is not None and min(block.width, block.height) < LEAST_SIDE:
             alone = BlockQueue.of([block])
-            yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, host=host)
+            yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, delivery=delivery)
             continue
         if block is not None:
             memory = spare.take(program.device, program.job, block.pixels, 1)

@@ -1,15 +1,16 @@
-"""Finished blocks on their way to the host, while the device computes the next ones.
-
-With `nowhere` as the host's memory they arrive without results.
-"""
+"""Finished blocks on their way to the host, while the device computes the next ones."""
 
 import time
 from collections import deque
 from dataclasses import dataclass
 
+import numpy as np
+
 from mandelcl.block import Block
-from mandelcl.engine.memory import HostMemory, Memory, Spare, nowhere
+from mandelcl.engine.delivery import Delivery
+from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
+from mandelcl.engine.totalling import RunningTotals, Totalling
 from mandelcl.opencl.api import Buffer, Event
 from mandelcl.opencl.events import event_seconds
 from mandelcl.report import LaunchLog
@@ -20,7 +21,7 @@ from mandelcl.words import Words
 class _Copy:
     """A finished block whose results are being copied back; its memory is free when the copy has ended.
 
-    Behind them comes how many pixels were computed, where the host does not know it yet.
+    Beside them come their totals and how many pixels were computed, where the host does not know it yet.
     """
 
     block: Block
@@ -28,14 +29,19 @@ class _Copy:
     results: Words
     event: Event | None
     started: float
+    totals: RunningTotals | None
     computed: tuple[Words, Event] | None = None
 
 
 class Copies:
-    """The copies in progress, first in, first out; their device memory returns to `spare`."""
+    """The copies in progress, first in, first out; their device memory returns to `spare`.
 
-    def __init__(self, program: Program, log: LaunchLog, spare: Spare, host: HostMemory) -> None:
-        self._program, self._log, self._spare, self._host = program, log, spare, host
+    `delivery` says where they go. Where they stay on the device, blocks arrive with results of no size.
+    """
+
+    def __init__(self, program: Program, log: LaunchLog, spare: Spare, delivery: Delivery) -> None:
+        self._program, self._log, self._spare, self._delivery = program, log, spare, delivery
+        self._totalling = Totalling(program)
         self._flying: deque[_Copy] = deque()
 
     def __len__(self) -> int:
@@ -47,11 +53,11 @@ class Copies:
         The first word of `computed` is how many of its pixels were computed; the others are noted as filled.
         """
         event: Event | None = None
-        if self._host is nowhere:
-            results = nowhere(block, ())
-        else:
-            results, event = memory.read_results(block, self._host, self._program.execution.guarded)
-        copy = _Copy(block, memory, results, event, time.perf_counter())
+        results: Words = np.empty(0, np.uint32)
+        totals = self._totalling.start(memory, block) if self._delivery.totals else None
+        if self._delivery.host is not None:
+            results, event = memory.read_results(block, self._delivery.host, self._program.execution.guarded)
+        copy = _Copy(block, memory, results, event, time.perf_counter(), totals)
         if computed is not None:
             number = memory.host_words("computed")
             copy.computed = number, self._program.device.fetch(computed, number)
@@ -64,6 +70,8 @@ class Copies:
             self._program.device.wait(copy.event)
             seconds = event_seconds(copy.event)
             self._log.add_copy(time.perf_counter() - copy.started if seconds is None else seconds)
+        if copy.totals is not None:
+            self._log.add_totals(copy.totals.wait(self._program.device))
         if copy.computed is not None:
             number, event = copy.computed
             self._program.device.wait(event)

@@ -9,8 +9,9 @@ from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.schedule import BlockSource, Pace
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.engine.delivery import TO_HOST, Delivery
 from mandelcl.engine.launch import RunningLaunch
-from mandelcl.engine.memory import HostMemory, Memory, Spare, fresh
+from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
@@ -38,18 +39,18 @@ def run(
     *,
     cancel: Token = NEVER,
     spare: Spare | None = None,
-    host: HostMemory = fresh,
+    delivery: Delivery = TO_HOST,
 ) -> Iterator[tuple[Block, Words]]:
     """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
-    results of a third are copied to memory that `host` provides. Device memory comes from `spare` and returns to it.
+    results of a third are copied as `delivery` says. Device memory comes from `spare` and returns to it.
     Raises CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()
     spare = spare or Spare()
     ready = time.perf_counter()
-    copies = Copies(program, log, spare, host)
+    copies = Copies(program, log, spare, delivery)
     while True:
         while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
             flying.append(_start(program, block, spare, pace))

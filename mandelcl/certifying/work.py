@@ -18,6 +18,7 @@ from mandelcl.engine.rate import iterations_per_second
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.report import Report
+from mandelcl.totals import Totals, totals_of
 from mandelcl.words import Words
 
 
@@ -64,10 +65,15 @@ class CertifiedWork:
         doubtful = np.flatnonzero(mask == 0).astype(np.uint32)
         self.tally.begin(block.pixels, block.pixels - doubtful.size)
         if doubtful.size:
+            before = self._totals(words[:, doubtful])
             words[:, doubtful] = self._refined(block, doubtful, cancel)
             still = doubtful[mask[doubtful] == 0]
             self.tally.refined += doubtful.size - still.size
             self.tally.exactly += self._exactly.certify(self.job, block, still, words, cancel)
+            self.log.add_totals(self._totals(words[:, doubtful]) - before)
+
+    def _totals(self, words: Words) -> Totals:
+        return totals_of(self.job.planes, self.job.iterations, words)
 
     def _refined(self, block: Block, indices: Indices, cancel: Token) -> Words:
         if self._refiner is None:
@@ -79,9 +85,9 @@ class CertifiedWork:
         self._work.reset(job)
         self._take()
 
-    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far, with how many counts are certified."""
-        return self.tally.noted(self._work.report(iterations, counts_sha256, stages))
+        return self.tally.noted(self._work.report(counts_sha256, stages))
 
     def close(self) -> None:
         """Release what belongs to this work alone."""

@@ -13,7 +13,8 @@ from mandelcl.computing.settings import Settings
 from mandelcl.computing.timed_blocks import TimedBlocks
 from mandelcl.computing.work import Results, Room, boundless
 from mandelcl.engine import choose, rate
-from mandelcl.engine.memory import HostMemory, Spare, fresh
+from mandelcl.engine.delivery import TO_HOST, Delivery
+from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
@@ -109,9 +110,12 @@ class Computation:
         return BlockQueue(bands, self._division.cut, room)
 
     def run_blocks(
-        self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, host: HostMemory = fresh
+        self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, delivery: Delivery = TO_HOST
     ) -> Results:
-        """Yield blocks from another source, with their results, as they finish; `log` is by default the work's own."""
+        """Yield blocks from another source, with their results, as they finish.
+
+        `log` is by default the work's own, and `delivery` says how results leave the device.
+        """
         log = log or self.log
         log.begin()
         timed = TimedBlocks(blocks) if timeline.on() else None
@@ -125,20 +129,22 @@ class Computation:
                 watch=self._settings.watch,
                 cancel=cancel,
                 spare=self._spare,
-                host=host,
+                delivery=delivery,
             )
         else:
-            finished = escape.run(self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, host=host)
+            finished = escape.run(
+                self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, delivery=delivery
+            )
         for block, results in finished:
             log.end()
             if timed is not None:
                 timed.finished(block)
             yield block, results
 
-    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""
         built = self.program.build_seconds
-        return report_of(self.job, [self.device], self.log, built, self.seconds, iterations, counts_sha256, stages)
+        return report_of(self.job, [self.device], self.log, built, self.seconds, counts_sha256, stages)
 
 
 def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:

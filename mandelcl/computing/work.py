@@ -25,7 +25,7 @@ class Work(Protocol):
     """A resolved job on one device, a crew of several, or a cluster.
 
     `rate` is iterations a second when no orbit escapes, `band_rows` how many rows a band, from which blocks are cut,
-    should have, and `warnings` lines for the user.
+    should have, and `warnings` lines for the user. `log` has the totals of the blocks that were yielded.
     """
 
     job: Job
@@ -55,8 +55,8 @@ class Work(Protocol):
         Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
         """
 
-    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done so far; `iterations` is the sum of the counts."""
+    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done so far."""
 
     def close(self) -> None:
         """Release what belongs to this work alone, such as processes."""

@@ -19,6 +19,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, DeviceError
@@ -147,7 +148,8 @@ class _BlockWorker:
         """Compute blocks as they come; raises CancelledError, after a launch, if there is a newer assignment."""
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
-        for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, host=self._host_memory):
+        delivery = Delivery(self._host_memory, totals=False)  # the parent believes no totals
+        for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, delivery=delivery):
             stop_if(self._orders)
             head = {
                 "say": "done",

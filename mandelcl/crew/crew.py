@@ -28,6 +28,7 @@ from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report, report_of
+from mandelcl.totals import totals_of
 from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
@@ -165,10 +166,10 @@ class Crew:
         """End all workers."""
         self._roster.close()
 
-    def report(self, iterations: int, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far; device, platform and driver are lists."""
         build_s = sum(seat.build_s for seat in self._roster)
-        facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, iterations, counts_sha256, stages)
+        facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, counts_sha256, stages)
         return report_of(*facts, self.faults)
 
     def _join(self, seat: Seat) -> None:
@@ -269,6 +270,7 @@ class Crew:
         if not share.finish(name, computed.block):
             return None
         self.log.pixels_filled += computed.filled
+        self.log.add_totals(totals_of(self.job.planes, self.job.iterations, computed.results))
         return computed.block, computed.results
 
     def _unchecked(self, share: ShareOut) -> _Finished | None:

@@ -1,19 +1,12 @@
 """Device memory for the results of a block and for the orbits that a launch leaves alive, kept from job to job."""
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-import numpy as np
-
 from mandelcl.block import Block
+from mandelcl.engine.delivery import HostMemory
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.opencl.api import Buffer, Event
 from mandelcl.opencl.device import Device
 from mandelcl.words import NO_COUNT, Words
-
-# Returns host memory for a block's results, as an array of this shape.
-HostMemory: TypeAlias = Callable[[Block, tuple[int, ...]], Words]
 
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
@@ -111,16 +104,6 @@ class Spare:
     def clear(self) -> None:
         """Release all of it."""
         self._kept.clear()
-
-
-def fresh(_block: Block, shape: tuple[int, ...]) -> Words:
-    """Return new host memory."""
-    return np.empty(shape, np.uint32)
-
-
-def nowhere(_block: Block, _shape: tuple[int, ...]) -> Words:
-    """Return no host memory: results stay on the device and are not copied, where only their computation matters."""
-    return np.empty(0, np.uint32)
 
 
 def orbit_bytes(job: Job) -> int:

@@ -254,8 +254,12 @@ class Program:
         return declared(self._build("survivors"), "advance_survivors")
 
     def _build(self, orbits: str) -> BuiltProgram:
+        return self.built(self.text(orbits))
+
+    def built(self, text: str) -> BuiltProgram:
+        """Return kernels of a text built for the device; `build_seconds` counts the time."""
         started = time.perf_counter()
-        program = build(self.device, self.text(orbits))
+        program = build(self.device, text)
         self.build_seconds += time.perf_counter() - started
         return program
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.engine import rate, selftest
-from mandelcl.engine.memory import fresh
+from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.errors import DeviceError

@@ -69,17 +69,16 @@ def computed(
     """Return the field of some work, all of it in memory, and its report."""
     job, view = work.job, work.job.view
     planes = allocate(job)
-    done = iterations = 0
+    done = 0
     for block, results in work.run(_bands(work, urgency), cancel=cancel):
         place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
         for name, values in values_of(job.planes, results, job.facts).items():
             planes[name][place] = values
         done += block.pixels
-        iterations += int(results[0].sum(dtype=np.uint64))
         if progress:
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
+            progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
     field = Field(job, planes)
-    return field, work.report(iterations, field.counts_sha256(), {})
+    return field, work.report(field.counts_sha256(), {})
 
 
 def _bands(work: Work, urgency: Callable[[Block], float] | None) -> Iterable[Block]:

@@ -6,14 +6,13 @@ slowest stage, and only what is finished but not yet read by all of them is in m
 """
 
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
-
-import numpy as np
 
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
@@ -29,7 +28,6 @@ from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
@@ -37,6 +35,7 @@ from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
+from mandelcl.totals import Totals, totals_of
 from mandelcl.words import Words, little_endian
 
 STORE_AFTER_S = 3.0
@@ -155,14 +154,15 @@ class _Render:
         self._compress = compress
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
-        self.iterations = self.certified = 0
+        self._loaded = Totals()  # of bands that an earlier process computed
+        self._loading = threading.Lock()
         self.see: Callable[[int, Words], None] = lambda _top, _counts: None
         self._digest = hashlib.sha256()
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
         self._keeping: list[Future[None]] = []
         self._sources = [self.bands.reader() for _ in paths]
         self._pictures = [colouring.picture(source) if colouring else None for source in self._sources]
-        self._summing = self.bands.reader()
+        self._hashing = self.bands.reader()
 
     @property
     def indexed(self) -> bool:
@@ -188,7 +188,7 @@ class _Render:
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
             readers = [pool.submit(self._write, *output_of) for output_of in outputs]
-            readers.append(pool.submit(self._sum_up))
+            readers.append(pool.submit(self._hash))
             try:
                 with timeline.span("compute"):
                     self._compute(progress, stop, store_after)
@@ -248,12 +248,10 @@ class _Render:
         work, bands = self.work, self.bands
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
-        iterations = 0
         for block, results in work.run(bands.missing(), bands.room, cancel=stop):
             bands.put(block, results)
             done += block.pixels
-            iterations += int(results[0].sum(dtype=np.uint64))
-            progress(Progress(done, view.pixels, iterations, work.seconds, work.name))
+            progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
                 with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
@@ -263,19 +261,15 @@ class _Render:
         with self.bands.failing():
             output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
 
-    def _sum_up(self) -> None:
-        """Hash the counts as little-endian uint32, row by row, and sum them up; count those that are certified."""
+    def _hash(self) -> None:
+        """Hash the counts as little-endian uint32, row by row."""
         view = self.work.job.view
-        certified = first_words(self.work.job.planes).get(CERTIFIED.name)
         rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                results = self._summing.results(top, min(top + rows, view.height))
-                counts: Words = results[0]
+                counts: Words = self._hashing.results(top, min(top + rows, view.height))[0]
                 with self.watch.of("hash"):
                     self._digest.update(little_endian(counts))
-                    self.iterations += int(counts.sum(dtype=np.uint64))
-                    self.certified += int(results[certified].sum(dtype=np.uint64)) if certified else 0
                 self.see(top, counts)
 
     def _keep(self, band: int, results: Words) -> None:
@@ -289,16 +283,22 @@ class _Render:
 
     def _load(self, band: int) -> Words:
         with self.watch.of("load"):
-            return self.stores[0].read(band)
+            results = self.stores[0].read(band)
+            totals = totals_of(self.work.job.planes, self.work.job.iterations, results)
+        with self._loading:
+            self._loaded += totals
+        return results
 
     def _report(self) -> Report:
         stages = dict(self.watch.seconds)
         for picture in self._pictures:
             for stage, seconds in picture.watch.seconds.items() if picture else ():
                 stages[stage] = stages.get(stage, 0.0) + seconds
-        report = self.work.report(self.iterations, self._digest.hexdigest(), stages)
+        report = self.work.report(self._digest.hexdigest(), stages)
+        totals = self.work.log.totals + self._loaded
         if report.certified is not None:
-            share = self.certified / self.work.job.view.pixels
+            share = totals.certified / self.work.job.view.pixels
             report = replace(report, certified=replace(report.certified, share=share))
         stored = sum(self.bands.block(band).pixels for band in self.bands.stored)
-        return replace(report, pixels_computed=report.pixels_computed - stored)
+        computed = report.pixels_computed - stored
+        return replace(report, pixels_computed=computed, iterations_total=totals.iterations)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.engine import choose
-from mandelcl.engine.memory import fresh
+from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.errors import DeviceError
 from mandelcl.field import Field

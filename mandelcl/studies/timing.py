@@ -13,7 +13,7 @@ from mandelcl.cancelling import Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
-from mandelcl.engine.memory import HostMemory, fresh, nowhere
+from mandelcl.engine.delivery import NOWHERE, Delivery, fresh
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -83,17 +83,17 @@ class Timed:
 
     def run(self) -> TimingSample:
         """Compute all counts once."""
-        return self._run(self._memory)
+        return self._run(Delivery(self._memory, totals=False))
 
     def run_on_device(self) -> TimingSample:
         """Compute all counts once and leave them on the device; `counts` stays as it was."""
-        return self._run(nowhere)
+        return self._run(NOWHERE)
 
-    def _run(self, host: HostMemory) -> TimingSample:
+    def _run(self, delivery: Delivery) -> TimingSample:
         work, log = self._work, LaunchLog()
         started = time.perf_counter()
         queue = work.queue([whole_of(self.job.view)])
-        for block, results in work.run_blocks(queue, log=log, cancel=self._cancel, host=host):
+        for block, results in work.run_blocks(queue, log=log, cancel=self._cancel, delivery=delivery):
             if results.size and not np.may_share_memory(results, self.counts):
                 self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started

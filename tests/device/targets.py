@@ -15,7 +15,7 @@ from mandelcl.algorithms.subdivision import LEAST_SIDE
 from mandelcl.algorithms.subdivision import Plan as Division
 from mandelcl.block import Block, whole_of
 from mandelcl.engine import selftest
-from mandelcl.engine.memory import fresh
+from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job

@@ -129,7 +129,7 @@ def test_border_tracing_says_how_many_pixels_were_computed() -> None:
     choices = crew_choices(traced)
     with closing(Crew(choices)) as crew:
         found = field(crew)
-        together = crew.report(0, "", {}).pixels_computed
+        together = crew.report("", {}).pixels_computed
     alone = {}
     for choice in choices:
         counts, report = render(traced, choice.device)

@@ -11,7 +11,7 @@ import pytest
 
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.engine.memory import fresh
+from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import Job

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.engine.memory import fresh
+from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.job import MAX_ITERATIONS, Job

@@ -129,6 +129,7 @@ def test_it_goes_on_where_it_was_stopped(device: Device, files: Files, share: fl
     report = files.render(device, resume=True, notice=said.append, progress=seen.append)
     files.check(device)
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    assert report.iterations_total == np.load(files.paths[1])["counts"].sum(dtype=np.uint64), "of all bands"
     assert f"going on with {kept} of 10 bands" in said[-1]
     assert seen[-1].pixels == seen[-1].pixels_total
     assert seen[0].pixels > 5 * kept * WIDTH, "it begins with what is done"

@@ -187,8 +187,10 @@ def test_filled_pixels_are_added_up_once_a_block() -> None:
     among = Among(Honest, Honest)
     with closing(among.crew) as crew:
         view = crew.job.view
-        blocks = [block for block, _ in crew.run([Block(0, 0, view.width, view.height)])]
-        assert crew.report(0, "", {}).pixels_computed == view.pixels - len(blocks)
+        done = list(crew.run([Block(0, 0, view.width, view.height)]))
+        blocks = [block for block, _ in done]
+        assert crew.log.totals.iterations == sum(int(results[0].sum()) for _, results in done)
+        assert crew.report("", {}).pixels_computed == view.pixels - len(blocks)
 
 
 def test_another_job_goes_to_the_same_workers(able: set[str]) -> None:
@@ -375,7 +377,7 @@ def test_whatever_a_worker_says_the_picture_is_right(changes: list[tuple[str, st
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
         assert all(fault.startswith("b: ") and fault.isprintable() for fault in crew.faults)
-        report = crew.report(0, "", {})
+        report = crew.report("", {})
         assert 0 <= report.pixels_computed <= job().view.pixels
         assert np.isfinite([report.kernel_s, report.copy_s, report.build_s]).all()
 

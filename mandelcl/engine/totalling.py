@@ -1,0 +1,67 @@
+"""The totals of a finished block, summed up on the device that has its results."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments, declared
+from mandelcl.engine.memory import Memory
+from mandelcl.engine.program import Program
+from mandelcl.opencl.api import Event, Kernel
+from mandelcl.opencl.device import Device
+from mandelcl.totals import Totals, certified_word
+from mandelcl.words import Words
+
+_GPU_ITEMS, _GPU_GROUPS = 256, 1024  # of a work-group, which adds up what its work-items found; of them
+_CPU_GROUPS = 4  # for each compute unit
+_LEAST_PIXELS = 1 << 12  # of a work-group
+_WORDS = 6  # that a work-group leaves: three numbers of 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTotals:
+    """Totals that a device is summing up."""
+
+    _sums: Words
+    _event: Event
+
+    def wait(self, device: Device) -> Totals:
+        """Return them, once the device has."""
+        device.wait(self._event)
+        iterations, inside, certified = self._sums.view(np.uint64).reshape(-1, _WORDS // 2).sum(axis=0).tolist()
+        return Totals(iterations, inside, certified)
+
+
+class Totalling:
+    """Sums up the results of blocks of a program's job; the kernel is built when it is first used.
+
+    A work-group has `items` work-items, a power of two, by default as many as suit the device.
+    """
+
+    def __init__(self, program: Program, items: int | None = None) -> None:
+        self._program, self._device = program, program.device
+        on_gpu = self._device.type == "gpu"
+        self._items = items or (min(_GPU_ITEMS, self._device.max_group_size) if on_gpu else 1)
+        self._most_groups = _GPU_GROUPS if on_gpu else _CPU_GROUPS * self._device.compute_units
+
+    def start(self, memory: Memory, block: Block) -> RunningTotals:
+        """Have a block's results summed up, behind all that is enqueued; nothing may write to them until it is done."""
+        job = self._program.job
+        groups = max(1, min(self._most_groups, block.pixels // _LEAST_PIXELS))
+        each = -(-block.pixels // groups)
+        groups = -(-block.pixels // each)
+        found = memory.scratch("totals", _WORDS * groups)
+        values = {"results": memory.results, "pixels": block.pixels, "cap": job.iterations}
+        values |= {"certified": certified_word(job.planes), "each": each, "sums": found}
+        self._device.launch(self._kernel, (groups * self._items,), (self._items,), *arguments("totals", values))
+        sums = memory.host_words("totals", _WORDS * groups)
+        read = self._device.read(found, sums)
+        return RunningTotals(sums, read)
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        text = source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": self._items})
+        return declared(self._program.built(text), "totals")
