@@ -14,6 +14,9 @@
 #error "the loop by turns has one vector a work-item"
 #endif
 
+/* Whether single iterations are made in plain numbers where that gives the same bits: without bounds on errors. */
+#define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED)
+
 /* The orbits of a vector on their way, with the reference where they are. `seen` are their states when they were last kept,
  * to find that one comes back. */
 typedef struct {
@@ -227,6 +230,52 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   return outside;
 }
 
+#if TURN_PLAIN
+/* Up to METHOD_RUN single iterations of the differences of lanes at a place, in plain numbers; returns the place where they are
+ * then. No exponent leaves its range and no part is cut, so that each rounding is that of turn_step, whose bits these are, in a
+ * fraction of its time. It stops before anything else: a long step, an orbit that leaves the disc, reaches the cap, begins anew
+ * or goes on as it is, and what is too small. */
+INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, int_lanes there, const advance_view *view) {
+  global const uint *method = view->method;
+  orbit_state *state = &orbits->state;
+  const int_lanes small = lanes_mask(state->z.e < (int_lanes)(NUMBER_PLAIN)) | lanes_mask(orbits->reference.e != (int_lanes)(0));
+  if (lanes_any(there & small)) return place;
+  const number_complex by = scaled_plain(c->c);
+  const number_real two = (number_real)(2), least = scaled_power((int_lanes)(NUMBER_PLAIN));
+  const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
+  const uint begin = place, length = method[METHOD_LENGTH], level = method[METHOD_FIRST_RECORD], shift = method[METHOD_SHIFT];
+  uint most;
+  lanes_agree(state->n, there, &most);
+  const uint end = min(length - 1, place + min((uint)(METHOD_RUN), view->cap - most - 1));
+  number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
+  ROLLED while (place < end) {
+    const number_complex both = {fma(two, reference.re, z.re), fma(two, reference.im, z.im)}, t = scaled_product(z, both);
+    global const uint *step = turn_index(method, level + (place >> shift));
+    if (step[0] == place && lanes_any(there & lanes_mask(scaled_key(t, (int_lanes)(0)) < (int_lanes)((int)step[1])))) break;
+    const number_complex next = {t.re + by.re, t.im + by.im};
+    global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, place + 1);
+    const number_complex beside = {(number_real)(method_real(words)), (number_real)(method_real(words + NUMBER_WORDS))};
+    const number_complex w = {beside.re + next.re, beside.im + next.im};
+    const number_real norm = scaled_norm(w);
+    const number_real smallest = min(min(fabs(next.re), fabs(next.im)), min(fabs(both.re), fabs(both.im)));
+    const int_lanes goes_on = lanes_mask(norm <= view->radius_squared) & lanes_mask(norm >= scaled_norm(next)) &
+                              lanes_mask(scaled_larger(next) < tail) & lanes_mask(smallest >= least) &
+                              lanes_mask(scaled_larger(beside) >= (number_real)(NUMBER_SMALL));
+    if (lanes_any(there & ~goes_on)) break;
+    z = next;
+    reference = beside;
+    place++;
+  }
+  if (place == begin) return place;
+  const scaled now = {reference, (int_lanes)(0)};
+  state->z = scaled_keep(state->z, scaled_from(z, (int_lanes)(0)), there);
+  orbits->reference = scaled_keep(orbits->reference, now, there);
+  state->place = select(state->place, (uint_lanes)(place), there);
+  state->n += select((uint_lanes)(0), (uint_lanes)(place - begin), there);
+  return place;
+}
+#endif
+
 /* Up to METHOD_RUN iterations of the orbits themselves, in the lanes of the mask; returns as above. */
 INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes mask, const advance_view *view,
                            uint_lanes *count, number_complex *far, bool shortcuts) {
@@ -335,6 +384,9 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
       uint place;
       const int_lanes there = turn_together(&turning, stepping, &place);
+#if TURN_PLAIN
+      place = turn_singles(&turning, &c, place, there, view);
+#endif
       outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
       stepping &= turning.alive & ~turning.state.whole;
     }

@@ -19,6 +19,7 @@ typedef double number_scalar;
 #define NUMBER_BIAS 1023
 #define NUMBER_SMALL 0x1p-300
 #define NUMBER_CUT 0x1p-500
+#define NUMBER_PLAIN (-150) /* parts from 2^this on need no exponent, nor do their products; 0: there is no such range */
 #define NUMBER_UNIT 0x1p-53
 #define NUMBER_MORE (1 + 0x1p-46)
 #define number_upper(value) LANED(convert_int)(LANED(as_long)(value) >> (long)44)

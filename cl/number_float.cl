@@ -19,6 +19,7 @@ typedef float number_scalar;
 #define NUMBER_BIAS 127
 #define NUMBER_SMALL 0x1p-30f
 #define NUMBER_CUT 0x1p-60f
+#define NUMBER_PLAIN 0
 #define NUMBER_UNIT 0x1p-24f
 #define NUMBER_MORE (1 + 0x1p-18f)
 #define number_upper(value) (LANED(as_int)(value) >> 15)
