@@ -13,11 +13,13 @@ Names are imported when first used: `import mandelcl` alone loads no OpenCL.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from mandelcl.computing.settings import Progress, Settings
     from mandelcl.errors import (
         BuildError,
@@ -100,7 +102,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOME_OF:
         raise AttributeError(f"module 'mandelcl' has no attribute {name!r}")
     return getattr(importlib.import_module(f"mandelcl.{_HOME_OF[name]}"), name)

@@ -1,6 +1,33 @@
-"""`python -m mandelcl`."""
+"""The process of a command line: `mandelcl`, or `python -m mandelcl`."""
 
-from mandelcl.cli import main
+import sys
+
+from mandelcl import interrupts
+
+
+def main() -> None:
+    """Run the command line and end the process with its exit code; signals are answered from here on."""
+    interrupts.answer()
+    code: str | int | None = 0
+    try:
+        from mandelcl import cli
+
+        cli.main()
+    except SystemExit as end:
+        code = end.code
+    except KeyboardInterrupt:  # beside the work of a command: while modules were imported
+        print("mandelcl: stopped", file=sys.stderr)
+        code = 1
+    interrupts.answer_with(lambda: _leave(code))
+    sys.exit(code)  # Python tidies up, and drivers do
+
+
+def _leave(code: str | int | None) -> None:
+    """End the process at once: its work is done."""
+    from mandelcl.files.leftovers import end_process
+
+    end_process(code if isinstance(code, int) else int(code is not None))
+
 
 if __name__ == "__main__":
     main()

@@ -15,6 +15,7 @@ import click
 from mandelcl import __version__
 from mandelcl.cli import standard_output
 from mandelcl.cli.numbers_in_a_row import separated
+from mandelcl.cli.progress import say
 from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
@@ -48,6 +49,12 @@ class _Commands(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, separated(command, rest) if command else rest
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # beside `interruptible`, as while modules are imported
+            raise CancelledError("stopped") from None
+
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, _summary(name)) for name in _COMMANDS])
@@ -78,7 +85,7 @@ def main() -> None:
     except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
-        print(f"mandelcl: {error}", file=sys.stderr)
+        say(f"mandelcl: {error}")
         sys.exit(1)
     except OSError as error:
         if not standard_output.refuses(error):

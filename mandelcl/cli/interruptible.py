@@ -1,11 +1,11 @@
-"""Ctrl-C that is answered within a second, even while a driver compiles."""
+"""Signals that ask a process to stop, answered within a second, even while a driver compiles."""
 
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from mandelcl.cli.progress import say
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
@@ -14,7 +14,7 @@ _PATIENCE_S = 0.8
 
 
 def interruptible(work: Callable[[threading.Event], _T]) -> _T:
-    """Run work(cancel) in another thread and return its result; Ctrl-C sets `cancel`.
+    """Run work(cancel) in another thread and return its result; KeyboardInterrupt, as of Ctrl-C, sets `cancel`.
 
     A call into a driver cannot be interrupted, and in this thread it would hold the signal back. Work that does not
     stop within a second is abandoned: its drafts are removed, and the process ends with exit code 1.
@@ -42,7 +42,7 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
         with suppress(KeyboardInterrupt):  # a second one means at once
             finished.wait(_PATIENCE_S)
         if not finished.is_set():
-            print("mandelcl: stopped", file=sys.stderr, flush=True)
+            say("mandelcl: stopped")
             end_process(1)
     if errors:
         raise errors[0]

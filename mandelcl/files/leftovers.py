@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from mandelcl import interrupts
+
 _removers: list[Callable[[], object]] = []
 
 
@@ -41,6 +43,7 @@ def _remove_folder(folder: Path, owner: int) -> None:
 
 def end_process(code: int) -> NoReturn:
     """End the process without waiting for its threads, which may hang in a driver; drafts do not stay."""
+    interrupts.ignore()
     for remove in reversed(list(_removers)):
         with suppress(Exception):  # whatever it is, the process ends
             remove()

@@ -6,13 +6,13 @@ driver is doing at that moment. The heartbeat reports twice a second what the pr
 
 import os
 import queue
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from mandelcl import interrupts
 from mandelcl.errors import MandelclError
 from mandelcl.workers import wire
 from mandelcl.workers.roles import find_role
@@ -129,9 +129,9 @@ class Channel:
 def serve(role: str) -> None:
     """Be a worker process in a role until its work is done or the parent closes the pipe.
 
-    Ctrl-C is left to the parent. Errors are sent to it in one line.
+    Signals that ask to stop are left to the parent. Errors are sent to it in one line.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts.ignore()
     channel = Channel(*_own_pipes(), lambda: os._exit(0))
     try:
         find_role(role)(channel)  # importing it may take long: the inbox listens already

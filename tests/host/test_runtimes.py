@@ -108,6 +108,14 @@ def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, dama
     shutil.rmtree(found.folder)
 
 
+def test_a_child_uses_the_temporary_folder_of_its_parent(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    machine.patch.setenv("MANDELCL_CACHE", "off")
+    folder = prepare().folder
+    assert machine.again().folder == folder
+    shutil.rmtree(folder)
+
+
 def test_with_no_writable_folder_at_all_the_system_still_works(machine: Machine) -> None:
     machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
     machine.add("venv/lib/libintelocl.so")
@@ -187,7 +195,8 @@ def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == FILES
 
 
-def test_a_temporary_folder_goes_with_its_process_and_not_with_a_fork(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["pass", "from mandelcl.files.leftovers import end_process; end_process(0)"])
+def test_a_temporary_folder_goes_with_its_process_and_not_with_a_fork(tmp_path: Path, end: str) -> None:
     code = f"""
 import os, sys
 from pathlib import Path
@@ -198,7 +207,8 @@ if hasattr(os, "fork"):
     if not child:
         sys.exit()
     os.waitpid(child, 0)
-print(folder, len(list(folder.iterdir())))
+print(folder, len(list(folder.iterdir())), flush=True)
+{end}
 """
     child = run(code, MANDELCL_CACHE="off", TMPDIR=str(tmp_path))
     folder, count = child.communicate(timeout=60)[0].split()

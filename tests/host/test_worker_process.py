@@ -290,9 +290,10 @@ def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.C
     assert "WireError" in capsys.readouterr().err
 
 
-def test_ctrl_c_is_for_the_parent() -> None:
+def test_signals_that_ask_to_stop_are_for_the_parent() -> None:
     if os.name == "nt":
         pytest.skip("signals are another matter there")
     with Dialogue("tests.host.roles:echo", nothing) as worker:
-        os.kill(worker.ask({})["pid"], signal.SIGINT)
-        assert worker.ask({"a": 1})["a"] == 1
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            os.kill(worker.ask({})["pid"], getattr(signal, name))
+            assert worker.ask({"a": 1})["a"] == 1

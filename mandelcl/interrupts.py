@@ -1,0 +1,47 @@
+"""Signals that ask a process to stop: Ctrl-C, a closed terminal, `kill` and whatever else ends jobs and sessions.
+
+Little is imported here: a process answers them once this module is loaded, and not before.
+"""
+
+import signal
+
+TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    Answer = Callable[[int, FrameType | None], object]
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
+
+
+def answer() -> None:
+    """Have each of them raise KeyboardInterrupt; those that the process was started to ignore, as by `nohup`, stay so.
+
+    To be called once, in the main thread.
+    """
+    import atexit
+
+    _set(signal.default_int_handler)
+    # What is registered first is called last: then drivers end, and a signal would still end the process by its name.
+    atexit.register(ignore)
+
+
+def answer_with(end: "Callable[[], object]") -> None:
+    """Call a function for each of them from here on, in the main thread."""
+    _set(lambda _number, _frame: end())
+
+
+def ignore() -> None:
+    """Leave them all unanswered from here on: to another process, or because this one ends anyway."""
+    import threading
+
+    if threading.current_thread() is threading.main_thread():  # Python lets no other say so
+        _set(signal.SIG_IGN)
+
+
+def _set(answer: "Answer | signal.Handlers") -> None:
+    for name in _NAMES:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, answer)

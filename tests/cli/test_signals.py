@@ -1,0 +1,68 @@
+"""Ctrl-C, `kill`, a closed terminal: one line, exit code 1, and nothing left behind, whenever they come."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import start, wait_for
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals to send")
+NAMES = ["SIGINT", "SIGTERM", "SIGHUP"]
+
+# Runs the command line, with `body` in place of what it would do.
+CHILD = """
+import atexit, os, signal, sys
+from mandelcl import __main__, cli
+def kill():
+    os.kill(os.getpid(), signal.{name})
+def body():
+    {body}
+{before}
+cli.main = body
+__main__.main()
+"""
+
+
+def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
+    code = CHILD.format(name=name, body=body, before=before)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.usefixtures("usable")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
+    """Also what stands in for a cache."""
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    settings = {"MANDELCL_CACHE": "off", "TMPDIR": str(temporary)}
+    render = ("render", "--size", "2000x2000", "--iterations", "2000000000", "--no-shortcuts", "-o", "a.png")
+    process = start(*render, env=os.environ | settings)
+    wait_for(folder / "a.png.part" / "lock", process)
+    process.send_signal(getattr(signal, name))
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (1, "", "mandelcl: stopped\n")
+    assert list(folder.rglob("*")) == [temporary]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_while_modules_are_imported(name: str) -> None:
+    assert ended(name, "kill()") == (1, "", "mandelcl: stopped\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_after_the_work_the_exit_code_is_that_of_the_work(name: str) -> None:
+    for body in ("atexit.register(kill)", "atexit.register(kill); sys.exit()"):
+        assert ended(name, body) == (0, "", "")
+    assert ended(name, "atexit.register(kill); sys.exit(2)") == (2, "", "")
+    assert ended(name, "sys.exit(2)", before="atexit.register(kill)") == (2, "", "")  # called last, before drivers end
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_process_was_started_to_ignore_it_ignores(name: str) -> None:
+    ignore = f"signal.signal(signal.{name}, signal.SIG_IGN)"
+    assert ended(name, "kill(); print('done')", before=ignore) == (0, "done\n", "")
