@@ -21,7 +21,7 @@ from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace
 from mandelcl.algorithms.subdivision import LEAST_SIDE, Level, Plan, levels
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.engine.delivery import TO_HOST, Delivery
+from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
@@ -71,7 +71,7 @@ def run(
     cancel: Token = NEVER,
     spare: Spare | None = None,
     delivery: Delivery = TO_HOST,
-) -> Iterator[tuple[Block, Words]]:
+) -> Iterator[tuple[Block, Delivered]]:
     """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does.
 
     Cheap blocks are traced ahead (border_ahead), two in flight; others with the host between their levels. Each is

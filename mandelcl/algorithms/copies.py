@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mandelcl.block import Block
-from mandelcl.engine.delivery import Delivery
+from mandelcl.engine.delivery import Delivered, Delivery
 from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
 from mandelcl.engine.totalling import RunningTotals, Totalling
@@ -26,7 +26,7 @@ class _Copy:
 
     block: Block
     memory: Memory
-    results: Words
+    results: Delivered
     event: Event | None
     started: float
     totals: RunningTotals | None
@@ -36,7 +36,7 @@ class _Copy:
 class Copies:
     """The copies in progress, first in, first out; their device memory returns to `spare`.
 
-    `delivery` says where they go. Where they stay on the device, blocks arrive with results of no size.
+    `delivery` says where they go, and as what. Where they stay on the device, blocks arrive with results of no size.
     """
 
     def __init__(self, program: Program, log: LaunchLog, spare: Spare, delivery: Delivery) -> None:
@@ -53,17 +53,20 @@ class Copies:
         The first word of `computed` is how many of its pixels were computed; the others are noted as filled.
         """
         event: Event | None = None
-        results: Words = np.empty(0, np.uint32)
-        totals = self._totalling.start(memory, block) if self._delivery.totals else None
-        if self._delivery.host is not None:
-            results, event = memory.read_results(block, self._delivery.host, self._program.execution.guarded)
+        results: Delivered = np.empty(0, np.uint32)
+        delivery = self._delivery
+        totals = self._totalling.start(memory, block) if delivery.totals else None
+        if delivery.host is not None and delivery.shader is not None:
+            results, event = memory.read_pixels(block, delivery.host, delivery.shader)
+        elif delivery.host is not None:
+            results, event = memory.read_results(block, delivery.host, self._program.execution.guarded)
         copy = _Copy(block, memory, results, event, time.perf_counter(), totals)
         if computed is not None:
             number = memory.host_words("computed")
             copy.computed = number, self._program.device.fetch(computed, number)
         self._flying.append(copy)
 
-    def arrived(self) -> tuple[Block, Words]:
+    def arrived(self) -> tuple[Block, Delivered]:
         """Return the block whose copy was started first, with its results, once the copy has ended."""
         copy = self._flying.popleft()
         if copy.event is not None:

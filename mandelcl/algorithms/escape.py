@@ -9,12 +9,11 @@ from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.schedule import BlockSource, Pace
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.engine.delivery import TO_HOST, Delivery
+from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
 from mandelcl.report import LaunchLog
-from mandelcl.words import Words
 
 _IN_FLIGHT = 2
 
@@ -40,7 +39,7 @@ def run(
     cancel: Token = NEVER,
     spare: Spare | None = None,
     delivery: Delivery = TO_HOST,
-) -> Iterator[tuple[Block, Words]]:
+) -> Iterator[tuple[Block, Delivered]]:
     """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the

@@ -1,6 +1,7 @@
 """A job under way whose counts are proved: a `Work` around another one."""
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.report import Report
 from mandelcl.totals import Totals, totals_of
 from mandelcl.words import Words
+
+if TYPE_CHECKING:
+    from mandelcl.shading.colour import Colouring
 
 
 class CertifiedWork:
@@ -79,6 +83,10 @@ class CertifiedWork:
         if self._refiner is None:
             self._refiner = self._make_refiner(self.job)
         return self._refiner.refined(block, indices, self.log, cancel)
+
+    def shade(self, colouring: "Colouring") -> bool:  # noqa: ARG002 - as Work has it
+        """Return False: what is certified is words, on the host."""
+        return False
 
     def reset(self, job: Job) -> None:
         """Take another job in the same method, number and rounding."""

@@ -24,6 +24,8 @@ from mandelcl.report import LaunchLog, Report, report_of
 
 if TYPE_CHECKING:
     from mandelcl.algorithms import border
+    from mandelcl.engine.shading import Shader
+    from mandelcl.shading.colour import Colouring
 
 _NO_BUDGET = 1e9
 
@@ -65,6 +67,7 @@ class Computation:
         settings = self._settings
         self.program = program
         self.job = program.job
+        self._shader: Shader | None = None
         budget = _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog)
         self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
         self._traced = self.job.algorithm == "border" or self._planner is not None
@@ -102,8 +105,19 @@ class Computation:
         self._begin(automatic.settled(program, self.rate))
 
     def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
-        """Yield the blocks of some bands with their results (words × height × width), as they finish."""
-        return self.run_blocks(self.queue(bands, room), cancel=cancel)
+        """Yield the blocks of some bands with their results (words × height × width) or pixels, as they finish."""
+        return self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=Delivery(shader=self._shader))
+
+    def shade(self, colouring: "Colouring") -> bool:
+        """Have the next blocks of `run` yielded with their pixels in a colouring, if that gains anything.
+
+        Pixels are height × width bytes, places in the palette's table where the colouring is indexed, or × 3 of them.
+        """
+        from mandelcl.engine.shading import shader_of, worthwhile
+
+        known = not self._settings.guarded and worthwhile(self.device, self.job.view.pixels)
+        self._shader = shader_of(self.device, self.job, colouring) if known else None
+        return self._shader is not None
 
     def queue(self, bands: Iterable[Block], room: Room = boundless) -> BlockQueue:
         """Return the blocks of some bands as this work cuts them."""

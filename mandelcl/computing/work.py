@@ -1,16 +1,19 @@
 """A job in progress, on whatever devices: what renders are built on."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
+from mandelcl.engine.delivery import Delivered
 from mandelcl.job import Job
 from mandelcl.report import LaunchLog, Report
-from mandelcl.words import Words
 
-# Blocks with their results, words × height × width, as they finish.
-Results: TypeAlias = Iterator[tuple[Block, Words]]
+if TYPE_CHECKING:
+    from mandelcl.shading.colour import Colouring
+
+# Blocks with their results, words × height × width, as they finish; or with their pixels, where those are made of them.
+Results: TypeAlias = Iterator[tuple[Block, Delivered]]
 
 # Returns whether there is memory for another band; with a true argument, waits until there is.
 Room: TypeAlias = Callable[[bool], bool]
@@ -47,6 +50,12 @@ class Work(Protocol):
 
         Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Raises CancelledError
         at most a launch after `cancel` is set; the work may then be reset.
+        """
+
+    def shade(self, colouring: "Colouring") -> bool:
+        """Have blocks yielded with their pixels in a colouring, made on the device; return whether they will be.
+
+        They are not where that gains nothing, or a device would not give the host's bytes. A reset ends it.
         """
 
     def reset(self, job: Job) -> None:

@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from mandelcl.totals import totals_of
 from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
+
+if TYPE_CHECKING:
+    from mandelcl.shading.colour import Colouring
 
 _TICK_S = 0.05
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
@@ -161,6 +165,10 @@ class Crew:
             if self._share is share:
                 self._share, self._cancel = None, NEVER
                 self._assign()
+
+    def shade(self, colouring: "Colouring") -> bool:  # noqa: ARG002 - as Work has it
+        """Return False: devices that check each other exchange results."""
+        return False
 
     def close(self) -> None:
         """End all workers."""

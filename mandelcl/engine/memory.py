@@ -1,5 +1,10 @@
 """Device memory for the results of a block and for the orbits that a launch leaves alive, kept from job to job."""
 
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
 from mandelcl.block import Block
 from mandelcl.engine.delivery import HostMemory
 from mandelcl.job import Job
@@ -7,6 +12,11 @@ from mandelcl.methods import method_of
 from mandelcl.opencl.api import Buffer, Event
 from mandelcl.opencl.device import Device
 from mandelcl.words import NO_COUNT, Words
+
+if TYPE_CHECKING:
+    from mandelcl.engine.shading import Shader
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
@@ -78,6 +88,18 @@ class Memory:
         if guarded:
             results.fill(NO_COUNT)
         return results, self._device.fetch(self.results, results)
+
+    def read_pixels(self, block: Block, host: HostMemory, shader: "Shader") -> tuple[Pixels, Event]:
+        """Return the pixels that a shader makes of a block's results, and the event that ends their copy.
+
+        They are height × width bytes, or height × width × 3. The block's last launch must have been waited for.
+        """
+        on_device = self.scratch("pixels", -(-shader.bytes_for(block.pixels) // 4))
+        shader.start(self.results, block.pixels, on_device)
+        size = block.pixels * shader.pixel_bytes
+        pixels = host(block, (-(-size // 4),)).view(np.uint8)[:size]
+        copied = self._device.fetch(on_device, pixels)
+        return pixels.reshape(block.height, block.width, *([] if shader.indexed else [3])), copied
 
 
 class Spare:

@@ -26,6 +26,7 @@ from mandelcl.words import WORD_MASK, Words
 
 _GPU_LANES, _CPU_LANES = 4, 8
 _GPU_LOCAL, _CPU_LOCAL = 128, 64
+_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 22, 1 << 26
 _PASSED, _FAILED = b"the host's bytes", b"others"
 
 _SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
@@ -94,6 +95,11 @@ class Shader:
             return values | dict.fromkeys(("per_count", "per_unit", "start"), (0, 0))
         words = {"per_count": turn.per_count, "per_unit": turn.per_unit, "start": turn.start}
         return values | {name: (value & WORD_MASK, value >> 32) for name, value in words.items()}
+
+
+def worthwhile(device: Device, pixels: int) -> bool:
+    """Return whether building and testing the kernel may take less time than the host takes for so many pixels."""
+    return pixels >= (_LEAST_PIXELS_GPU if device.type == "gpu" else _LEAST_PIXELS_CPU)
 
 
 def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:

@@ -9,13 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mandelcl.block import Block
+from mandelcl.computing.computation import fastest_computation
+from mandelcl.computing.settings import Settings
 from mandelcl.engine import shading, shading_answers
 from mandelcl.engine.shading import Shader, shader_of
 from mandelcl.engine.shading_answers import results_of
+from mandelcl.field import Field
 from mandelcl.formulas import formula_named
 from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import values_of
+from mandelcl.rendering.render import render
 from mandelcl.shading.colour import PALETTES, Colouring, paint
 from mandelcl.shading.palettes import Palette
 from mandelcl.view import View
@@ -165,6 +170,50 @@ def test_a_device_that_cannot_build_does_not_shade(device: Device, monkeypatch: 
     monkeypatch.setattr(Shader, "text", lambda _: "kernel void shade(nothing")
     assert shader_of(device, SMOOTH, Colouring(PALETTES["classic"])) is None
     assert not shading._SEEN
+
+
+@pytest.fixture
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have devices shade them, too."""
+    monkeypatch.setattr(shading, "_LEAST_PIXELS_GPU", 1)
+    monkeypatch.setattr(shading, "_LEAST_PIXELS_CPU", 1)
+
+
+@pytest.mark.usefixtures("small_pictures")
+@pytest.mark.parametrize("algorithm", ["escape", "border"])
+@pytest.mark.parametrize("palette", ["coursework", "classic"])
+def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -> None:
+    """In blocks of several shapes, whose memory they share, and with the totals of their counts."""
+    view = View.centred("-0.5", "0", "1", 151, 83)
+    job = Job(view, 300, algorithm=algorithm, planes=("counts", "smooth"), number="float", rounding="separate")
+    colouring = Colouring(PALETTES[palette], offset=0.1)
+    field, report = render(job, device)
+    work = fastest_computation(job, [device], Settings(block_pixels=1700))
+    assert work.shade(colouring)
+    pixels = np.zeros(on_host_field(field, colouring).shape, np.uint8)
+    bands = [Block(0, 0, 151, 40), Block(0, 40, 151, 43)]
+    for block, made in work.run(bands):
+        pixels[block.y : block.y + block.height, block.x : block.x + block.width] = made
+    np.testing.assert_array_equal(pixels, on_host_field(field, colouring))
+    assert work.log.totals.iterations == report.iterations_total
+    work.reset(job)
+    (_, words), *_ = work.run(bands)
+    assert (words.itemsize, len(words)) == (4, 3)
+
+
+def on_host_field(field: Field, colouring: Colouring) -> npt.NDArray[np.uint8]:
+    return paint(field.job.iterations, field.planes, colouring)
+
+
+def test_small_pictures_are_left_to_the_host(device: Device) -> None:
+    work = fastest_computation(PLAIN, [device], Settings())
+    assert not work.shade(CLASSIC)
+
+
+@pytest.mark.usefixtures("small_pictures")
+def test_guarded_results_are_left_to_the_host(device: Device) -> None:
+    """What was never written would get a colour."""
+    assert not fastest_computation(PLAIN, [device], Settings(guarded=True)).shade(CLASSIC)
 
 
 @pytest.mark.long
