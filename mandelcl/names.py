@@ -4,6 +4,7 @@ NUMBERS = ("float", "double", "fp128")
 ROUNDINGS = ("fused", "separate", "fixed")
 METHODS = ("direct", "perturbation")
 PERTURBED_NUMBERS = ("double", "float")
+DEVICE_TYPES = ("cpu", "gpu", "accelerator")
 ALGORITHMS = ("escape", "border", "auto")
 PALETTES = (
     *("coursework", "classic", "ember", "ice", "forest", "silver", "grey"),

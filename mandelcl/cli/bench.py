@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from mandelcl.cli import bench_kernel
+from mandelcl.cli import bench_kernel, completion
 from mandelcl.cli.options import device_option, trace_option
 from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
@@ -32,7 +32,7 @@ Examples:
   mandelcl bench --kernel naive --kernel strides --kernel vectors --number double --at seahorse-valley
 """,
 )
-@click.argument("names", nargs=-1, metavar="[STUDY | TABLE.json ...]")
+@click.argument("names", nargs=-1, shell_complete=completion.studies, metavar="[STUDY | TABLE.json ...]")
 @click.option("--list", "listing", is_flag=True, help="List the studies.")
 @device_option
 @click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
@@ -47,13 +47,19 @@ Examples:
     metavar="S",
     help="Seconds a row may take: longer runs are skipped, and repeats stop in time. [default: 30]",
 )
-@click.option("--json", "json_path", metavar="FILE", help="Write the table as JSON.")
-@click.option("--csv", "csv_path", metavar="FILE", help="Write the table as CSV.")
-@click.option("--markdown", "markdown_path", metavar="FILE", help="Write a page in Markdown.")
-@click.option("--plot", "plot_path", metavar="FILE", help="Draw the study: .png, .svg or .pdf. [needs the extra plot]")
+@click.option("--json", "json_path", type=completion.FILE, metavar="FILE", help="Write the table as JSON.")
+@click.option("--csv", "csv_path", type=completion.FILE, metavar="FILE", help="Write the table as CSV.")
+@click.option("--markdown", "markdown_path", type=completion.FILE, metavar="FILE", help="Write a page in Markdown.")
+@click.option(
+    "--plot",
+    "plot_path",
+    type=completion.FILE,
+    metavar="FILE",
+    help="Draw the study: .png, .svg or .pdf. [needs the extra plot]",
+)
 @click.option("--pictures", "folder", metavar="FOLDER", help="Draw the study's pictures there. [precision]")
 @trace_option
-@click.option("--compare", "old_path", metavar="OLD.json", help="Compare with an older table.")
+@click.option("--compare", "old_path", type=completion.FILE, metavar="OLD.json", help="Compare with an older table.")
 @click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
 @click.option("--versus", is_flag=True, help="Say where the devices stand among those measured elsewhere.")
 @click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.cli import completion
 from mandelcl.cli.options import JobOptions, with_options
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_size
@@ -29,11 +30,12 @@ _OPTIONS = (
     click.option(
         "--kernel",
         multiple=True,
+        type=completion.FILE,
         metavar="FILE.cl",
         help=f"Run a kernel of your own, or an example: {', '.join(shipped.EXAMPLES)}. May be repeated.",
     ),
     click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example of a kernel, and end."),
-    click.option("--at", metavar="NAME", help="A named place. [with --kernel]"),
+    click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named place. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [with --kernel]"),

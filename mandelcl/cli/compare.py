@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mandelcl.cli import standard_output
+from mandelcl.cli import completion, standard_output
 from mandelcl.errors import FileError, MandelclError
 from mandelcl.files.paths import target
 
@@ -22,9 +22,11 @@ Examples:
   mandelcl compare float.npz double.npz -o where.png --json
 """,
 )
-@click.argument("a")
-@click.argument("b")
-@click.option("-o", "--output", "path", metavar="DIFF.png", help="Draw where they differ, white on black.")
+@click.argument("a", type=completion.FILE)
+@click.argument("b", type=completion.FILE)
+@click.option(
+    "-o", "--output", "path", type=completion.FILE, metavar="DIFF.png", help="Draw where they differ, white on black."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(a: str, b: str, path: str | None, as_json: bool) -> None:
     """Compare two fields or two pictures.

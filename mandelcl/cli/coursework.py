@@ -2,6 +2,7 @@
 
 import click
 
+from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
 
@@ -16,7 +17,15 @@ Examples:
 )
 @click.argument("width", type=int, default=4096)
 @click.argument("height", type=int, default=4096)
-@click.option("-o", "--output", "path", default="coursework.ppm", metavar="FILE.ppm", help="[default: coursework.ppm]")
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    type=completion.FILE,
+    default="coursework.ppm",
+    metavar="FILE.ppm",
+    help="[default: coursework.ppm]",
+)
 @device_option
 @click.option("--resume", is_flag=True, help="Continue a stopped run, if there is one.")
 def command(width: int, height: int, path: str, devices: tuple[str, ...], resume: bool) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mandelcl.cli import options
+from mandelcl.cli import completion, options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import phases_bar
 from mandelcl.exact import parse_number, parse_size
@@ -31,10 +31,12 @@ Examples:
 """,
 )
 @click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to look in.")
-@click.option("--at", metavar="NAME", help="Look in the picture of a named place.")
+@click.option("--at", metavar="NAME", shell_complete=completion.places, help="Look in the picture of a named place.")
 @click.option("--center", nargs=2, metavar="RE IM", help="Look in the picture around this point.")
 @click.option("--zoom", metavar="Z", help="That picture is 4/Z high. [with --center or --at]")
-@click.option("--like", metavar="FILE", help="Look in what a .png or .npz that mandelcl wrote shows.")
+@click.option(
+    "--like", type=completion.FILE, metavar="FILE", help="Look in what a .png or .npz that mandelcl wrote shows."
+)
 @click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {options.DEFAULT_SIZE}]")
 @click.option(
     "--iterations",

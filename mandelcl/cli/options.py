@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.cli import completion
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
@@ -31,12 +32,16 @@ DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000
 
 _JOB_OPTIONS = (
-    click.option("--at", metavar="NAME", help="A named place; `mandelcl locations` lists them."),
+    click.option(
+        "--at", metavar="NAME", shell_complete=completion.places, help="A named place; `mandelcl locations` lists them."
+    ),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
     click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
-    click.option("--like", metavar="FILE", help="Take the job of a .png or .npz that mandelcl wrote."),
+    click.option(
+        "--like", metavar="FILE", type=completion.FILE, help="Take the job of a .png or .npz that mandelcl wrote."
+    ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
     click.option("--formula", type=click.Choice(PLAIN_FORMULAS), help="What is iterated. [default: mandelbrot]"),
     *(
@@ -47,7 +52,12 @@ _JOB_OPTIONS = (
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
     ),
     click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
-    click.option("--number", metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]", help="Number format. [default: auto]"),
+    click.option(
+        "--number",
+        shell_complete=completion.numbers,
+        metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]",
+        help="Number format. [default: auto]",
+    ),
     click.option(
         "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
     ),
@@ -65,7 +75,10 @@ _JOB_OPTIONS = (
 
 _COLOUR_OPTIONS = (
     click.option(
-        "--palette", metavar="NAME", help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]"
+        "--palette",
+        metavar="NAME",
+        shell_complete=completion.palettes,
+        help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]",
     ),
     click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
@@ -77,10 +90,14 @@ device_option = click.option(
     "devices",
     multiple=True,
     metavar="SPEC",
+    shell_complete=completion.devices,
     help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
 trace_option = click.option(
-    "--trace", metavar="FILE.json", help="Record what happened when, for ui.perfetto.dev or chrome://tracing."
+    "--trace",
+    metavar="FILE.json",
+    type=completion.FILE,
+    help="Record what happened when, for ui.perfetto.dev or chrome://tracing.",
 )
 compress_option = click.option(
     "--compress",

@@ -2,7 +2,7 @@
 
 import click
 
-from mandelcl.cli import options
+from mandelcl.cli import completion, options
 
 
 @click.command(
@@ -14,13 +14,14 @@ Examples:
   mandelcl recolour valley.npz -o pale.png --palette grey --inside white
 """,
 )
-@click.argument("field", metavar="FIELD.npz")
+@click.argument("field", type=completion.FILE, metavar="FIELD.npz")
 @click.option(
     "-o",
     "--output",
     "outputs",
     multiple=True,
     required=True,
+    type=completion.FILE,
     metavar="FILE",
     help=".png, .ppm, .tif or .dzi.",
 )

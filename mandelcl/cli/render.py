@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mandelcl.cli import options
+from mandelcl.cli import completion, options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
@@ -46,7 +46,13 @@ Examples:
 """,
 )
 @click.option(
-    "-o", "--output", "outputs", multiple=True, metavar="FILE", help=".png, .ppm, .npz, .tif or .dzi; may be repeated."
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=completion.FILE,
+    metavar="FILE",
+    help=".png, .ppm, .npz, .tif or .dzi; may be repeated.",
 )
 @options.job_options
 @options.device_option
@@ -58,7 +64,9 @@ Examples:
     help="How long a launch should last. [default: 100; 20 if the driver stops long ones]",
 )
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, one launch each.")
-@click.option("--rectangles", metavar="FILE.png", help="Also draw what border tracing filled and computed.")
+@click.option(
+    "--rectangles", type=completion.FILE, metavar="FILE.png", help="Also draw what border tracing filled and computed."
+)
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
 @click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mandelcl.cli import options
+from mandelcl.cli import completion, options
 from mandelcl.cli.progress import on_terminal, say
 from mandelcl.errors import DeviceError
 from mandelcl.names import TUNING_S
@@ -31,7 +31,12 @@ Examples:
 )
 @options.device_option
 @click.option(
-    "--number", "numbers", multiple=True, metavar="NAME", help="[default: float and double]; may be repeated."
+    "--number",
+    "numbers",
+    multiple=True,
+    shell_complete=completion.numbers,
+    metavar="NAME",
+    help="[default: float and double]; may be repeated.",
 )
 @click.option(
     "--seconds",

@@ -11,13 +11,12 @@ from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.errors import DeviceError, InvalidInputError, NoDeviceError
 from mandelcl.job import Job
 from mandelcl.methods import mapped_view, method_of
+from mandelcl.names import DEVICE_TYPES
 from mandelcl.numbers import NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
 
 # Devices, or SPECs as on the command line; none for the fastest.
 DeviceSelection: TypeAlias = Device | str | Sequence[Device | str]
-
-_TYPES = ("cpu", "gpu", "accelerator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def _names(spec: str, device: Device) -> bool:
     name = spec.strip().lower()
     if name == "all" or name == device.spec:
         return True
-    if name in _TYPES:
+    if name in DEVICE_TYPES:
         return device.type == name
     return bool(name) and (name in device.name.lower() or name in device.platform.lower())
 

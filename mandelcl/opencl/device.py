@@ -5,13 +5,14 @@ from typing import Any, Self
 
 from mandelcl import timeline
 from mandelcl.errors import BuildError, DeviceError
-from mandelcl.opencl import runtimes
+from mandelcl.opencl import known, runtimes
 from mandelcl.opencl.api import RUNTIMES, BuiltProgram, Kernel, cl, code_of, opencl_errors
 from mandelcl.opencl.programs import built
 from mandelcl.opencl.queues import Queues
 from mandelcl.opencl.quirks import quirks_of
 
 _looked = False
+_alone = False  # whether the loader was let see one runtime alone
 
 
 class Device(Queues):
@@ -145,8 +146,10 @@ def open_only(library: str, address: int, spec: str) -> Device | None:
     """
     if _looked or not RUNTIMES.takes_library:
         return None
+    global _alone
+    _alone = True
     with runtimes.only(library):
-        devices = discover()
+        devices = _listed()
     return next((Device(spec, found.handle) for found in devices if found.handle.int_ptr == address), None)
 
 
@@ -155,6 +158,13 @@ def discover() -> list[Device]:
 
     The loader's own order may be that of files in a folder, which is none. Platforms without devices are not counted.
     """
+    devices = _listed()
+    if not _alone:
+        known.remember(known.Known(device.spec, device.name, device.platform) for device in devices)
+    return devices
+
+
+def _listed() -> list[Device]:
     global _looked
     _looked = True
     try:
