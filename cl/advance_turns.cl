@@ -17,13 +17,11 @@
 /* Whether single iterations are made in plain numbers where that gives the same bits: without bounds on errors. */
 #define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED)
 
-/* The orbits of a vector on their way, with the reference where they are. `seen` are their states when they were last kept,
- * to find that one comes back. */
+/* The orbits of a vector on their way, with the reference where they are. */
 typedef struct {
-  orbit_state state, seen;
+  orbit_state state;
   scaled reference;
   int_lanes alive;
-  uint_lanes visits, look;
 #if CERTIFIED
   number_real size; /* times 2^size_e: |w| where they are */
   int_lanes size_e, certified;
@@ -111,30 +109,35 @@ INLINED void turn_measure(turning *orbits, int_lanes mask) {
 }
 #endif
 
-/* Decide the lanes that have left the disc, and of the rest those at the cap or, of `visiting` ones, in a state that they have
- * been in. */
+/* Mask of the lanes of a mask that have come back to the state that was seen before; in those whose turn it is, the state
+ * as it is takes the place of that one. */
+INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting) {
+  orbit_seen *seen = &state->seen;
+  const uint_lanes place = orbit_place(state);
+  int_lanes again = visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
+                    lanes_mask(place == seen->place);
+#if CERTIFIED
+  /* It is proved to go round for ever once its error does not grow on the way. */
+  again &= lanes_mask(state->error <= seen->error) | lanes_mask(!(state->error < (number_real)(ERROR_MOST)));
+#endif
+  seen->visits -= LANED(as_uint)(visiting); /* a mask is −1 */
+  const int_lanes keep = visiting & lanes_mask(seen->visits == seen->next);
+  seen->z = scaled_keep(seen->z, state->z, keep);
+  seen->place = select(seen->place, place, keep);
+#if CERTIFIED
+  seen->error = scaled_choose(seen->error, state->error, keep);
+#endif
+  seen->next = select(seen->next, seen->next + (seen->next + 1) / 2, keep);
+  return again;
+}
+
+/* Decide the lanes that have left the disc, and of the rest those at the cap or, of `visiting` ones, in a state that they
+ * have been in. */
 INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting,
                          const advance_view *view) {
-  const orbit_state *state = &orbits->state, *seen = &orbits->seen;
+  const orbit_state *state = &orbits->state;
   int_lanes inside = lanes_mask(state->n == (uint_lanes)(view->cap));
-  if (lanes_any(visiting)) {
-    int_lanes again = visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
-                      lanes_mask(state->place == seen->place) & ~(state->whole ^ seen->whole);
-#if CERTIFIED
-    /* It is proved to go round for ever once its error does not grow on the way. */
-    again &= lanes_mask(state->error <= seen->error) | lanes_mask(!(state->error < (number_real)(ERROR_MOST)));
-#endif
-    inside |= again;
-    orbits->visits -= LANED(as_uint)(visiting); /* a mask is −1 */
-    const int_lanes keep = visiting & lanes_mask(orbits->visits == orbits->look);
-    orbits->seen.z = scaled_keep(seen->z, state->z, keep);
-    orbits->seen.place = select(seen->place, state->place, keep);
-    orbits->seen.whole = select(seen->whole, state->whole, keep);
-#if CERTIFIED
-    orbits->seen.error = scaled_choose(seen->error, state->error, keep);
-#endif
-    orbits->look = select(orbits->look, orbits->look + (orbits->look + 1) / 2, keep);
-  }
+  if (lanes_any(visiting)) inside |= turn_cycling(&orbits->state, visiting);
   inside &= orbits->alive & ~outside;
 #if CERTIFIED
   if (lanes_any(inside)) {
@@ -364,12 +367,9 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
   const orbit_constant c = orbits->c[0];
   turning turning;
-  turning.state = turning.seen = orbits->state[0];
-  turning.seen.z.z.re = (number_real)(2); /* which is never normalised */
+  turning.state = orbits->state[0];
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0];
-  turning.visits = (uint_lanes)(0);
-  turning.look = (uint_lanes)(1);
 #if CERTIFIED
   turning.size = (number_real)(0);
   turning.size_e = turning.certified = (int_lanes)(0);

@@ -49,16 +49,26 @@ typedef struct {
   int_lanes e;
 } scaled;
 
-/* The difference, its place in the reference, and the iteration. `whole` masks the lanes whose next turn iterates the orbit
- * itself. */
+/* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared, and
+ * at which comparison it is replaced. */
 typedef struct {
   scaled z;
-  uint_lanes place;
-  uint_lanes n;
+  uint_lanes place, visits, next;
+#if CERTIFIED
+  number_real error;
+#endif
+} orbit_seen;
+
+/* The difference, its place in the reference, and the iteration. `whole` masks the lanes whose next turn iterates the
+ * orbit itself. */
+typedef struct {
+  scaled z;
+  uint_lanes place, n;
   int_lanes whole;
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
 #endif
+  orbit_seen seen;
 } orbit_state;
 
 /* The difference of the constant from the reference's, its square, and the whole constant. */
@@ -70,9 +80,12 @@ typedef struct {
 #endif
 } orbit_constant;
 
-/* 32-bit words of a saved state. */
-#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 3 + CERTIFIED * NUMBER_WORDS)
+/* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers of
+ * comparisons. */
+#define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
+#define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + 3)
 #define ORBIT_WHOLE 0x80000000u
+#define ORBIT_NOWHERE 0xffffffffu /* a saved place that there is not */
 
 /* 2^e for |e| < NUMBER_BIAS, and 0 for less. */
 static number_real scaled_power(int_lanes e) {
@@ -254,9 +267,15 @@ typedef struct {
 #define TURN_SINGLE 0           /* the record of a single iteration */
 
 static orbit_state orbit_start(number_complex point) {
-  orbit_state start = {{number_zero(), (int_lanes)(SCALED_NOTHING)}, (uint_lanes)(0), (uint_lanes)(0), (int_lanes)(0)};
+  orbit_state start;
+  start.z.z = start.seen.z.z = number_zero();
+  start.z.e = start.seen.z.e = (int_lanes)(SCALED_NOTHING);
+  start.place = start.n = start.seen.visits = (uint_lanes)(0);
+  start.whole = (int_lanes)(0);
+  start.seen.place = (uint_lanes)(ORBIT_NOWHERE);
+  start.seen.next = (uint_lanes)(1);
 #if CERTIFIED
-  start.error = (number_real)(0);
+  start.error = start.seen.error = (number_real)(0);
 #endif
   return start;
 }
@@ -280,25 +299,52 @@ static number_far orbit_far_constant(orbit_constant constants) {
   return number_far_from(constants.whole);
 }
 
+/* The place as it is saved. */
+static uint_lanes orbit_place(const orbit_state *state) {
+  return state->place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state->whole);
+}
+
+static void orbit_pack_placed(scaled z, uint_lanes place, uint_lanes *words) {
+  number_pack(z.z, words);
+  words[NUMBER_STATE_WORDS] = LANED(as_uint)(z.e);
+  words[NUMBER_STATE_WORDS + 1] = place;
+}
+
+static scaled orbit_unpack_placed(const uint_lanes *words) {
+  const scaled z = {number_unpack(words), LANED(as_int)(words[NUMBER_STATE_WORDS])};
+  return z;
+}
+
 static void orbit_pack(orbit_state state, uint_lanes *words) {
-  number_pack(state.z.z, words);
-  words += NUMBER_STATE_WORDS;
-  words[0] = LANED(as_uint)(state.z.e);
-  words[1] = state.place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state.whole);
-  words[2] = state.n;
+  uint_lanes *seen = words + ORBIT_PLACED_WORDS, *rest = seen + ORBIT_PLACED_WORDS;
+  orbit_pack_placed(state.z, orbit_place(&state), words);
+  orbit_pack_placed(state.seen.z, state.seen.place, seen);
 #if CERTIFIED
-  for (uint word = 0; word < NUMBER_WORDS; word++) words[3 + word] = number_pack_real(state.error, word);
+  for (uint word = 0; word < NUMBER_WORDS; word++) {
+    words[NUMBER_STATE_WORDS + 2 + word] = number_pack_real(state.error, word);
+    seen[NUMBER_STATE_WORDS + 2 + word] = number_pack_real(state.seen.error, word);
+  }
 #endif
+  rest[0] = state.n;
+  rest[1] = state.seen.visits;
+  rest[2] = state.seen.next;
 }
 
 static orbit_state orbit_unpack(const uint_lanes *words) {
+  const uint_lanes *seen = words + ORBIT_PLACED_WORDS, *rest = seen + ORBIT_PLACED_WORDS;
   const uint_lanes place = words[NUMBER_STATE_WORDS + 1];
-  orbit_state state = {{number_unpack(words), LANED(as_int)(words[NUMBER_STATE_WORDS])},
-                       place & (uint_lanes)(ORBIT_WHOLE - 1),
-                       words[NUMBER_STATE_WORDS + 2],
-                       lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE))};
+  orbit_state state;
+  state.z = orbit_unpack_placed(words);
+  state.place = place & (uint_lanes)(ORBIT_WHOLE - 1);
+  state.whole = lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE));
+  state.n = rest[0];
+  state.seen.z = orbit_unpack_placed(seen);
+  state.seen.place = seen[NUMBER_STATE_WORDS + 1];
+  state.seen.visits = rest[1];
+  state.seen.next = rest[2];
 #if CERTIFIED
-  state.error = number_unpack_real(words + NUMBER_STATE_WORDS + 3);
+  state.error = number_unpack_real(words + NUMBER_STATE_WORDS + 2);
+  state.seen.error = number_unpack_real(seen + NUMBER_STATE_WORDS + 2);
 #endif
   return state;
 }

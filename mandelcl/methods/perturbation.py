@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.replay import Replay
 
 KERNEL, LOOP = "method_perturbation.cl", ("turn_errors.cl", "advance_turns.cl")
+_NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 
@@ -95,12 +96,17 @@ def state_words(job: Job) -> int:
 
 
 def start_words(job: Job) -> tuple[int, ...]:
-    """Return the saved state of an orbit that has yet to begin: no difference at all, at the reference's start."""
+    """Return the saved state of an orbit that has yet to begin, as cl/method_perturbation.cl packs it.
+
+    There is no difference at all, at the reference's start, nothing is known of a cycle, and a first place for it is
+    kept at the first comparison.
+    """
     from mandelcl.perturbation.packing import NOTHING
 
     number = IEEE_FORMATS[job.number]
+    nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
     error = [0] * number.words if CERTIFIED.name in job.planes else []
-    return (*[0] * number.reals_words, NOTHING & 0xFFFFFFFF, 0, 0, *error)
+    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:

@@ -17,6 +17,7 @@ from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.reference import Reference
 from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import deep
@@ -77,6 +78,47 @@ def test_neither_lanes_nor_launches_nor_blocks_change_a_bit(device: Device, numb
         results, launches = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
         np.testing.assert_array_equal(results[0], counts)
         assert launches > 4
+
+
+class _Patient(SetPace):
+    """Few launches: on their way to the largest cap, orbits would take billions."""
+
+    def next(self, previous: int, seconds: float, strides: int) -> int:
+        assert self._launches < 1 << 11
+        return super().next(previous, seconds, strides)
+
+
+def within(across: Fraction, width: int, height: int, number: str) -> Job:
+    """Return a job inside a minibrot, up to the largest cap, that shows so much of its size beside the nucleus."""
+    centre, size, _ = deep.minibrot(2)
+    whole = max(map(abs, size))
+    reference = Reference.of(deep.around(centre, whole, width, height), *deep.BITS[number])
+    view = deep.around((centre[0] + across * size[0], centre[1] + across * size[1]), across * whole, width, height)
+    return deep.job(view, MAX_ITERATIONS, number, reference=reference)
+
+
+@pytest.mark.parametrize("kept", [("counts",), ("counts", "smooth", "certified")])
+def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept: tuple[str, ...]) -> None:
+    if len(kept) > 1 and not device.fp64:
+        pytest.skip(f"{name_of(device)} takes two minutes for what gives the same bits elsewhere")
+    job = replace(within(Fraction(1, 4), 4, 3, number), planes=kept)
+    expected, at_once = planes(job, device)
+    assert (expected[0] == MAX_ITERATIONS).mean() > 0.5
+    np.testing.assert_array_equal(expected[0], replayed(replace(job, planes=("counts",))))
+    shape = shapes(device, number)[-1]
+    for block, rows, turns in (((4, 3), 3, 1), ((3, 2), 1, 2)):
+        results, launches = planes(job, device, shape, block, _Patient((rows,), (turns,)))
+        np.testing.assert_array_equal(results, expected)
+        assert launches > at_once + 10
+
+
+def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -> None:
+    job = replace(within(Fraction(1, 6), 24, 17, number), algorithm="border")
+    expected, _ = planes(job, device)
+    results, _, launches = traced(job, device, Plan(first=4, smallest=4), pace=_Patient((17,), (1,)))
+    np.testing.assert_array_equal(results, expected)
+    assert (results[0] == MAX_ITERATIONS).mean() > 0.5
+    assert launches > 50
 
 
 def test_borders_are_traced_with_the_same_bits(device: Device, number: str) -> None:
