@@ -18,6 +18,25 @@ import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+# What is kept, by kind: each has a folder of entries, `vendors` several of .icd files, named after what is in them.
+_VENDORS = "vendors"
+KINDS = MappingProxyType(
+    {
+        "binaries": "built kernels",
+        "selftest": "results of self-tests",
+        "shading": "whether a device's colours are the host's",
+        "rates": "measured rates of multiply-adds",
+        "choices": "the device chosen for jobs like one",
+        "devices": "the devices listed last, for completion",
+        "openings": "the runtime that a command is likely to use",
+        "tuning": "shapes that `mandelcl tune` found",
+        "orbits": "reference orbits of deep views",
+        _VENDORS: "the runtimes found, for the loader",
+    }
+)
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _OFF = ("off", "0", "no", "none", "false")
@@ -29,6 +48,7 @@ _LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
 # Keys are hexadecimal digests, drafts their names with something before and after: nothing else is ever removed.
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
+_MERGED = re.compile(r"vendors-[0-9a-f]{16}")
 _notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
 
 
@@ -157,3 +177,51 @@ def _clear(folder: Path, most_bytes: int) -> None:
             continue
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
+
+
+class Stored(NamedTuple):
+    """What is kept of a kind: how many files, and how many bytes in all."""
+
+    kind: str
+    files: int
+    bytes: int
+
+
+def contents() -> list[Stored]:
+    """Return what is kept of each kind, drafts included; of one that has nothing, nothing."""
+    sizes = {kind: [size for _, size in _files(kind)] for kind in KINDS}
+    return [Stored(kind, len(found), sum(found)) for kind, found in sizes.items() if found]
+
+
+def clear() -> None:
+    """Remove all that is kept, and the folders that are empty then; nothing that is not mandelcl's own."""
+    root = folder()
+    if root is None:
+        return
+    for kind in KINDS:
+        for path, _ in _files(kind):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+        for place in _folders(root, kind):
+            with contextlib.suppress(OSError):
+                place.rmdir()
+    with contextlib.suppress(OSError):
+        root.rmdir()
+
+
+def _folders(root: Path, kind: str) -> list[Path]:
+    return (
+        [root / kind] if kind != _VENDORS else [path for path in root.glob("vendors-*") if _MERGED.fullmatch(path.name)]
+    )
+
+
+def _files(kind: str) -> Iterator[tuple[Path, int]]:
+    """Yield the files of a kind and their sizes."""
+    root = folder()
+    for place in _folders(root, kind) if root is not None else ():
+        with contextlib.suppress(OSError):
+            for path in list(place.iterdir()):
+                facts = path.lstat()
+                own = kind == _VENDORS or _ENTRY.fullmatch(path.name) or _DRAFT.fullmatch(path.name)
+                if stat.S_ISREG(facts.st_mode) and own:
+                    yield path, facts.st_size

@@ -18,7 +18,10 @@ from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.cli.progress import say
 from mandelcl.errors import CancelledError, MandelclError
 
-_COMMANDS = ("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source")
+_COMMANDS = (
+    *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
+    "cache",
+)
 
 # By default Python looks for garbage a hundred times while modules are loaded, a tenth of the time that this takes.
 # They make 50 000 to 60 000 objects.
