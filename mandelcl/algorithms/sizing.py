@@ -61,7 +61,7 @@ def divided(
     view = program.job.view
     if blocks is None:
         most = min(block_pixels or _block_pixels(program, rate, traced), _MOST_PIXELS)
-        width, height = block_shape(view.width, view.height, most)
+        width, height = block_shape(view.width, view.height, most, 1 if traced else program.variant.group_rows)
         return Division(height, width * height, lambda band: grid(band, width, height))
     columns, rows = blocks
     if not (1 <= columns <= view.width and 1 <= rows <= view.height):
@@ -87,13 +87,18 @@ def _exactly(band: Block, width: int, height: int, columns: int, rows: int) -> I
                 yield Block(left, top, right - left, bottom - top)
 
 
-def block_shape(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """Return the width and height of blocks of at most `pixels`: whole rows if they fit, so that no copy is needed."""
-    if width <= pixels:
-        rows = max(1, min(height, pixels // width))
-        bands = -(-height // rows)
-        return width, -(-height // bands)
-    return pixels, 1
+def block_shape(width: int, height: int, pixels: int, unit: int = 1) -> tuple[int, int]:
+    """Return the width and height of blocks of at most `pixels`: whole rows if they fit, so that no copy is needed.
+
+    Then they are a multiple of `unit`, where that fits and there is more than one block.
+    """
+    if width > pixels:
+        return pixels, 1
+    rows = max(1, min(height, pixels // width))
+    if rows < height and rows >= unit:
+        rows -= rows % unit
+    even = -(-height // -(-height // rows))
+    return width, min(rows, -(-even // unit) * unit)
 
 
 def _block_pixels(program: Program, rate: float, traced: bool) -> int:

@@ -22,7 +22,7 @@ class RunningLaunch:
     strides: int
     _event: Event
     _last_event: Event
-    _survivor_total: Words
+    _survivor_total: Words | None
     _enqueued: float
 
     def wait(self, device: Device) -> None:
@@ -36,7 +36,7 @@ class RunningLaunch:
     @property
     def survivors(self) -> int:
         """Orbits that have not escaped."""
-        return int(self._survivor_total[0])
+        return 0 if self._survivor_total is None else int(self._survivor_total[0])
 
     def seconds(self, ready: float) -> float:
         """Return how long it ran, by the device's clock, or by the host's if that is unusable.

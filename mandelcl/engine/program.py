@@ -150,19 +150,28 @@ class Program:
         items = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, limit)
         values = self._limits(strides, finishes) | dict(values) | self._survivor_values(memory, finishes)
-        return self._launch(self._block_kernel, "advance_block", items, local, values, memory, strides, columns * rows)
+        total = columns * rows
+        launch = self._launch(
+            self._block_kernel, "advance_block", items, local, values, memory, strides, total, counted=not finishes
+        )
+        self.device.flush()
+        return launch
 
     def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, strides: int) -> RunningLaunch:
         """Continue the `total` survivors of the last launch, `start` strides in, for `strides` more."""
         saved, survivors = memory.lists()
         memory.swap_lists()
-        values = self._block_values(block) | self._limits(strides, start + strides >= self.strides)
+        finishes = start + strides >= self.strides
+        values = self._block_values(block) | self._limits(strides, finishes)
         # By turns each orbit keeps its own count.
         values |= {"n": 0 if self.method.by_turns else start * self.variant.stride, "saved": saved, "total": total}
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
         kernel = self._survivors_kernel
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
-        launch = self._launch(kernel, "advance_survivors", items, local, values, memory, strides, total)
+        launch = self._launch(
+            kernel, "advance_survivors", items, local, values, memory, strides, total, counted=not finishes
+        )
+        self.device.flush()
         return self._described(launch, block, 0, block.height)
 
     def launch_rectangles(
@@ -220,14 +229,15 @@ class Program:
         memory: Memory,
         strides: int,
         orbits: int,
-        counted: bool = True,
+        counted: bool,
     ) -> RunningLaunch:
+        """Start a kernel; where survivors are not `counted`, there are none, or another kernel counts them."""
         rounded = tuple(-(-size // of) * of for size, of in zip(items, local, strict=True))
-        survivors = memory.host_words("survivors")
         kernel_arguments = arguments(name, values)
         if not counted:
             event = self.device.launch(kernel, rounded, local, *kernel_arguments)
-            return RunningLaunch(orbits, strides, event, event, survivors, time.perf_counter())
+            return RunningLaunch(orbits, strides, event, event, None, time.perf_counter())
+        survivors = memory.host_words("survivors")
         self.device.clear(memory.survivor_total, 4)
         event = self.device.launch(kernel, rounded, local, *kernel_arguments)
         # Read behind this launch and before the next: the queue is in order.

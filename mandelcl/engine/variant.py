@@ -44,6 +44,11 @@ class Variant:
         """Columns and rows of pixels that a work-item takes of a block."""
         return self.lane_columns, self.lanes // self.lane_columns * self.vectors
 
+    @property
+    def group_rows(self) -> int:
+        """Rows of pixels that a work-group takes: blocks of other heights leave work-items without a pixel."""
+        return self.tile[1] * self.local_rows
+
     def by_turns(self) -> Self:
         """Return the shape for a loop by turns: a vector in a work-item; a turn counts as TURN iterations."""
         return replace(self, vectors=1, stride=TURN, unrolled=1)

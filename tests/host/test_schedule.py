@@ -15,16 +15,20 @@ from tests.queues import tiled
 sides = st.integers(1, 5000)
 
 
-@given(sides, sides, st.integers(1, 10_000_000))
-def test_blocks_have_at_most_so_many_pixels(width: int, height: int, pixels: int) -> None:
-    columns, rows = block_shape(width, height, pixels)
+@given(sides, sides, st.integers(1, 10_000_000), st.integers(1, 64))
+def test_blocks_have_at_most_so_many_pixels(width: int, height: int, pixels: int, unit: int) -> None:
+    columns, rows = block_shape(width, height, pixels, unit)
     assert 1 <= columns <= width
     assert 1 <= rows <= height
     assert columns * rows <= pixels
     if width <= pixels:
         assert columns == width, "blocks of whole rows stream"
         bands = -(-height // rows)
-        assert rows * bands - height < bands, "the bands are as even as they can be"
+        if unit == 1:
+            assert rows * bands - height < bands, "the bands are as even as they can be"
+        elif bands > 1 and pixels >= unit * width:
+            assert rows % unit == 0
+            assert bands == -(-height // (pixels // width // unit * unit)), "there are no more than need be"
     else:
         assert (columns, rows) == (pixels, 1)
 
@@ -47,6 +51,8 @@ def test_the_blocks_of_a_small_picture() -> None:
         Block(4, 2, 1, 1),
     ]
     assert block_shape(1920, 1080, 1 << 18) == (1920, 135)
+    assert block_shape(1920, 1080, 1 << 18, 20) == (1920, 120)
+    assert block_shape(2048, 2048, 1 << 18, 20) == (2048, 120)
     assert block_shape(100, 7, 350) == (100, 3)
     assert block_shape(100, 7, 99) == (99, 1)
 
