@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
+from mandelcl.extras import how_to_install
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
 
@@ -57,7 +58,7 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
     try:
         import tifffile
     except ImportError:
-        raise FileError("to read a TIFF picture, install the extra: pip install 'mandelcl[large]'") from None
+        raise FileError(f"to read a TIFF picture takes tifffile: {how_to_install('large')}") from None
     try:
         with tifffile.TiffFile(file) as tiff:
             texts = json.loads(tiff.pages.first.description)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.extras import how_to_install
 from mandelcl.field import RowSource
 from mandelcl.files import archive, bigtiff, deepzoom, deflate, png
 from mandelcl.files.paths import (
@@ -155,7 +156,7 @@ def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
 def _needs(module: str) -> PathCheck:
     def check(place: Path) -> None:
         if importlib.util.find_spec(module) is None:
-            raise FileError(f"{place.suffix} needs {module}; pip install 'mandelcl[large]'")
+            raise FileError(f"{place.suffix} needs {module}: {how_to_install('large')}")
 
     return check
 

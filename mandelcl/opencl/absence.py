@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from mandelcl.extras import how_to_install
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder
 
@@ -188,7 +189,7 @@ def _loader_in_use() -> str:
 def _hints(vendors: tuple[Vendor, ...]) -> Iterator[str]:
     musl = any(ROOT.glob("lib/ld-musl-*"))
     if platform.machine() in ("x86_64", "AMD64") and sys.platform in ("linux", "win32") and not musl:
-        yield "any CPU, without administrator rights, in a virtual environment: pip install 'mandelcl[cpu]'"
+        yield f"any CPU, without administrator rights: {how_to_install('cpu')}"
     if sys.platform == "win32":
         intel = Path(sys.prefix, "Library", "bin", "intelocl64.dll")
         yield f"if that is installed but not seen: set OCL_ICD_FILENAMES={intel}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.extras import how_to_install
 from mandelcl.files.paths import replacing
 from mandelcl.studies.naming import labelled
 from mandelcl.studies.study import Study
@@ -25,7 +26,7 @@ def require(path: str | Path) -> None:
     try:
         import matplotlib  # noqa: F401 - only whether it is there
     except ImportError:
-        raise InvalidInputError("--plot needs matplotlib; pip install 'mandelcl[plot]'") from None
+        raise InvalidInputError(f"--plot needs matplotlib: {how_to_install('plot')}") from None
 
 
 def save(study: Study, rows: Rows, path: str | Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mandelcl.extras import how_to_install
 from mandelcl.opencl import absence, vendors
 from mandelcl.opencl.absence import diagnose, explain_absence, problems
 from mandelcl.opencl.runtimes import Runtimes
@@ -181,19 +182,19 @@ def test_a_system_that_does_not_name_itself(monkeypatch: pytest.MonkeyPatch, err
 
 
 def test_the_pip_way_is_shown_where_it_works(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert any("pip install 'mandelcl[cpu]'" in line for line in hints())
+    assert any(how_to_install("cpu") in line for line in hints())
     (machine / "lib").mkdir()
     (machine / "lib/ld-musl-x86_64.so.1").touch()
-    assert not any("mandelcl[cpu]" in line for line in hints())
+    assert not any(how_to_install("cpu") in line for line in hints())
     (machine / "lib/ld-musl-x86_64.so.1").unlink()
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    assert not any("mandelcl[cpu]" in line for line in hints())
+    assert not any(how_to_install("cpu") in line for line in hints())
 
 
 def test_windows_and_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(platform, "machine", lambda: "AMD64")
-    assert any("mandelcl[cpu]" in line for line in hints(Runtimes("OpenCL.dll")))
+    assert any(how_to_install("cpu") in line for line in hints(Runtimes("OpenCL.dll")))
     assert any("OCL_ICD_FILENAMES=" in line for line in hints(Runtimes("OpenCL.dll")))
     monkeypatch.setattr(sys, "platform", "darwin")
     text = explain_absence(Runtimes("the framework"))

@@ -129,7 +129,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, suffix: str, monkeypatch: pyte
         return None if name == EXTRA[suffix] else own(name)
 
     monkeypatch.setattr(importlib.util, "find_spec", find_spec)
-    with pytest.raises(FileError, match=rf"needs {EXTRA[suffix]}; pip install 'mandelcl\[large\]'") as caught:
+    with pytest.raises(FileError, match=rf"needs {EXTRA[suffix]}: .* install .*\[large\]") as caught:
         output.check_writable(tmp_path / f"a.{suffix}")
     assert "\n" not in str(caught.value)
     assert names(tmp_path) == []

@@ -1,0 +1,52 @@
+"""How to install an extra: from where this mandelcl came, since an index may not have it, or have another one."""
+
+import json
+import shlex
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+_ROOT = Path(__file__).parents[1]
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs one of mandelcl's extras beside this mandelcl."""
+    return f"{_pip()} install {_source(extra)}"
+
+
+def _pip() -> str:
+    """Return this Python's pip: the one on the search path may be another's."""
+    found = shutil.which("pip")
+    own = found is not None and Path(found).parent == Path(sys.executable or "python").parent
+    return "pip" if own or not sys.executable else f"{shlex.quote(sys.executable)} -m pip"
+
+
+def _source(extra: str) -> str:
+    """Return what pip is to install, by what it noted of the installation (PEP 610)."""
+    noted = _noted()
+    url, folder = str(noted.get("url", "")), noted.get("dir_info")
+    local = Path(url2pathname(urlsplit(url).path)) if url.startswith("file:") else None
+    if isinstance(folder, dict) and local is not None and local.is_dir():
+        return ("-e " if folder.get("editable") else "") + f"'{local}[{extra}]'"
+    version = noted.get("vcs_info")
+    if isinstance(version, dict):
+        return f"'mandelcl[{extra}] @ {version.get('vcs')}+{url}@{version.get('commit_id')}'"
+    if noted.get("archive_info") is not None and (local is None or local.is_file()):
+        return f"'mandelcl[{extra}] @ {url}'"
+    if (_ROOT / "pyproject.toml").is_file():  # a checkout that is not installed
+        return f"'{_ROOT}[{extra}]'"
+    return f"'mandelcl[{extra}]'"
+
+
+def _noted() -> dict[str, Any]:
+    """Return what pip noted of where it installed this mandelcl from; empty where that was an index, or nothing."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    with suppress(PackageNotFoundError, OSError, ValueError):
+        noted = json.loads(distribution("mandelcl").read_text("direct_url.json") or "{}")
+        return noted if isinstance(noted, dict) else {}
+    return {}

@@ -1,0 +1,86 @@
+"""How an extra is installed: from where this mandelcl was."""
+
+import json
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from mandelcl import extras
+from mandelcl.extras import how_to_install
+
+
+class Installed:
+    """Stands in for what pip noted of an installation."""
+
+    def __init__(self, noted: str | None) -> None:
+        self.noted = noted
+
+    def __call__(self, _name: str) -> "Installed":
+        return self
+
+    def read_text(self, name: str) -> str | None:
+        assert name == "direct_url.json"
+        return self.noted
+
+
+@pytest.fixture(autouse=True)
+def _no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put mandelcl where there is no checkout, and its own pip first."""
+    monkeypatch.setattr(extras, "_ROOT", tmp_path / "site-packages")
+    monkeypatch.setattr(shutil, "which", lambda name: str(Path(sys.executable).with_name(name)))
+
+
+def noted(monkeypatch: pytest.MonkeyPatch, **about: object) -> None:
+    monkeypatch.setattr(metadata, "distribution", Installed(json.dumps(about) if about else None))
+
+
+@pytest.mark.parametrize(("editable", "option"), [(True, "-e "), (False, "")])
+def test_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editable: bool, option: str) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    noted(monkeypatch, url=folder.as_uri(), dir_info={"editable": editable} if editable else {})
+    assert how_to_install("large") == f"pip install {option}'{folder}[large]'"
+    folder.rmdir()
+    assert how_to_install("large") == "pip install 'mandelcl[large]'"
+
+
+def test_from_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = tmp_path / "mandelcl-0.1.0-py3-none-any.whl"
+    wheel.touch()
+    noted(monkeypatch, url=wheel.as_uri(), archive_info={})
+    assert how_to_install("plot") == f"pip install 'mandelcl[plot] @ {wheel.as_uri()}'"
+    wheel.unlink()
+    assert how_to_install("plot") == "pip install 'mandelcl[plot]'"
+
+
+def test_from_the_net(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted(monkeypatch, url="https://example.org/m.whl", archive_info={"hash": "x"})
+    assert how_to_install("cpu") == "pip install 'mandelcl[cpu] @ https://example.org/m.whl'"
+    noted(monkeypatch, url="https://example.org/m", vcs_info={"vcs": "git", "commit_id": "abc123"})
+    assert how_to_install("cpu") == "pip install 'mandelcl[cpu] @ git+https://example.org/m@abc123'"
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"url": 3, "dir_info": 3}'])
+def test_from_an_index_or_nobody_knows(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
+    monkeypatch.setattr(metadata, "distribution", Installed(text))
+    assert how_to_install("deep") == "pip install 'mandelcl[deep]'"
+
+
+def test_in_a_checkout_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", missing)
+    monkeypatch.setattr(extras, "_ROOT", tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    assert how_to_install("deep") == f"pip install '{tmp_path}[deep]'"
+
+
+@pytest.mark.parametrize("pip", [None, "/usr/bin/pip"])
+def test_another_python_s_pip_is_not_taken(monkeypatch: pytest.MonkeyPatch, pip: str | None) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _name: pip)
+    noted(monkeypatch)
+    assert how_to_install("deep") == f"{sys.executable} -m pip install 'mandelcl[deep]'"
