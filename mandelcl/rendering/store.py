@@ -1,9 +1,9 @@
 """Finished bands on disk, so that a render that was stopped can continue.
 
-A store is a folder: a manifest that says which job it belongs to and how the picture is cut, and a compressed file for
-each band, with a checksum over it and the manifest. A file is written under another name, flushed and renamed, so it
-is complete, or was damaged later, which the checksum shows. The lock is the operating system's and ends with the
-process.
+A store is a folder: a manifest that says which job it belongs to, what is kept of a pixel and how the picture is cut,
+and a compressed file for each band. Its head has a checksum over the manifest and the table of its frames, which has
+theirs. A file is written under another name and renamed, so it is complete, or was damaged later or by a power cut,
+which the checksums show. The lock is the operating system's and ends with the process.
 """
 
 import hashlib
@@ -11,22 +11,20 @@ import json
 import os
 import re
 import struct
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files import deepzoom
 from mandelcl.files.lock import FileLock
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
-from mandelcl.planes import Word, words_of
-from mandelcl.words import Words
+from mandelcl.rendering import packing
+from mandelcl.rendering.form import Form, Values
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -35,53 +33,76 @@ _BAND = "band-{:07d}"
 _NEW = ".new"
 _OWN_BAND = re.compile(r"band-\d{7}")
 _OWN_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{_NEW}")
-_VERSION = 1
-_MAGIC = b"mandelcl band 1\n"
+_VERSION = 2
+_MAGIC = b"mandelcl band 2\n"
 _DIGEST_BYTES = 16
 _LONGEST_MANIFEST = 1 << 20
-_LEVEL = 1
-_HEADER = struct.Struct("<III")  # words a pixel, rows, columns
+_LONGEST_FACTS = 1 << 12
+_HEAD = struct.Struct(f"<{len(_MAGIC)}s{_DIGEST_BYTES}sI")  # the last: the bytes of the facts
+_NO_FACTS: Mapping[str, Any] = MappingProxyType({})
+
+
+class OtherVersionError(ValueError):
+    """A manifest that another version of mandelcl wrote, and that is whole."""
+
+
+class Band(NamedTuple):
+    """A band's values, and the facts of it that were kept with them."""
+
+    values: Values
+    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a store holds: the results of a resolved job, cut into bands of `band_rows` rows.
+    """What a store holds: of a resolved job's pixels what `form` says, cut into bands of `band_rows` rows.
 
     `origin` is the text that it was read from, which the checksums of the bands include; empty for a new one.
     """
 
     job: Job
     band_rows: int
+    form: Form
     origin: str = field(default="", compare=False, repr=False)
+
+    @classmethod
+    def of_words(cls, job: Job, band_rows: int) -> Self:
+        """Return the manifest of a store of results as the kernels wrote them."""
+        return cls(job, band_rows, Form.words(job))
 
     @property
     def bands(self) -> int:
         """Number of bands."""
         return -(-self.job.view.height // self.band_rows)
 
-    def shape(self, band: int) -> tuple[int, int, int]:
-        """Return words a pixel, rows and columns of a band."""
-        view = self.job.view
-        return self.job.words, min(self.band_rows, view.height - band * self.band_rows), view.width
+    def rows(self, band: int) -> int:
+        """Return how many rows a band has."""
+        return min(self.band_rows, self.job.view.height - band * self.band_rows)
+
+    def shape(self, band: int) -> tuple[int, ...]:
+        """Return the shape of a band's values."""
+        return self.form.shape(self.rows(band), self.job.view.width)
 
     def text(self) -> str:
         """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
-        core = {"version": _VERSION, "job": json.loads(self.job.to_json()), "band_rows": self.band_rows}
+        job = json.loads(self.job.to_json())
+        core = {"version": _VERSION, "job": job, "form": self.form.as_dict(), "band_rows": self.band_rows}
         return self.origin or _text({"manifest": core, "checksum": _checksum(core)})
 
     @classmethod
     def parse(cls, text: str) -> "Manifest":
-        """Return what `text` wrote; raises ValueError for anything else."""
+        """Return what `text` wrote; raises ValueError for anything else, of which OtherVersionError is one."""
         try:
             values = json.loads(text)
             core: dict[str, Any] = values["manifest"]
             if values["checksum"] != _checksum(core):
                 raise ValueError("its checksum is wrong")
             if core["version"] != _VERSION:
-                raise ValueError(f"it has version {core['version']!r}; this mandelcl reads version {_VERSION}")
+                raise OtherVersionError(f"bands of version {core['version']}, and this one reads version {_VERSION}")
             origin = _text({"manifest": core, "checksum": values["checksum"]})
-            manifest = cls(Job.from_json(json.dumps(core["job"])), int(core["band_rows"]), origin)
-        except (AttributeError, InvalidInputError, KeyError, RecursionError, TypeError) as error:
+            job = Job.from_json(json.dumps(core["job"]))
+            manifest = cls(job, int(core["band_rows"]), Form.parse(core["form"], job), origin)
+        except (AttributeError, InvalidInputError, LookupError, RecursionError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         if manifest.band_rows < 1:
             raise ValueError("its bands have no rows")
@@ -122,6 +143,9 @@ class Store:
             with one_line("cannot use", self.folder):
                 text = read_bounded(path, _LONGEST_MANIFEST).decode()
             return Manifest.parse(text)
+        except OtherVersionError as error:
+            why = f"another mandelcl left {self.folder} ({error}): go on with that one, or delete the folder"
+            raise FileError(why, path) from error
         except ValueError as error:  # UnicodeDecodeError is one, too
             why = f"{path} is damaged ({error}), so nothing here can be used; delete {self.folder}"
             raise FileError(why, path) from error
@@ -130,7 +154,7 @@ class Store:
         """Write the manifest, unless there is one already."""
         self.manifest = manifest
         if not (self.folder / MANIFEST).exists():
-            self._write(MANIFEST, [manifest.text().encode()])
+            self._write(MANIFEST, [manifest.text().encode()], flush=True)
 
     def verified(self) -> Iterator[tuple[int, bool]]:
         """Yield the number of each band that has a file, and whether the file is intact; damaged ones are removed."""
@@ -149,23 +173,37 @@ class Store:
         """Return how many bands have files."""
         return sum(map(_is_band, self.folder.iterdir()))
 
-    def write(self, band: int, results: Words) -> None:
-        """Put a band's results (words × rows × width) into the store."""
-        head = _HEADER.pack(*results.shape)
-        parts = [head, *_pack(results, words_of(self._require_manifest().job.planes))]
-        self._write(_BAND.format(band), [_MAGIC, self._digest(band, parts), *parts])
+    def write(self, band: int, values: Values, facts: Mapping[str, Any] = _NO_FACTS) -> None:
+        """Put a band's values into the store, and what JSON can hold of facts about it, some 4000 bytes at most."""
+        manifest = self._require_manifest()
+        if (values.shape, values.dtype) != (manifest.shape(band), manifest.form.dtype):
+            raise ValueError(f"a band of {values.dtype} {values.shape} is not of the store's form")
+        table, frames = packing.pack(values, manifest.form)
+        text = json.dumps(dict(facts)).encode()
+        if len(text) > _LONGEST_FACTS:
+            raise ValueError(f"facts of {len(text)} bytes")
+        digest = self._digest(band, text, table)
+        parts = [_HEAD.pack(_MAGIC, digest, len(text)), text, table, *frames]
+        self._write(_BAND.format(band), parts, flush=False)  # what a power cut takes of it, its checksums tell
 
-    def read(self, band: int) -> Words:
-        """Return a band's results; raises FileError if its file is damaged or belongs to another store."""
-        shape = self._require_manifest().shape(band)
-        start = len(_MAGIC) + _DIGEST_BYTES
-        most = start + _HEADER.size + shape[0] * _packed_bound(4 * shape[1] * shape[2])
+    def read(self, band: int) -> Band:
+        """Return a band; raises FileError if its file is damaged or belongs to another store."""
+        manifest, path = self._require_manifest(), self._path(band)
+        rows, columns = manifest.rows(band), manifest.job.view.width
+        table_bytes = packing.TABLE_ENTRY_BYTES * packing.entries(manifest.form, rows, columns)
+        most = _HEAD.size + _LONGEST_FACTS + table_bytes + packing.most_bytes(manifest.form, rows, columns)
         with one_line("cannot use", self.folder):
-            data = memoryview(read_bounded(self._path(band), most))
-        intact = data[: len(_MAGIC)] == _MAGIC and data[len(_MAGIC) : start] == self._digest(band, [data[start:]])
-        if not intact or _HEADER.unpack_from(data, start) != shape:
-            raise FileError(f"{self._path(band)} is damaged", self._path(band))
-        return _unpack(data[start + _HEADER.size :], shape, words_of(self._require_manifest().job.planes))
+            data = memoryview(read_bounded(path, most))
+        try:
+            magic, digest, facts_bytes = _HEAD.unpack_from(data)
+            table_at = _HEAD.size + facts_bytes
+            frames_at = table_at + table_bytes
+            text, table = bytes(data[_HEAD.size : table_at]), data[table_at:frames_at]
+            if magic != _MAGIC or digest != self._digest(band, text, table):
+                raise ValueError("the head's checksum is wrong")
+            return Band(packing.unpack(table, data[frames_at:], manifest.form, rows, columns), json.loads(text))
+        except (LookupError, ValueError, struct.error) as error:
+            raise FileError(f"{path} is damaged", path) from error
 
     def remove(self) -> None:
         """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
@@ -209,21 +247,26 @@ class Store:
     def _path(self, band: int) -> Path:
         return self.folder / _BAND.format(band)
 
-    def _digest(self, band: int, parts: list[bytes] | list[memoryview]) -> bytes:
+    def _digest(self, band: int, facts: bytes, table: bytes | memoryview) -> bytes:
+        """Return what binds a band's file to its place, to the manifest and to what the file holds."""
         digest = hashlib.blake2b(f"{band}\n{self._require_manifest().text()}".encode(), digest_size=_DIGEST_BYTES)
-        for part in parts:
+        for part in (_HEAD.pack(_MAGIC, b"", len(facts)), facts, table):
             digest.update(part)
         return digest.digest()
 
-    def _write(self, name: str, parts: list[bytes]) -> None:
-        """Write a file that exists completely or not at all, whenever the process or the machine stops."""
+    def _write(self, name: str, parts: list[bytes], flush: bool) -> None:
+        """Write a file that exists completely or not at all, whenever the process stops.
+
+        With `flush` that holds when the machine stops, too.
+        """
         draft = self.folder / f"{name}{_NEW}"
         try:
             with draft.open("wb") as file:
                 for part in parts:
                     file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
+                if flush:
+                    file.flush()
+                    os.fsync(file.fileno())
             draft.replace(self.folder / name)
         except BaseException:
             with suppress(OSError):
@@ -261,38 +304,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _packed_bound(size: int) -> int:
-    """Return a bound on the size of so many bytes when packed, with their header."""
-    return size + size // 1000 + 64
-
-
-def _pack(results: Words, kinds: Sequence[Word]) -> Iterator[bytes]:
-    """Yield, for each word of a pixel, a header (bytes a word, packed length) and the packed bytes, grouped by rank.
-
-    Words that follow the counts closely are packed as their difference; no word has more bytes than needed.
-    """
-    for kind, values in zip(kinds, results, strict=True):
-        words = values - results[0] if kind.near_counts else values
-        largest = int(words.max())
-        size = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
-        planar = np.ascontiguousarray(words.astype(f"<u{size}").reshape(-1).view(np.uint8).reshape(-1, size).T)
-        packed = zlib.compress(planar.data, _LEVEL)
-        yield struct.pack("<IQ", size, len(packed))
-        yield packed
-
-
-def _unpack(data: memoryview, shape: tuple[int, int, int], kinds: Sequence[Word]) -> Words:
-    results = np.empty(shape, np.uint32)
-    start = 0
-    for index, kind in enumerate(kinds):
-        size, length = struct.unpack_from("<IQ", data, start)
-        start += 12
-        planar = np.frombuffer(zlib.decompress(data[start : start + length]), np.uint8).reshape(size, -1)
-        words = np.ascontiguousarray(planar.T).reshape(-1).view(f"<u{size}").reshape(shape[1:])
-        results[index] = words
-        if kind.near_counts:
-            results[index] += results[0]
-        start += length
-    return results

@@ -96,7 +96,7 @@ def render_to(
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
         render = _Render(
-            work, manifest or Manifest(work.job, work.band_rows), stores, paths, colouring, memory, compress
+            work, manifest or Manifest.of_words(work.job, work.band_rows), stores, paths, colouring, memory, compress
         )
         render.see = see or render.see
         if manifest:
@@ -283,7 +283,7 @@ class _Render:
 
     def _load(self, band: int) -> Words:
         with self.watch.of("load"):
-            results = self.stores[0].read(band)
+            results = self.stores[0].read(band).values
             totals = totals_of(self.work.job.planes, self.work.job.iterations, results)
         with self._loading:
             self._loaded += totals

@@ -25,7 +25,7 @@ def work(cancel):
         (stores[0].folder / DRAFT).write_text("half")
         if {begun}:
             view = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 8, 8)
-            stores[0].begin(Manifest(Job(view, number="float", rounding="separate"), 1))
+            stores[0].begin(Manifest.of_words(Job(view, number="float", rounding="separate"), 1))
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
 

@@ -144,7 +144,7 @@ def test_200_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Und
     ("what", "turn"),
     [
         ("Device.build", 1), ("Store.begin", 1), ("Path.replace", 1), ("Path.replace", 4), ("os.fsync", 1),
-        ("os.fsync", 7), ("Store.write", 9), ("write_draft", 2), ("put_in_place", 1), ("put_in_place", 2),
+        ("os.fsync", 3), ("Store.write", 9), ("write_draft", 2), ("put_in_place", 1), ("put_in_place", 2),
         ("Store.remove", 1), ("Path.unlink", 3),
     ],
 )  # fmt: skip

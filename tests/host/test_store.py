@@ -1,11 +1,15 @@
-"""The store of finished bands: what comes back is what went in, or is refused; and only its own files are removed."""
+"""The store of finished bands: what comes back is what went in, or is refused; and only its own files are removed.
 
-import base64
+In each form: the words that kernels left, counts of 16 bits, pixels.
+"""
+
 import json
 import os
 import signal
 import subprocess
 import sys
+import tracemalloc
+import zlib
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,18 +22,33 @@ from hypothesis.extra import numpy as arrays
 
 from mandelcl.errors import FileError
 from mandelcl.job import Job
+from mandelcl.rendering import packing
+from mandelcl.rendering.form import Form, Values
 from mandelcl.rendering.resuming import adopt, left_behind, locked
-from mandelcl.rendering.store import Manifest, Store
+from mandelcl.rendering.store import Manifest, OtherVersionError, Store, _checksum
 from mandelcl.view import View
-from mandelcl.words import Words
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+COLOURING = '{"palette": "ice", "cycle": null, "offset": 0.0}'
+FORMS = ["words", "smooth words", "counts16", "pixels", "indexed pixels"]
 CORNERS = [0, 1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
 
 
 def a_manifest(width: int = 5, height: int = 7, rows: int = 2, *, smooth: bool = False, cap: int = 1000) -> Manifest:
     view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
-    return Manifest(Job(view, cap, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth]), rows)
+    job = Job(view, cap, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth])
+    return Manifest.of_words(job, rows)
+
+
+def manifest_of(form: str, width: int = 5, height: int = 7, rows: int = 2) -> Manifest:
+    """Return a manifest of one of FORMS."""
+    manifest = a_manifest(width, height, rows, smooth=form == "smooth words")
+    forms = {
+        "counts16": Form.counts_16(),
+        "pixels": Form.pixels(COLOURING, indexed=False),
+        "indexed pixels": Form.pixels(COLOURING, indexed=True),
+    }
+    return replace(manifest, form=forms.get(form, manifest.form))
 
 
 def a_store(folder: Path, manifest: Manifest) -> Store:
@@ -40,56 +59,80 @@ def a_store(folder: Path, manifest: Manifest) -> Store:
     return store
 
 
-def words_of(manifest: Manifest, band: int, seed: int = 0) -> Words:
+def values_of(manifest: Manifest, band: int, seed: int = 0) -> Values:
     chance = np.random.default_rng(seed)
-    return chance.integers(1, manifest.job.iterations, manifest.shape(band), dtype=np.uint32)
+    most = min(manifest.job.iterations, np.iinfo(manifest.form.dtype).max)
+    return chance.integers(1, most, manifest.shape(band), dtype=manifest.form.dtype)
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@given(data=st.data(), smooth=st.booleans(), most=st.sampled_from([255, 65535, (1 << 32) - 1]))
+@given(data=st.data(), form=st.sampled_from(FORMS), most=st.sampled_from([255, 65535, (1 << 32) - 1]))
 @same_folder
-def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, smooth: bool, most: int) -> None:
-    """Words of one, two and four bytes, each plane by itself, with differences that wrap."""
+def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, form: str, most: int) -> None:
+    """Words of one, two and four bytes, each layer by itself, with differences that wrap; in one frame or several."""
     sizes = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)))
-    manifest = a_manifest(*sizes, smooth=smooth)
+    manifest = manifest_of(form, *sizes)
     band = data.draw(st.integers(0, manifest.bands - 1))
+    most = min(most, np.iinfo(manifest.form.dtype).max)
     elements = st.sampled_from([corner for corner in CORNERS if corner <= most]) | st.integers(0, most)
-    words = data.draw(arrays.arrays(np.uint32, manifest.shape(band), elements=elements))
+    values = data.draw(arrays.arrays(manifest.form.dtype, manifest.shape(band), elements=elements))
+    facts = data.draw(st.dictionaries(st.text(max_size=9), st.integers() | st.text(max_size=9), max_size=3))
     store = Store(tmp_path)
     store.manifest = manifest
-    store.write(band, words)
-    back = store.read(band)
-    assert back.dtype == np.uint32
-    np.testing.assert_array_equal(back, words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_PIXELS", data.draw(st.sampled_from([1, 20, packing._PIXELS])))
+        store.write(band, values, facts)
+        back = store.read(band)
+    assert back.values.dtype == manifest.form.dtype
+    np.testing.assert_array_equal(back.values, values)
+    assert back.facts == facts
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_not_of_the_form_is_no_band(tmp_path: Path, form: str) -> None:
+    manifest = manifest_of(form)
+    store = a_store(tmp_path / "s", manifest)
+    values = values_of(manifest, 0)
+    for other in (values[..., :-1], values.astype(np.int64), values_of(manifest, manifest.bands - 1)):
+        with pytest.raises(ValueError, match="is not of the store's form"):
+            store.write(0, other)
+    with pytest.raises(ValueError, match="facts of"):
+        store.write(0, values, {"long": "x" * 5000})
+    assert store.band_count() == 0
+    store.remove()
 
 
 def test_small_words_take_little_room(tmp_path: Path) -> None:
     """Smooth steps are kept as what they are beyond the counts: noise of one byte."""
     manifest = a_manifest(100, 100, 100, smooth=True, cap=1 << 30)
     store = a_store(tmp_path / "s", manifest)
-    words = words_of(manifest, 0)
+    words = values_of(manifest, 0)
     words[1] = words[0] + 3
     words[2] = 1
     store.write(0, words)
     assert (tmp_path / "s" / "band-0000000").stat().st_size < 4.1 * 100 * 100
-    np.testing.assert_array_equal(store.read(0), words)
+    np.testing.assert_array_equal(store.read(0).values, words)
     store.remove()
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_every_damage_of_a_band_is_noticed(tmp_path: Path, smooth: bool) -> None:
-    """Cut short anywhere, any byte changed, longer than it was: it is called damaged, and removed."""
-    manifest = a_manifest(3, 4, smooth=smooth)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_damage_of_a_band_is_noticed(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut short anywhere, any bit changed, longer than it was: it is called damaged, and removed."""
+    monkeypatch.setattr(packing, "_PIXELS", 3)  # two frames a layer
+    manifest = manifest_of(form, 3, 4)
     store = a_store(tmp_path / "s", manifest)
-    store.write(0, words_of(manifest, 0))
+    store.write(0, values_of(manifest, 0), {"iterations": 77})
     path = tmp_path / "s" / "band-0000000"
     whole = path.read_bytes()
     damages = [whole[:length] for length in range(len(whole))]
-    damages += [whole[:k] + bytes([whole[k] ^ 1 << k % 8]) + whole[k + 1 :] for k in range(len(whole))]
-    for damage in [*damages, whole + b"\0", whole + whole]:
+    damages += [
+        whole[: k // 8] + bytes([whole[k // 8] ^ 1 << k % 8]) + whole[k // 8 + 1 :] for k in range(8 * len(whole))
+    ]
+    swapped = whole[:-2] + whole[:-3:-1]
+    for damage in [*damages, whole + b"\0", whole + whole, swapped]:
         path.write_bytes(damage)
         with pytest.raises(FileError, match="damaged"):
             store.read(0)
@@ -99,15 +142,40 @@ def test_every_damage_of_a_band_is_noticed(tmp_path: Path, smooth: bool) -> None
     store.remove()
 
 
+def forged(form: Form, *frames: bytes, width: int = 1) -> None:
+    """Unpack a band of 2 × 2 from frames whose checksums are right."""
+    table = b"".join(packing._ENTRY.pack(width, len(frame), zlib.crc32(frame)) for frame in frames)
+    packing.unpack(memoryview(table), memoryview(b"".join(frames)), form, 2, 2)
+
+
+def test_frames_that_hold_something_else() -> None:
+    """Whatever their checksums say: nonsense, too little, too much, two in one; little memory is taken for any."""
+    form = Form.pixels(COLOURING, indexed=True)
+    compressor = packing._compressor()
+    frame, long, bomb = (compressor.compress(bytes(size), compressor.FLUSH_FRAME) for size in (4, 5, 1 << 28))
+    forged(form, frame)
+    tracemalloc.start()
+    for wrong in (b"", b"nonsense", frame[:-1], frame + frame, frame + b"\0", long, bomb):
+        with pytest.raises(ValueError, match="a frame"):
+            forged(form, wrong)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    with pytest.raises(ValueError, match="a frame"):
+        forged(form, frame, width=3)
+    with pytest.raises(ValueError, match="the frames are not as long"):
+        packing.unpack(memoryview(b""), memoryview(frame), form, 2, 2)
+
+
 def test_bands_of_others_are_damaged(tmp_path: Path) -> None:
     """Another band's file, and the same band's of another job or another grid, under this one's name."""
     manifest = a_manifest()
     store = a_store(tmp_path / "s", manifest)
-    words = words_of(manifest, 0)
-    strangers = [a_manifest(cap=999), a_manifest(rows=4), a_manifest(5, 9)]
+    words = values_of(manifest, 0)
+    strangers = [a_manifest(cap=999), a_manifest(rows=4), a_manifest(5, 9), manifest_of("smooth words")]
+    strangers += [manifest_of("counts16"), manifest_of("indexed pixels")]
     for number, stranger in enumerate(strangers):
         other = a_store(tmp_path / f"other{number}", stranger)
-        other.write(0, words if stranger.band_rows == 2 else words_of(stranger, 0))
+        other.write(0, words if stranger.shape(0) == words.shape and number < 3 else values_of(stranger, 0))
         (tmp_path / f"other{number}" / "band-0000000").replace(tmp_path / "s" / "band-0000000")
         assert list(store.verified()) == [(0, False)]
         other.release()
@@ -119,9 +187,10 @@ def test_bands_of_others_are_damaged(tmp_path: Path) -> None:
     store.release()
 
 
-def test_every_damage_of_a_manifest_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["words", "pixels"])
+def test_every_damage_of_a_manifest_is_refused(tmp_path: Path, form: str) -> None:
     """Cut short anywhere or any byte changed: refused, unless it says the same (white space)."""
-    manifest = a_manifest()
+    manifest = manifest_of(form)
     store = a_store(tmp_path / "s", manifest)
     path = tmp_path / "s" / "manifest.json"
     whole = path.read_bytes()
@@ -165,12 +234,35 @@ def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.Mo
     monkeypatch.setattr("mandelcl.rendering.store._VERSION", 99)
     text = a_manifest().text()
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="version 99"):
+    with pytest.raises(OtherVersionError, match="version 99"):
         Manifest.parse(text)
     assert json.loads(text)["manifest"]["version"] == 99
 
 
-# What mandelcl 0.1 wrote: a job in version 1 of its JSON, and the first band of two rows.
+@pytest.mark.parametrize("form", FORMS)
+def test_a_manifest_says_its_form(form: str) -> None:
+    manifest = manifest_of(form)
+    back = Manifest.parse(manifest.text())
+    assert back == manifest
+    assert back.form == manifest.form
+    assert back.text() == manifest.text()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        None, [], {}, "words", {"kind": "counts8"}, {"kind": "words", "more": 1}, {"kind": "pixels"},
+        {"kind": "pixels", "indexed": 1, "colouring": {}}, {"kind": "pixels", "indexed": True},
+    ],
+)  # fmt: skip
+def test_unknown_forms_are_refused(form: object) -> None:
+    values = json.loads(a_manifest().text())["manifest"] | {"form": form}
+    text = json.dumps({"manifest": values, "checksum": _checksum(values)})
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
+        Manifest.parse(text)
+
+
+# What mandelcl 0.1 wrote.
 OLD_MANIFEST = """{
  "manifest": {
   "version": 1,
@@ -199,35 +291,23 @@ OLD_MANIFEST = """{
  "checksum": "ad5ec3d648034fbdae924dd2d775d339"
 }
 """
-OLD_BAND = (
-    "bWFuZGVsY2wgYmFuZCAxCjjj5oY3DmEzk04sGjg8jrsDAAAAAgAAAAQAAAABAAAAEAAAAAAAAAB4AWNkYmZhZWPnAAAAgAAlAQAAAAsAAAAAAAAA"
-    "eAHj4IAAAAEoAEEBAAAAEAAAAAAAAAB4ARMUEhYRFROXAAACwACl"
-)
 
 
-def test_an_old_store_goes_on(tmp_path: Path) -> None:
-    """Its bands are bound to the text of its manifest, in which the job reads as it did then."""
+@pytest.mark.parametrize("resume", [False, True])
+def test_an_old_store_is_refused_in_one_line(tmp_path: Path, resume: bool) -> None:
+    """It is not called damaged, nor is anything in it touched."""
     folder = tmp_path / "s"
     folder.mkdir()
     (folder / "manifest.json").write_text(OLD_MANIFEST)
-    (folder / "band-0000000").write_bytes(base64.b64decode(OLD_BAND))
+    (folder / "band-0000000").write_bytes(b"mandelcl band 1\n")
     store = Store(folder)
     store.lock()
-    manifest = store.read_manifest()
-    assert manifest is not None
-    new = a_manifest(4, 3, smooth=True)
-    assert manifest == replace(new, job=replace(new.job, method="direct"))
-    assert manifest.text() == OLD_MANIFEST
-    store.begin(manifest)
-    assert list(store.verified()) == [(0, True)]
-    assert store.read(0).tolist() == np.arange(1, 25).reshape(3, 2, 4).tolist()
-    store.write(1, words_of(manifest, 1))
+    with pytest.raises(FileError, match=r"another mandelcl left .*: go on with that one, or delete .*$") as caught:
+        left_behind([store], resume)
+    assert "\n" not in str(caught.value)
     store.release()
-    again = Store(folder)
-    again.lock()
-    again.manifest = again.read_manifest()
-    assert list(again.verified()) == [(0, True), (1, True)]
-    again.remove()
+    assert (folder / "band-0000000").read_bytes() == b"mandelcl band 1\n"
+    assert (folder / "manifest.json").read_text() == OLD_MANIFEST
 
 
 def test_another_jobs_store_is_refused() -> None:
@@ -246,7 +326,7 @@ def test_another_jobs_store_is_refused() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_strict_differs_only_where_it_says_something(settled: str, strict: bool) -> None:
     """Escape time fills nothing, so `auto` and strict may have been settled on it with or without the word."""
-    manifest = Manifest(replace(a_manifest().job, algorithm=settled, strict=strict), 2)
+    manifest = Manifest.of_words(replace(a_manifest().job, algorithm=settled, strict=strict), 2)
     assert adopt(replace(manifest.job, algorithm="auto"), manifest) == manifest.job
     other = replace(manifest.job, algorithm="auto", strict=not strict)
     if settled == "escape":
@@ -348,7 +428,7 @@ def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) ->
 
 def test_a_store_leaves_nothing(tmp_path: Path) -> None:
     store = a_store(tmp_path / "s", a_manifest())
-    store.write(0, words_of(a_manifest(), 0))
+    store.write(0, values_of(a_manifest(), 0))
     assert store.band_count() == 1
     assert not [name for name in names(tmp_path / "s") if name.endswith(".new")]
     store.remove()
@@ -386,7 +466,7 @@ def test_what_packing_does_not_shrink_is_read(tmp_path: Path) -> None:
     words = chance.integers(0, 1 << 32, manifest.shape(0), dtype=np.uint32)
     store.write(0, words)
     assert (tmp_path / "s" / "band-0000000").stat().st_size > words.nbytes
-    np.testing.assert_array_equal(store.read(0), words)
+    np.testing.assert_array_equal(store.read(0).values, words)
     store.remove()
 
 

@@ -1,0 +1,80 @@
+"""What a store keeps of each pixel: the words that the kernels left, counts of 16 bits, or finished colours."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.job import Job
+from mandelcl.planes import words_of
+
+WORDS, COUNTS_16, PIXELS = "words", "counts16", "pixels"
+
+Values = npt.NDArray[Any]  # a band's: of the form's dtype and shape
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The type and shape of a band's values, and what is known of each of their layers.
+
+    A layer is an array whose first axis is the band's rows. `words` have one for each word of the job's planes (uint32,
+    words × rows × columns), `counts16` a single one (uint16, 1 × rows × columns), `pixels` as well: sRGB (uint8, rows ×
+    columns × 3), or places in the colouring's table (rows × columns) where they are `indexed`. Such pixels belong to
+    one `colouring`, in JSON. `near_first` says which layers follow the first closely.
+    """
+
+    kind: str
+    near_first: tuple[bool, ...] = (False,)
+    indexed: bool = False
+    colouring: str = ""
+
+    @classmethod
+    def words(cls, job: Job) -> Self:
+        """Return the form of results as the kernels wrote them."""
+        return cls(WORDS, tuple(word.near_counts for word in words_of(job.planes)))
+
+    @classmethod
+    def counts_16(cls) -> Self:
+        """Return the form of counts alone, which the job's cap must leave room for."""
+        return cls(COUNTS_16)
+
+    @classmethod
+    def pixels(cls, colouring: str, indexed: bool) -> Self:
+        """Return the form of a picture's pixels."""
+        return cls(PIXELS, indexed=indexed, colouring=colouring)
+
+    @classmethod
+    def parse(cls, values: Any, job: Job) -> Self:
+        """Return the form that `as_dict` described; raises ValueError, TypeError or LookupError for anything else."""
+        if values == {"kind": WORDS}:
+            return cls.words(job)
+        if values == {"kind": COUNTS_16}:
+            return cls.counts_16()
+        form = cls.pixels(json.dumps(values["colouring"]), values["indexed"] is True)
+        if values != form.as_dict():
+            raise ValueError(f"bands of an unknown form: {values!r}")
+        return form
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a manifest says of the form."""
+        if self.kind != PIXELS:
+            return {"kind": self.kind}
+        return {"kind": self.kind, "indexed": self.indexed, "colouring": json.loads(self.colouring)}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values, as this machine has it."""
+        return np.dtype({WORDS: np.uint32, COUNTS_16: np.uint16, PIXELS: np.uint8}[self.kind])
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return the shape of so many rows."""
+        if self.kind == PIXELS:
+            return (rows, columns) if self.indexed else (rows, columns, 3)
+        return len(self.near_first), rows, columns
+
+    def layers(self, values: Values) -> Sequence[Values]:
+        """Return views of a band's layers."""
+        return [values] if self.kind == PIXELS else list(values)
