@@ -1,8 +1,8 @@
-"""One folder for everything that is remembered between runs, never trusted: at worst a miss.
+"""One folder for everything that is remembered between runs; what is damaged in it is a miss.
 
-`MANDELCL_CACHE` names another folder, where `~` is the user's home; `off` or `0` switches it off. An entry carries its
-own checksum, is written beside its place and renamed into it, so a killed process or two at once leave no damaged entry
-that is used.
+An entry carries its own checksum, is written beside its place and renamed into it, so a killed process or two at once
+leave no damaged entry that is used. But who can write there can make entries that are not damaged: `cache_folder` says
+which folder is used.
 
 Each write clears away, among the entries of its kind, those used longest ago: an entry's time is that of its last use.
 Processes need no lock for that: at worst an entry is removed that another has just used, and is made again.
@@ -10,6 +10,7 @@ Processes need no lock for that: at worst an entry is removed that another has j
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import stat
@@ -19,7 +20,28 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from mandelcl.cache_folder import complain_of, complaints, folder, make, subfolder
+from mandelcl.files import own_folder
+
+__all__ = [
+    "KINDS",
+    "Stored",
+    "clear",
+    "complaints",
+    "contents",
+    "digest",
+    "folder",
+    "holds",
+    "make",
+    "noting",
+    "read",
+    "read_json",
+    "remove",
+    "subfolder",
+    "write",
+]
 
 # What is kept, by kind: each has a folder of entries, `vendors` several of .icd files, named after what is in them.
 _VENDORS = "vendors"
@@ -39,9 +61,9 @@ KINDS = MappingProxyType(
 )
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_OFF = ("off", "0", "no", "none", "false")
 _LASTING = ("tuning",)  # small, and made by minutes of measurement that the user asked for
 _MOST_BYTES = 128 << 20  # of a kind
+_LONGEST_ENTRY = 1 << 30
 _MOST_ENTRIES = 4096
 _LONGEST_UNUSED_S = 90 * 86400.0
 _LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
@@ -52,34 +74,30 @@ _MERGED = re.compile(r"vendors-[0-9a-f]{16}")
 _notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
 
 
-def folder() -> Path | None:
-    """Return the cache folder, which may not exist yet; None where it is switched off."""
-    setting = os.environ.get("MANDELCL_CACHE", "").strip()
-    if setting.lower() in _OFF:
-        return None
-    if not setting:
-        import platformdirs
-
-        setting = platformdirs.user_cache_dir("mandelcl", appauthor=False)
-    try:
-        return Path(setting).expanduser()
-    except RuntimeError:  # "~" of a user without a home folder
-        return None
-
-
 def read(kind: str, key: str) -> bytes | None:
     """Return what was stored under a key; None if there is nothing, or nothing that can be trusted."""
     return _note(kind, key, _read(kind, key))
 
 
-def _read(kind: str, key: str) -> bytes | None:
-    root = folder()
-    if root is None:
-        return None
-    path = root / kind / key
+def read_json(kind: str, key: str) -> Any:
+    """Return the value that was stored under a key as JSON; None if there is none."""
     try:
+        return json.loads(read(kind, key) or b"null")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _read(kind: str, key: str) -> bytes | None:
+    place = subfolder(kind)
+    if place is None:
+        return None
+    path = place / key
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode) or not own_folder.owned(facts) or facts.st_size > _LONGEST_ENTRY:
+            return None
         with path.open("rb") as file:
-            digest, payload = file.read(_DIGEST_BYTES), file.read()
+            digest, payload = file.read(_DIGEST_BYTES), file.read(facts.st_size)
     except OSError:
         return None
     if hashlib.sha256(payload).digest() != digest:
@@ -117,16 +135,16 @@ def _note(kind: str, key: str, payload: bytes | None) -> bytes | None:
 
 def holds(kind: str, key: str) -> bool:
     """Return whether anything is stored under a key, trusted or not."""
-    root = folder()
-    return root is not None and os.path.exists(root / kind / key)  # noqa: PTH110 - Path.exists raises where it may not look
+    place = subfolder(kind)
+    return place is not None and os.path.exists(place / key)  # noqa: PTH110 - Path.exists raises where it may not look
 
 
 def remove(kind: str, key: str) -> None:
     """Forget what is stored under a key, if anything."""
-    root = folder()
-    if root is not None:
+    place = subfolder(kind)
+    if place is not None:
         with contextlib.suppress(OSError):
-            (root / kind / key).unlink(missing_ok=True)
+            (place / key).unlink(missing_ok=True)
 
 
 def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | None = None) -> None:
@@ -140,28 +158,36 @@ def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | Non
     notes = _notes.get()
     if notes is not None:
         notes[kind, key] = sha.hexdigest()
-    root = folder()
-    if root is None:
+    if subfolder(kind) is None:
         return
     with contextlib.suppress(OSError):
-        (root / kind).mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=root / kind, prefix=f".{key}.")
+        place = make(kind)
+        _put(place, key, sha.digest(), *parts)
+        if kind not in _LASTING:
+            _clear(place, _MOST_BYTES if most_bytes is None else most_bytes)
+
+
+def _put(place: Path, key: str, *parts: bytes | memoryview) -> None:
+    """Write a file that exists completely or not at all."""
+    try:
+        handle, name = tempfile.mkstemp(dir=place, prefix=f".{key}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                for part in (sha.digest(), *parts):
+                for part in parts:
                     file.write(part)
-            Path(name).replace(root / kind / key)
+            Path(name).replace(place / key)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-        if kind not in _LASTING:
-            _clear(root / kind, _MOST_BYTES if most_bytes is None else most_bytes)
+    except OSError as error:
+        complain_of(error)
+        raise
 
 
-def _clear(folder: Path, most_bytes: int) -> None:
+def _clear(place: Path, most_bytes: int) -> None:
     """Remove the drafts of killed processes, entries long unused, and beyond the bounds those used longest ago."""
     now, entries = time.time(), []
-    for path in folder.iterdir():
+    for path in place.iterdir():
         with contextlib.suppress(OSError):
             facts = path.lstat()
             if not stat.S_ISREG(facts.st_mode):

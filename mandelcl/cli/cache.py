@@ -3,6 +3,7 @@
 import click
 
 from mandelcl import cache
+from mandelcl.cli.progress import say
 from mandelcl.errors import FileError
 
 
@@ -24,8 +25,12 @@ def command(clearing: bool) -> None:
     from mandelcl.opencl.caches import runtimes_caches
 
     root = cache.folder()
+    complaints = cache.complaints()
+    for complaint in complaints:
+        say(f"mandelcl: {complaint}")
     if root is None:
-        click.echo("The cache is switched off; MANDELCL_CACHE says so.")
+        if not complaints:
+            click.echo("The cache is switched off; MANDELCL_CACHE says so.")
     elif clearing:
         _clear()
     else:

@@ -48,6 +48,7 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: b
     and the speed is watched. At the end each gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or FAILED. The exit code is
     0 if all pass. Ctrl-C ends it early, with the verdicts on what was done.
     """
+    from mandelcl import cache
     from mandelcl.engine import choose
     from mandelcl.opencl import absence
     from mandelcl.opencl.api import RUNTIMES
@@ -60,7 +61,7 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: b
     rows = [_row(device, no_self_test) for device in (choose.matching(devices) if devices else discover())]
     if as_json:
         click.echo(json.dumps({"devices": rows}))
-    for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES)):
+    for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES), *cache.complaints()):
         click.echo(f"mandelcl: {note}", err=True)
     if not rows:
         raise NoDeviceError(absence.explain_absence(RUNTIMES))

@@ -57,6 +57,7 @@ def command(
     changes the speed and never a result. It is kept for this device, driver and version of the kernels. If one of these
     changes, it is ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
+    from mandelcl import cache
     from mandelcl.engine import choose
     from mandelcl.engine.variant import forget
     from mandelcl.numbers import by_name
@@ -80,6 +81,8 @@ def command(
             tuned += 1
             if as_json:
                 click.echo(json.dumps(_row(device, number, result)))
+    for complaint in cache.complaints():  # it matters here: the cache keeps what was tuned
+        say(f"mandelcl: {complaint}")
     if not tuned and not forgetting:
         raise DeviceError(
             reasons[0] if reasons else "no device has double, which this number needs; choose another --number"

@@ -1,6 +1,8 @@
 """From a resolved job to a built program: the text for the driver's compiler, and what earlier builds left."""
 
+import re
 import threading
+from contextlib import suppress
 
 from mandelcl import cache
 from mandelcl.engine import source
@@ -11,7 +13,7 @@ from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
-from mandelcl.opencl.programs import binary_of
+from mandelcl.opencl.programs import binary_of, kernel_names
 from mandelcl.planes import CERTIFIED, first_words
 
 SMOOTH_LIMIT = 1000
@@ -49,16 +51,22 @@ def build(device: Device, text: str) -> BuiltProgram:
     return program
 
 
+def _is_of(program: BuiltProgram, text: str) -> bool:
+    """Return whether a program may be that of a text, which then names its kernels."""
+    names = kernel_names(program)
+    return bool(names) and all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+
 def _built(device: Device, text: str) -> BuiltProgram:
     if not device.keeps_binaries:
         return device.build(text)
     key = source.digest(f"{device.identity}\n{text}")
     binary = cache.read("binaries", key)
     if binary is not None:
-        try:
-            return device.load(binary)
-        except BuildError:
-            pass  # another driver's, or a damaged one: build afresh
+        with suppress(BuildError):  # another driver's, or a damaged one
+            program = device.load(binary)
+            if _is_of(program, text):
+                return program
     program = device.build(text)
     binary = binary_of(program)
     if binary is not None:

@@ -23,14 +23,9 @@ def iterations_per_second(program: Program) -> float:
     device = program.device
     conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
     key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")
-    payload = cache.read("rates", key)
-    if payload is not None:
-        try:
-            remembered = float(json.loads(payload))
-            if 0 < remembered < math.inf:
-                return remembered
-        except (TypeError, ValueError):
-            pass
+    remembered = cache.read_json("rates", key)
+    if isinstance(remembered, float) and 0 < remembered < math.inf:
+        return remembered
     with timeline.span("measure rate"):
         rate = _measure(program)
     cache.write("rates", key, json.dumps(rate).encode())

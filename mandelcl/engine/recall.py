@@ -48,9 +48,8 @@ class _Remembered:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: bytes) -> Self:
-        """Return what `to_json` wrote; raises KeyError, TypeError or ValueError for anything else."""
-        values: dict[str, Any] = json.loads(text)
+    def from_json(cls, values: Any) -> Self:
+        """Return what `to_json` wrote, parsed; raises AttributeError, KeyError, TypeError or ValueError otherwise."""
         evidence = tuple((str(kind), str(key), str(digest)) for kind, key, digest in values.pop("evidence"))
         kept = cls(**values, evidence=evidence)
         if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, bool]:
@@ -127,11 +126,8 @@ def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
 
 def _recalled(key: str) -> _Remembered | None:
     """Return what was kept under a key, if all that it followed from is still in the cache."""
-    payload = cache.read(_KIND, key)
-    if payload is None:
-        return None
     try:
-        remembered = _Remembered.from_json(payload)
+        remembered = _Remembered.from_json(cache.read_json(_KIND, key))
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     same = all(cache.digest(cache.read(kind, name)) == digest for kind, name, digest in remembered.evidence)

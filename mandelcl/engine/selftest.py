@@ -5,11 +5,12 @@ result is remembered by device, driver and source text, so the test costs its fr
 """
 
 import json
+import math
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -176,13 +177,14 @@ def _own_text() -> str:
 
 
 def _recall(key: str) -> SelfTestResult | None:
-    payload = disk_cache.read("selftest", key)
-    if payload is None:
-        return None
+    """Return the result that was kept under a key, if it is one that the test can have."""
     try:
-        return SelfTestResult(**json.loads(payload))
-    except (TypeError, ValueError):
+        kept = SelfTestResult(**disk_cache.read_json("selftest", key))
+    except TypeError:
         return None
+    if [type(value) for value in astuple(kept)] != [bool, str, bool, float, bool, int]:
+        return None
+    return kept if kept.passed == (not kept.reason) and 0 <= kept.speed < math.inf and kept.loop_limit >= 0 else None
 
 
 def _run(

@@ -110,7 +110,7 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
     shader = Shader(device, job, colouring)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{shader.text()}")
     verdict = _SEEN.get(key) or disk_cache.read("shading", key)
-    if verdict is None:
+    if verdict not in (_PASSED, _FAILED):
         try:
             with timeline.span("test of shading"):
                 verdict = _PASSED if _gives_answers(device, shader, job) else _FAILED

@@ -122,7 +122,7 @@ def suited(device: Device, number: NumberFormat, double_digits: bool | None = No
             why = "the driver or the kernels have changed since it was tuned"
             return Suited(of_class, "class", f"{device.label}: {why}; run `mandelcl tune` again")
         tuned = Variant.from_json(values["variant"])
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return Suited(
             of_class, "class", f"{device.label}: the tuning file makes no sense; `mandelcl tune` writes a new one"
         )

@@ -54,7 +54,7 @@ class _Opening:
 
 def _parsed(noted: bytes) -> tuple[str, int]:
     """Return the library and place that were noted; no library for anything else."""
-    with suppress(TypeError, ValueError):
+    with suppress(RecursionError, TypeError, ValueError):
         library, place = json.loads(noted)
         return str(library), int(place)
     return "", 0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mandelcl.opencl.api import Buffer, BuiltProgram, Kernel, cl, opencl_errors
+from mandelcl.opencl.api import Buffer, Kernel, cl, opencl_errors
 from mandelcl.opencl.device import Device
 
 _SPACES: Mapping[object, str] = {
@@ -25,11 +25,6 @@ class Parameter:
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.space, self.type, self.name)))
-
-
-def kernel_names(program: BuiltProgram) -> list[str]:
-    """Return the names of a built program's kernels."""
-    return [name for name in str(program.kernel_names).split(";") if name]
 
 
 def parameters_of(kernel: Kernel) -> list[Parameter] | None:

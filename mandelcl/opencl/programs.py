@@ -39,6 +39,11 @@ def kernel_of(program: BuiltProgram, name: str, types: Sequence[Any] | None = No
         raise DeviceError(why) from error
 
 
+def kernel_names(program: BuiltProgram) -> list[str]:
+    """Return the names of a built program's kernels."""
+    return [name for name in str(program.kernel_names).split(";") if name]
+
+
 def binary_of(program: BuiltProgram) -> bytes | None:
     """Return a built program's binary; None where the driver has none to give."""
     try:

@@ -179,18 +179,18 @@ def _merged_folder(files: dict[str, bytes]) -> Path:
     parents = os.environ.get(_MARK, "")
     if parents and _holds(Path(parents), files):
         return Path(parents)
-    root = cache.folder()
-    if root is not None:
+    name = f"vendors-{digest[:16]}"
+    kept = cache.subfolder(name)
+    if kept is not None:
+        if _holds(kept, files):
+            return kept.absolute()  # it may be one that can only be read
         with suppress(OSError):
-            return _fill(root.absolute() / f"vendors-{digest[:16]}", files)
+            return _fill(cache.make(name).absolute(), files)
     return _fill(temporary_folder("mandelcl-vendors-"), files)
 
 
 def _fill(folder: Path, files: dict[str, bytes]) -> Path:
-    """Return the folder, holding exactly these .icd files. A right one is not touched, so it may be read-only."""
-    if _holds(folder, files):
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
+    """Return the folder, holding exactly these .icd files."""
     for name, content in files.items():
         with drafted(folder / name) as draft:  # which the loader does not read: its name does not end in .icd
             draft.write_bytes(content)

@@ -62,6 +62,13 @@ def _found(key: str) -> Orbit | None:
     payload = cache.read(_KIND, key)
     if payload is None:
         return None
+    try:
+        return _orbit(payload)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return None  # it is not what this version writes
+
+
+def _orbit(payload: bytes) -> Orbit:
     start = 8 + int.from_bytes(payload[:8], "little")
     facts: dict[str, Any] = json.loads(payload[8:start])
     values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False).reshape(2, facts["length"] + 1)

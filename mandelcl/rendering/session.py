@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from mandelcl import cache
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings, ShowProgress
@@ -88,7 +89,7 @@ class Session:
             from mandelcl.certifying.work import certified
 
             work = certified(work, choice, settings)
-        for warning in work.warnings:
+        for warning in (*work.warnings, *cache.complaints()):
             notice(warning)
         return work
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 
-from mandelcl import timeline
+from mandelcl import cache, timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
@@ -104,7 +104,10 @@ def render_to(
         # A store that exists already has most of the space that it needs.
         long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
-        return render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
+        report = render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
+    for complaint in cache.complaints():
+        notice(complaint)
+    return report
 
 
 def _part(path: str | Path) -> Path:

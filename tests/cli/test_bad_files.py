@@ -83,6 +83,20 @@ def test_a_home_in_which_nothing_can_be_written(folder: Path) -> None:
     assert (folder / "a.png").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
+def test_a_cache_in_which_others_may_write_costs_one_line(
+    draw: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = folder / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("MANDELCL_CACHE", str(shared))
+    warning, summary = draw("render", *SMALL, "-o", "a.png").err.splitlines()
+    assert warning.startswith(f"mandelcl: the cache folder {shared} is not used: others may write in it")
+    assert summary.startswith("a.png: ")
+    assert list(shared.iterdir()) == []
+
+
 @pytest.fixture
 def picture(draw: Run, folder: Path) -> Path:
     draw("render", "--size", "32x18", "-o", "good.png", "-o", "good.npz")

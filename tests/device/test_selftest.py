@@ -199,13 +199,22 @@ def test_damaged_entries_cost_time_only(device: Device, fresh_cache: Path, damag
     _render(device)
 
 
-@pytest.mark.parametrize("payload", [b"", b"{}", b"null", b"[1]", b'{"passed": true}', b"\xff\xfe", b'"nan"'])
+@pytest.mark.parametrize("payload", [b"", b"{}", b"null", b"[1]", b'{"passed": true}', b"\xff\xfe", b"[" * 100_000])
 def test_entries_that_say_nothing_are_not_believed(device: Device, fresh_cache: Path, payload: bytes) -> None:
     """With a right checksum, as another version of mandelcl might have left them."""
     _render(device)
     for path in _entries(fresh_cache):
         if path.parent.name != "binaries":
             cache.write(path.parent.name, path.name, payload)
+    _render(device)
+
+
+def test_a_binary_of_another_kernel_is_built_again(device: Device, fresh_cache: Path) -> None:
+    """With a right checksum."""
+    _render(device)
+    binaries = {path.name: cache.read("binaries", path.name) or b"" for path in fresh_cache.glob("binaries/*")}
+    for name, payload in zip(binaries, [*binaries.values()][::-1], strict=True):
+        cache.write("binaries", name, payload)
     _render(device)
 
 

@@ -82,6 +82,76 @@ def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest
     assert not cache.holds("kind", "key")
 
 
+posix = pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
+
+
+@posix
+def test_nobody_else_may_look_into_it(root: Path) -> None:
+    cache.write("kind", "key", b"payload")
+    assert [oct(path.stat().st_mode & 0o777) for path in (root, root / "kind", root / "kind" / "key")] == [
+        "0o700", "0o700", "0o600",
+    ]  # fmt: skip
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o722, 0o1777])
+@pytest.mark.parametrize("place", ["", "kind"])
+def test_a_folder_in_which_others_may_write(root: Path, place: str, mode: int) -> None:
+    """Whoever can write there can make an entry with a right checksum."""
+    cache.write("kind", "key", b"payload")
+    (root / place).chmod(mode)
+    assert cache.read("kind", "key") is None
+    assert not cache.holds("kind", "key")
+    cache.write("kind", "other", b"payload")
+    cache.remove("kind", "key")
+    assert [path.name for path in (root / "kind").iterdir()] == ["key"]
+    assert (cache.folder() is None) == (place == "")
+    (line,) = cache.complaints()
+    assert line.startswith(f"the cache folder {root / place} is not used: others may write in it")
+    cache.read("kind", "key")
+    assert cache.complaints() == [], "once is enough"
+
+
+@posix
+def test_a_folder_of_somebody_else(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.write("kind", "key", b"payload")
+    monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1)
+    if root.stat().st_uid:
+        assert cache.read("kind", "key") is None
+        assert "belongs to another user" in cache.complaints()[0]
+    else:
+        assert cache.read("kind", "key") == b"payload", "the system's may be read"
+
+
+@posix
+def test_what_is_no_file_is_not_read(root: Path) -> None:
+    (root / "kind").mkdir(parents=True)
+    os.mkfifo(root / "kind" / "key")
+    (root / "kind" / "endless").symlink_to("/dev/zero")
+    assert cache.read("kind", "key") is None
+    assert cache.read("kind", "endless") is None
+
+
+def test_a_folder_that_cannot_be_written_is_complained_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "file"))
+    cache.read("kind", "key")
+    assert cache.complaints() == []
+    for _ in range(2):
+        cache.write("kind", "key", b"payload")
+    (line,) = cache.complaints()
+    assert line.startswith(f"the cache folder {tmp_path / 'file'} cannot be written (")
+    cache.write("kind", "key", b"payload")
+    assert cache.complaints() == []
+
+
+@pytest.mark.parametrize("text", [b"", b"[" * 100_000, b"\xff", b"{"])
+def test_what_is_no_json_is_a_miss(root: Path, text: bytes) -> None:
+    del root
+    cache.write("kind", "key", text)
+    assert cache.read_json("kind", "key") is None
+
+
 def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"older")
 

@@ -86,11 +86,14 @@ def test_a_right_folder_is_not_written_again(machine: Machine) -> None:
     assert [(path, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()] == before
 
 
-@pytest.mark.parametrize("damage", ["cache is a file", "folder is a file", "entry is a folder", "off"])
+@pytest.mark.parametrize("damage", ["cache is a file", "folder is a file", "entry is a folder", "off", "open to all"])
 def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, damage: str) -> None:
     intel = machine.add("venv/lib/libintelocl.so")
     if damage == "cache is a file":
         machine.add("cache", "not a folder")
+    elif damage == "open to all":
+        machine.cache.mkdir()
+        machine.cache.chmod(0o777)
     elif damage == "off":
         machine.patch.setenv("MANDELCL_CACHE", "OFF")
     else:

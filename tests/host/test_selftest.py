@@ -1,11 +1,15 @@
 """What the self-test measures is the device's, not that of a moment in which somebody else had it."""
 
 import itertools
+import json
+import math
 import random
+from pathlib import Path
 
 import pytest
 
-from mandelcl.engine.selftest import Launcher, _is_software
+from mandelcl import cache
+from mandelcl.engine.selftest import Launcher, _is_software, _recall
 
 STEP_S = 1e-7
 OVERHEAD_S = 2e-5
@@ -39,3 +43,18 @@ def test_software_on_a_busy_device_is_still_software(seed: int) -> None:
     chance = random.Random(seed)
     delays = [chance.uniform(1, 3) for _ in range(30)]
     assert _is_software(launcher(25, delays), launcher(1, delays))
+
+
+RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "slow_fma": False, "loop_limit": 0}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"loop_limit": "x"}, {"loop_limit": -1}, {"speed": -1.0}, {"speed": math.inf}, {"passed": False}, {"more": 1}],
+)
+def test_a_result_that_no_test_can_have_is_not_recalled(fresh_cache: Path, wrong: dict[str, object]) -> None:
+    del fresh_cache
+    cache.write("selftest", "key", json.dumps(RESULT).encode())
+    assert _recall("key") is not None
+    cache.write("selftest", "key", json.dumps(RESULT | wrong).encode())
+    assert _recall("key") is None
