@@ -36,7 +36,7 @@ class _Library(Protocol):
 
     def compressobj(self, level: int, method: int, wbits: int, mem_level: int, strategy: int, /) -> Stream: ...
 
-    def adler32(self, data: memoryview, value: int, /) -> int: ...
+    def adler32(self, data: bytes | memoryview, value: int, /) -> int: ...
 
     def crc32(self, data: bytes | memoryview, value: int, /) -> int: ...
 
@@ -65,7 +65,7 @@ def of_words(compression: str) -> Stream:
     return _stream(compression, _SMALL_WORDS, zlib.Z_FILTERED)
 
 
-def adler32(data: memoryview, value: int = 1) -> int:
+def adler32(data: bytes | memoryview, value: int = 1) -> int:
     """Return the Adler-32 of the bytes, following those whose checksum is `value`."""
     return _library().adler32(data, value)
 

@@ -144,7 +144,7 @@ def test_every_damage_of_a_band_is_noticed(tmp_path: Path, form: str, monkeypatc
 
 def forged(form: Form, *frames: bytes, width: int = 1) -> None:
     """Unpack a band of 2 × 2 from frames whose checksums are right."""
-    table = b"".join(packing._ENTRY.pack(width, len(frame), zlib.crc32(frame)) for frame in frames)
+    table = b"".join(packing._ENTRY.pack(width, len(frame), zlib.crc32(frame), zlib.adler32(frame)) for frame in frames)
     packing.unpack(memoryview(table), memoryview(b"".join(frames)), form, 2, 2)
 
 
