@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 _ROOT = Path(__file__).parents[1]
 
@@ -27,6 +25,9 @@ def _pip() -> str:
 
 def _source(extra: str) -> str:
     """Return what pip is to install, by what it noted of the installation (PEP 610)."""
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname  # with all of HTTP
+
     noted = _noted()
     url, folder = str(noted.get("url", "")), noted.get("dir_info")
     local = Path(url2pathname(urlsplit(url).path)) if url.startswith("file:") else None

@@ -6,7 +6,6 @@ result is remembered by device, driver and source text, so the test costs its fr
 
 import json
 import math
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -141,6 +140,8 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
 
 def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
     """Run the self-test in another process; return why it failed, or an empty string."""
+    import subprocess
+
     code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
     command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
     try:
