@@ -366,16 +366,18 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
  * of the vector are at one. */
 static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
   const orbit_constant c = orbits->c[0];
+  const int_lanes known = view->method[METHOD_INSIDE] ? orbits->alive[0] : (int_lanes)(0);
   turning turning;
   turning.state = orbits->state[0];
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
-  turning.alive = orbits->alive[0];
+  turning.alive = orbits->alive[0] & ~known;
 #if CERTIFIED
   turning.size = (number_real)(0);
-  turning.size_e = turning.certified = (int_lanes)(0);
+  turning.size_e = (int_lanes)(0);
+  turning.certified = known;
   turn_measure(&turning, (int_lanes)(-1));
 #endif
-  uint_lanes count = orbits->count[0];
+  uint_lanes count = select(orbits->count[0], (uint_lanes)(INSIDE), known);
   number_complex far = number_zero();
   int_lanes outside = (int_lanes)(0);
   uint turns = 0;

@@ -32,6 +32,7 @@ enum {
   METHOD_INDEX,
   METHOD_RECORDS,
   METHOD_BOUNDS,       /* of the records' errors, with CERTIFIED */
+  METHOD_INSIDE,       /* 1 where all orbits of the view are known never to escape */
   METHOD_FIRST_RECORD  /* of each level */
 };
 

@@ -28,7 +28,8 @@ def iterations_per_second(program: Program) -> float:
         return remembered
     with timeline.span("measure rate"):
         rate = _measure(program)
-    cache.write("rates", key, json.dumps(rate).encode())
+    if not program.method.stays(program.job):  # else nothing was iterated
+        cache.write("rates", key, json.dumps(rate).encode())
     return rate
 
 

@@ -37,6 +37,8 @@ class Method:
     with CancelledError. `start_words(job)` is the saved state of an orbit that has yet to begin, where that is the
     same for all.
 
+    `stays(job)` says whether all pixels of a settled job are known never to escape, so that no orbit is iterated.
+
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
     strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
     """
@@ -51,6 +53,7 @@ class Method:
     begin: Callable[[Job], None] = lambda _job: None
     prepare: Callable[[Job, Callable[[int], None], Token], None] = lambda _job, _progress, _cancel: None
     start_words: Callable[[Job], Sequence[int]] | None = None
+    stays: Callable[[Job], bool] = lambda _job: False
     by_turns: bool = False
     cost: Callable[[Job], int] = lambda job: job.iterations
 
@@ -69,6 +72,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             begin=perturbation.begin,
             prepare=perturbation.prepare,
             start_words=perturbation.start_words,
+            stays=perturbation.stays,
             by_turns=True,
             cost=perturbation.cost,
         ),

@@ -64,6 +64,14 @@ def words(job: Job) -> Words:
     return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
 
 
+def stays(job: Job) -> bool:
+    """Return whether all pixels of a settled job are known never to escape."""
+    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.orbit import INSIDE
+
+    return beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
+
+
 def point_error(job: Job, length: int) -> Fraction:
     """Return a bound of how far the kernels' points are from the pixels', as they have them.
 

@@ -15,7 +15,7 @@ from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
 from mandelcl.reference import Reference
 
 _KIND = "orbits"
-_FORM = 1  # of the entries, and of what an orbit is for equal references
+_FORM = 2  # of the entries, and of what an orbit is for equal references
 _MOST_BYTES = 1 << 30  # of all orbits together
 _LEAST_WORK = 1 << 22  # iterations times bits, below which an orbit is computed as fast as it is found: some 10 ms
 

@@ -14,6 +14,7 @@ import numpy as np
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import available_bytes
+from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.integers import (
     MOST_EXPONENT,
     Doubles,
@@ -28,7 +29,7 @@ from mandelcl.perturbation.integers import (
 from mandelcl.perturbation.period import PeriodSearch, Scaled
 from mandelcl.reference import Reference
 
-PERIOD, ESCAPED, CAP = "period", "escaped", "cap"
+PERIOD, ESCAPED, CAP, INSIDE = "period", "escaped", "cap", "inside"
 
 # At a time: what is computed beyond the end is wasted. The bits change between such stretches, so these numbers, and
 # those of spare bits, are part of what version 1 of a reference is.
@@ -36,6 +37,7 @@ _FIRST_STEPS, _MOST_STEPS = 64, 1024
 _MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
 _SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
 _MOST_DOUBLED = 1 << 17  # values; beyond, the room for them grows by less each time, mostly in place
+_FIRST_LOOK = 1 << 10  # whether the region is inside is asked whenever the length has doubled
 _LITTLE_MEMORY = 1 << 26  # bytes that are had without asking
 _LARGEST_SQUARE = Fraction(2) ** MOST_EXPONENT  # no smaller than R² of any use
 
@@ -47,8 +49,8 @@ class Orbit:
     `re` and `im` are arrays of M + 1 doubles, read-only: each part rounded toward zero, and 0 below 2^−900. `tiny` has
     the Z_m ≠ 0 of which both parts are below that, by m, as (x, y, e): Z_m = (x + y·i)·2^e with max(|x|, |y|) in
     [1/2, 1). `ended` says what Z_M is: the first of a `period` of the region (|Z_M| < radius·|dZ_M/dc|), the first that
-    has `escaped` (|Z_M|² > R²), or the last before the iteration `cap`. In the first two cases M is the same for any
-    larger cap.
+    has `escaped` (|Z_M|² > R²), the last before the iteration `cap`, or one beyond which nothing is needed, since all
+    of the region is `inside`: its orbits never escape. But for the cap, M is the same for any larger cap.
     """
 
     re: Doubles
@@ -79,9 +81,10 @@ def reference_orbit(
 ) -> Orbit:
     """Return the orbit of the reference's centre, which has the same bits whatever the kind of integers.
 
-    It ends at the first of: |Z|² > R², the region's period, the cap. `progress` is told now and then how many
-    iterations are done. Raises CancelledError when `cancel` says so, and InvalidInputError where the orbit and what
-    follows from it, which takes about as much again, would not fit into memory.
+    It ends at the first of: |Z|² > R², the region's period, the cap, a proof that no orbit of the region escapes.
+    `progress` is told now and then how many iterations are done. Raises CancelledError when `cancel` says so, and
+    InvalidInputError where the orbit and what follows from it, which takes about as much again, would not fit into
+    memory.
     """
     kind = integers or integers_for(fraction_bits(reference.radius))
     computation = _Computation(reference, iterations, radius_squared, kind)
@@ -108,6 +111,8 @@ class _Computation:
         self._steps = min(_FIRST_STEPS, self._most_steps)
         self._re, self._im = np.zeros(_FIRST_STEPS + 1), np.zeros(_FIRST_STEPS + 1)
         self._tiny: dict[int, Scaled] = {}
+        self._region = reference.radius, radius_squared
+        self._look = _FIRST_LOOK
         self.length, self.ended = 0, ""
 
     def go_on(self) -> None:
@@ -133,6 +138,10 @@ class _Computation:
         self._tiny |= {index: value for index, value in tiny.items() if index < first + count}
         if found or escaped or self.length == self._iterations:
             self.ended = PERIOD if found else ESCAPED if escaped else CAP
+        elif self.length >= self._look:
+            self._look = 2 * self.length
+            re, im = self._re[: self.length + 1], self._im[: self.length + 1]
+            self.ended = INSIDE if all_stay(re, im, *self._region) else ""
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.table import Level, Table
 from mandelcl.reference import Reference
 from mandelcl.words import Words
@@ -46,6 +46,7 @@ class Header(IntEnum):
     INDEX = auto()
     RECORDS = auto()
     BOUNDS = auto()
+    INSIDE = auto()
     FIRST_RECORD = auto()
 
 
@@ -141,6 +142,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[Header.LENGTH], header[Header.SCALE] = orbit.length, packing.scale
     header[Header.STEP_KEYS], header[Header.TAIL] = reference.step_bits << 8, -reference.tail_bits
+    header[Header.INSIDE] = orbit.ended == INSIDE
     header[Header.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
     header[Header.LEVELS] = len(levels)
     if shifts:

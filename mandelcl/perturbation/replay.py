@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.table import Level, Table
 from mandelcl.reference import Reference
 
@@ -128,8 +128,11 @@ class Replay:
     def count(self, re: float, im: float, most: int) -> int | None:
         """Return the count of a point; None where it takes more than so many turns.
 
-        An orbit that comes back to a state that it had never escapes; one is kept after 1, 2, 4, 8 … turns.
+        Where the reference's end says so, no orbit escapes. One that comes back to a state that it had never does,
+        either; one is kept after 1, 2, 4, 8 … turns.
         """
+        if self._orbit.ended == INSIDE:
+            return self._iterations
         kept, keep_at = None, 1
         for number, turn in enumerate(self.turns(re, im), 1):
             if turn.outside:

@@ -19,8 +19,8 @@ waiting._LONG_S = 0
 sys.argv = ["mandelcl", *sys.argv[1:]]
 cli.main()
 """
-# Deep inside the main cardioid, where no period ends a reference.
-RENDER = ("render", "--center", "-0.1", "0.1", "--zoom", "1e40", "--size", "8x8", "--iterations", str(2**32 - 2))
+# At the cusp of the cardioid, where neither a period nor a proof ends a reference.
+RENDER = ("render", "--center", "0.25", "0", "--zoom", "1e40", "--size", "8x8", "--iterations", str(2**32 - 2))
 
 
 @pytest.mark.usefixtures("usable")

@@ -1,5 +1,6 @@
 """Perturbation on every device: to the last bit the counts of the replay, however the work is cut."""
 
+from collections import OrderedDict
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -16,6 +17,7 @@ from mandelcl.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
+from mandelcl.perturbation import ahead, orbit
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.reference import Reference
 from mandelcl.view import View
@@ -236,6 +238,25 @@ def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> Non
     np.testing.assert_array_equal(results[0], replayed(replace(job, reference=beside)))
     certified = results[1] != 0
     np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+def test_a_view_known_to_be_inside_has_the_same_bytes(
+    device: Device, number: str, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (re, im), (a, b), _ = deep.minibrot(depth)
+    centre = re - a / 10 - b / 10, im + a / 10 - b / 10
+    job = deep.job(far(centre, 90), 20_000, number, planes=("counts", "smooth", "certified"))
+    known, launches = planes(job, device)
+    assert (launches, perturbation.stays(job)) == (1, True)
+    assert (replayed(replace(job, planes=("counts",))) == job.iterations).all()
+    monkeypatch.setattr(orbit, "all_stay", lambda *_: False)
+    monkeypatch.setattr(ahead, "_begun", OrderedDict())
+    monkeypatch.setattr(ahead, "kept_orbit", orbit.reference_orbit)
+    assert not perturbation.stays(job)
+    iterated, _ = planes(job, device)
+    assert known[:3].tobytes() == iterated[:3].tobytes()
+    assert known[3].all()
 
 
 def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.MonkeyPatch) -> Words:

@@ -98,14 +98,14 @@ class Told:
         return self.iterations >= self._enough
 
 
-INSIDE = Reference(Fraction(-1, 10), Fraction(1, 10), Fraction(1, 10**20), 14, 14)  # has no period that ends it
+CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # neither a period nor a proof ends it
 LONG = 1 << 32
 
 
 def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
     told = Told(1000)
     with pytest.raises(CancelledError):
-        ahead.await_begun(INSIDE, LONG, FOUR, told, told)
+        ahead.await_begun(CUSP, LONG, FOUR, told, told)
     assert told.iterations >= 1000
     (begun,) = ahead._begun.values()
     begun.thread.join(10)
@@ -136,7 +136,7 @@ def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(waiting, "_LONG_S", 0.0)
     lines: list[str] = []
     seen: list[Progress] = []
-    job = Job(View.centred("-0.1", "0.1", "1e20", 4, 3), MAX_ITERATIONS, method="perturbation", reference=INSIDE)
+    job = Job(View.centred("0.25", "0", "1e20", 4, 3), MAX_ITERATIONS, method="perturbation", reference=CUSP)
     told = Told(2)
 
     def show(progress: Progress) -> None:

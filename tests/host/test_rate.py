@@ -1,12 +1,13 @@
 """The rate that is remembered is the device's, not that of a moment in which somebody else had it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mandelcl.engine.program import Execution
-from mandelcl.engine.rate import _measure
+from mandelcl.engine.rate import _measure, iterations_per_second
 from mandelcl.methods import METHODS
 
 RATE = 1e9
@@ -37,3 +38,16 @@ def test_a_busy_moment_does_not_count(delays: list[float]) -> None:
 
 def test_a_clock_that_stands_still_teaches_nothing() -> None:
     assert _measure(Probed([0.0] * 100)) == 64  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_where_nothing_is_iterated_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch, stays: bool) -> None:
+    written: list[str] = []
+    monkeypatch.setattr("mandelcl.engine.rate.cache.read", lambda *_: None)
+    monkeypatch.setattr("mandelcl.engine.rate.cache.write", lambda kind, *_: written.append(kind))
+    program: Any = Probed([])
+    program.job, program.text = None, lambda _orbits: "kernel"
+    program.device = SimpleNamespace(identity="a device", compute_units=1)
+    program.method = replace(program.method, stays=lambda _job: stays)
+    assert iterations_per_second(program) == pytest.approx(RATE)
+    assert written == ([] if stays else ["rates"])

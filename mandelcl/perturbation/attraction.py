@@ -1,0 +1,68 @@
+"""Whether a whole region of c is known never to escape: its orbits are attracted, all together, to a cycle.
+
+With Z the orbit of the region's centre, w that of a point of it and E ≥ |w − Z|, one step makes of E at most
+(2|Z| + E)·E + radius. Let p steps map the disc of some r about Z_n into itself, whatever c of the region its points
+have: |Z_{n+p} − Z_n| + E ≤ r, where E began as r. Then an orbit that is in it at n is there again at n + p, and for
+ever after; and if |Z| + E stays below R up to there, none leaves the disc of radius R.
+
+This asks for more than that: E is taken to grow by one part in 2^20 more at each step. So orbits stay whose steps are
+rounded as those of float and double are. Z is the exact orbit; a reference's is off by far less than such a part of E.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from mandelcl.perturbation.integers import Doubles
+
+_LOOSE = 1 + 2.0**-20
+_ROUNDED = 2.0**-50  # of values that are rounded toward zero, and what is made of them
+_LEAST = 2.0**-890  # values whose parts are rounded to 0 are below
+_LARGEST = Fraction(2) ** 100  # no R² need be larger
+_TRIES = 12  # discs, each four times as large
+
+
+def all_stay(re: Doubles, im: Doubles, radius: Fraction, radius_squared: Fraction) -> bool:
+    """Return whether it is proved that no point within `radius` of Z_1 escapes, given Z_0 to Z_M of Z_1's orbit.
+
+    The parts of Z are rounded toward zero. R² is `radius_squared`. False says nothing: the cycle may have more than a
+    third of so many points, attract slowly, or the region may be as small as 2^−900.
+    """
+    sizes = np.hypot(re, im) * (1 + _ROUNDED) + _LEAST
+    period = _period(sizes)
+    turns = (len(sizes) - 1) // period
+    if turns < 3:
+        return False
+    first, last = (turns - 1) * period, turns * period
+    before = math.hypot(re[first] - re[first - period], im[first] - im[first - period])
+    apart = math.hypot(re[last] - re[first], im[last] - im[first])
+    noise = float(sizes[first] + sizes[last]) * _ROUNDED
+    if apart > max(before, noise):
+        return False
+    apart += noise
+    reach = max(float(radius), _LEAST) * _LOOSE
+    room = math.sqrt(float(min(radius_squared, _LARGEST))) / _LOOSE - float(sizes.max())
+    doubled = (2 * sizes[:last]).tolist()
+    disc = 4 * (apart + reach)
+    for _ in range(_TRIES):
+        if (apart + _spread(doubled[first:], disc, reach, room)) * _LOOSE <= disc:
+            return _spread(doubled[:first], 0.0, reach, room) <= disc
+        disc *= 4
+    return False
+
+
+def _period(sizes: Doubles) -> int:
+    """Return the last index at which |Z| fell below half of all before."""
+    least = np.minimum.accumulate(sizes[1:])
+    lower = np.flatnonzero(2 * sizes[2:] < least[:-1])
+    return int(lower[-1]) + 2 if lower.size else 1
+
+
+def _spread(doubled: list[float], error: float, reach: float, room: float) -> float:
+    """Return what becomes of E along values of 2|Z|; infinity once it is above `room`."""
+    for size in doubled:
+        error = (size + error) * error * _LOOSE + reach
+        if error > room:
+            return math.inf
+    return error

@@ -1,0 +1,107 @@
+"""Regions that are known to stay: they do in exact arithmetic, and none that has a point outside is among them."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.perturbation import replay
+from mandelcl.perturbation.attraction import all_stay
+from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.orbit import CAP, INSIDE, Orbit, reference_orbit
+from mandelcl.perturbation.table import build
+from mandelcl.reference import Reference
+from tests.device import deep
+
+FOUR = Fraction(4)
+ROUND = [(Fraction(x, 5), Fraction(y, 5)) for x, y in ((5, 0), (3, 4), (0, 5), (-4, 3), (-5, 0), (-3, -4), (0, -5))]
+
+
+def region(point: deep.Point, radius: Fraction) -> Reference:
+    """Return the reference of a region."""
+    return Reference(*point, radius, 14, 14)
+
+
+def beside(depth: int, x: str, y: str) -> deep.Point:
+    """Return the place in a minibrot that is where x + iy is in the whole set."""
+    (re, im), (a, b), _ = deep.minibrot(depth)
+    u, v = Fraction(x), Fraction(y)
+    return re + u * a - v * b, im + u * b + v * a
+
+
+def known(reference: Reference, radius_squared: Fraction = FOUR, steps: int = 1 << 12) -> bool:
+    """Return whether a region is proved to stay after at most so many steps."""
+    return reference_orbit(reference, steps, radius_squared).ended == INSIDE
+
+
+@pytest.mark.parametrize(
+    ("point", "digits"),
+    [
+        ((Fraction(-1, 10), Fraction(1, 10)), 50),
+        ((Fraction(-1, 10), Fraction(1, 10)), 5000),
+        ((Fraction(2499, 10000), Fraction(0)), 30),
+        ((Fraction(-1), Fraction(1, 5)), 30),
+        ((Fraction(-12, 100), Fraction(3, 4)), 30),
+        (beside(1, "-0.1", "0.1"), 60),
+        (beside(2, "-0.1", "0.1"), 90),
+        (beside(2, "0.24", "0"), 90),
+    ],
+)
+def test_a_view_inside_ends_its_reference_early(point: deep.Point, digits: int) -> None:
+    reference = region(point, Fraction(1, 10**digits))
+    orbit = reference_orbit(reference, 10**9, FOUR)
+    assert (orbit.ended, orbit.length < 1 << 12) == (INSIDE, True)
+    assert orbit.until(10**6) is orbit
+    assert orbit.until(1000).ended == CAP
+    before = replay.Replay(orbit, build(orbit, reference.radius, 14), reference, 0, "double", 4.0, 10**9)
+    assert before.count(0.0, 0.0, 1) == 10**9
+
+
+@pytest.mark.parametrize(
+    ("point", "radius"),
+    [
+        ((Fraction(1, 4), Fraction(0)), "1e-40"),  # the cusp: points to its right escape
+        ((Fraction(-3, 4), Fraction(0)), "1e-40"),
+        ((Fraction(-2), Fraction(0)), "1e-40"),
+        ((Fraction(-1, 10), Fraction(1, 10)), "0.4"),
+        ((Fraction(26, 100), Fraction(0)), "1e-40"),
+        (beside(1, "0.251", "0"), "1e-60"),
+        (beside(1, "0.2", "0"), "1e-20"),
+    ],
+)
+def test_a_region_with_points_outside_is_not_known(point: deep.Point, radius: str) -> None:
+    orbit = reference_orbit(region(point, Fraction(1, 10**4000)), 3000, FOUR)
+    for length in (100, 1000, orbit.length):
+        assert not all_stay(orbit.re[: length + 1], orbit.im[: length + 1], Fraction(radius), FOUR)
+
+
+def test_regions_that_are_known_stay_in_exact_arithmetic() -> None:
+    """On the edge of the largest of such discs, all points are inside; a little beyond there are some that are not."""
+    draws = random.Random(7)
+    found = 0
+    for _ in range(60):
+        point = Fraction(draws.uniform(-1.5, 0.4)), Fraction(draws.uniform(-0.9, 0.9))
+        radius = max((Fraction(2) ** -k for k in range(2, 14) if known(region(point, Fraction(2) ** -k))), default=None)
+        if radius is None:
+            continue
+        found += 1
+        for x, y in ROUND:
+            edge = point[0] + x * radius, point[1] + y * radius
+            assert exact_count(edge, 10**6, FOUR, fraction_bits(radius)) == 10**6, (point, radius)
+    assert found > 8
+
+
+def test_a_small_radius_of_escape_counts() -> None:
+    # z of c = −1 goes to −1 and back.
+    reference = region((Fraction(-1), Fraction(1, 10**6)), Fraction(1, 10**20))
+    assert known(reference, Fraction(11, 10))
+    orbit = reference_orbit(reference, 1 << 12, FOUR)
+    assert not all_stay(orbit.re, orbit.im, reference.radius, Fraction(99, 100))
+
+
+def test_short_and_endless_orbits_say_nothing() -> None:
+    zero = np.zeros(3)
+    assert not all_stay(zero, zero, Fraction(1), FOUR)
+    assert not all_stay(np.array([0.0, -2.0, *[2.0] * 50]), np.zeros(52), Fraction(1, 10**9), FOUR)
+    assert Orbit(zero, zero, {}, CAP).until(1).length == 1
