@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, parse_number
+from mandelcl.printable import quoted
 from mandelcl.view import View
 
 _DOUBLE_ZOOM = 10**13
@@ -152,4 +153,4 @@ def find_location(name: str) -> Location:
     try:
         return LOCATIONS[name]
     except KeyError:
-        raise InvalidInputError(f"unknown place {name!r}; there is {', '.join(LOCATIONS)}") from None
+        raise InvalidInputError(f"unknown place {quoted(name)}; there is {', '.join(LOCATIONS)}") from None

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.printable import quoted
 from mandelcl.smooth import fractions_of
 from mandelcl.words import Words
 
@@ -101,7 +102,7 @@ def ordered(names: Sequence[str]) -> tuple[str, ...]:
         names = (names,)
     unknown = [name for name in names if name not in PLANES]
     if unknown:
-        raise InvalidInputError(f"unknown plane {unknown[0]!r}; there is {', '.join(PLANES)}")
+        raise InvalidInputError(f"unknown plane {quoted(unknown[0])}; there is {', '.join(PLANES)}")
     return tuple(name for name in PLANES if name in names or name == COUNTS.name)
 
 

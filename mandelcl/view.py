@@ -7,6 +7,7 @@ from typing import Self
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, about, exact
 from mandelcl.lattice import Lattice
+from mandelcl.printable import quoted
 
 _MAX_SIDE = 1 << 31
 
@@ -122,7 +123,7 @@ class View:
 def _require_pixels(width: int, height: int) -> None:
     for side in (width, height):
         if isinstance(side, bool) or not isinstance(side, int):
-            raise InvalidInputError(f"width and height must be whole numbers, not {side!r}")
+            raise InvalidInputError(f"width and height must be whole numbers, not {quoted(side)}")
     if width < 1 or height < 1:
         raise InvalidInputError(f"size {width}x{height} has no pixels; give at least 1x1")
     if max(width, height) >= _MAX_SIDE:

@@ -6,6 +6,7 @@ rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 
 import gc
 import importlib
+import io
 import os
 import sys
 from pathlib import Path
@@ -79,12 +80,28 @@ def cli() -> None:
     """Draw the Mandelbrot set on every OpenCL device, with the same bits from each."""
 
 
+def _explain(error: click.ClickException) -> None:
+    """Print what click has to say about wrong usage, which quotes arguments as they are."""
+    text = io.StringIO()
+    error.show(text)
+    for line in text.getvalue().splitlines():
+        say(line)
+
+
 def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
     gc.set_threshold(*_GARBAGE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
+    standard_output.accept_all()
     try:
-        cli(standalone_mode=True)
+        code = cli(standalone_mode=False)  # None, or that of --help
+        sys.exit(code)
+    except click.ClickException as error:
+        _explain(error)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        say("mandelcl: stopped")
+        sys.exit(1)
     except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from mandelcl.cli import bench_kernel, completion
 from mandelcl.cli.options import device_option, trace_option
+from mandelcl.cli.progress import say
 from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.exact import parse_number
@@ -143,7 +144,7 @@ def command(
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
     wrong = sum(row.validation == "WRONG" for row in final.rows)
     if wrong and not kernels.kernel:
-        click.echo(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows", err=True)
+        say(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows")
     if wrong or failed:
         sys.exit(1)
 

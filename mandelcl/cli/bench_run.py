@@ -4,11 +4,10 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-import click
-
 from mandelcl import __version__
 from mandelcl.cli.bench_tables import Files, origin, present
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.progress import say
 from mandelcl.engine import choose
 from mandelcl.errors import CancelledError
 from mandelcl.studies.bench import Bench
@@ -33,7 +32,7 @@ def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, w
         try:
             for row in study.run(bench):
                 rows.append(row)
-                click.echo(f"mandelcl: {_summary(row)}", err=True)
+                say(f"mandelcl: {_summary(row)}")
                 files.write(table(complete=False))
         except CancelledError:
             return False

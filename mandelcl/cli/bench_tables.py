@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from mandelcl import __version__
+from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import require_writable
@@ -65,7 +66,7 @@ def present(result: Document, wide: bool) -> None:
     if conclusions := result.conclusions():
         click.echo("\n" + "\n".join(conclusions))
     for remark in result.remarks:
-        click.echo(f"mandelcl: {remark}", err=True)
+        say(f"mandelcl: {remark}")
 
 
 def compare(old: Document, new: Document, wide: bool) -> None:
@@ -74,19 +75,18 @@ def compare(old: Document, new: Document, wide: bool) -> None:
     click.echo("")
     show(*changes.table(found.changes), wide)
     for change in found.worse:
-        click.echo(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}", err=True)
+        say(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}")
     date = old.date or "an unknown day"
     if not found.compared:
         common = "no case is in both tables" if found.shared else "neither a case nor a device is in both tables"
-        click.echo(f"mandelcl: {common}; another --scale or --cap makes other cases", err=True)
+        say(f"mandelcl: {common}; another --scale or --cap makes other cases")
     elif not found.shared:
-        click.echo(
+        say(
             "mandelcl: no device is in both tables, so each case's best row is put beside the best of "
-            f"{date}; nothing is called worse",
-            err=True,
+            f"{date}; nothing is called worse"
         )
     elif not found.worse:
-        click.echo(f"mandelcl: nothing got worse than on {date}", err=True)
+        say(f"mandelcl: nothing got worse than on {date}")
     if found.worse:
         sys.exit(1)
 
@@ -111,7 +111,7 @@ def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) 
     files.write(result)
     present(result, wide)
     for line in left_out:
-        click.echo(f"mandelcl: {line}", err=True)
+        say(f"mandelcl: {line}")
     if old is not None:
         compare(old, result, wide)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mandelcl.cli import completion, standard_output
+from mandelcl.cli.progress import say
 from mandelcl.errors import FileError, MandelclError
 from mandelcl.files.paths import target
 
@@ -48,7 +49,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
         if path is not None:
             output.write(path, None, Picture.from_pixels(result.drawing()))
     except MandelclError as error:
-        click.echo(f"mandelcl: {error}", err=True)
+        say(f"mandelcl: {error}")
         sys.exit(2)
     try:
         _show(result, as_json)

@@ -5,6 +5,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
+from mandelcl.cli.progress import say
 
 
 @click.command(
@@ -43,4 +44,4 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     report = interruptible(
         lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, once=True)
     )
-    click.echo(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}", err=True)
+    say(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mandelcl.cli.options import device_option, self_test_option
-from mandelcl.errors import InvalidInputError, NoDeviceError
+from mandelcl.cli.progress import say
+from mandelcl.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mandelcl.opencl.device import Device
@@ -62,9 +63,11 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: b
     if as_json:
         click.echo(json.dumps({"devices": rows}))
     for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES), *cache.complaints()):
-        click.echo(f"mandelcl: {note}", err=True)
+        say(f"mandelcl: {note}")
     if not rows:
-        raise NoDeviceError(absence.explain_absence(RUNTIMES))
+        for line in f"mandelcl: {absence.explain_absence(RUNTIMES)}".splitlines():
+            say(line)
+        sys.exit(1)
     if not as_json:
         _print(rows, wide)
 

@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from mandelcl.printable import printable
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from mandelcl.computing.settings import Progress, ShowProgress
 
 Say = Callable[[str], None]
+_LEAST_COLUMNS, _USUAL_COLUMNS = 10, 80
+_LONGEST_LINE = 1000  # the longest that mandelcl itself has to say is a list of all places
 
 
 def on_terminal() -> bool:
@@ -17,10 +23,17 @@ def on_terminal() -> bool:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, if that can be written: no work is lost for it."""
+    """Print a line on standard error, made `printable`, if that can be written: no work is lost for it."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(line, file=sys.stderr, flush=True)
+            print(printable(line, _LONGEST_LINE), file=sys.stderr, flush=True)
+
+
+def sized(console: "Console") -> "Console":
+    """Return a console, with a usual width if COLUMNS says that it has none: rich would print nothing."""
+    if console.width < _LEAST_COLUMNS:
+        console.width = _USUAL_COLUMNS
+    return console
 
 
 @contextmanager
@@ -37,7 +50,7 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    console = Console(stderr=True, markup=False)
+    console = sized(Console(stderr=True, markup=False))
     rate = TextColumn("{task.fields[rate]}", markup=False)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), rate
     with Bar(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -48,7 +61,7 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
             what = f"reference, {done.reference:,} iterations" if done.reference else done.device
             bar.update(task, completed=done.pixels, rate=rate, description=what)
 
-        yield show, lambda line: console.print(line, soft_wrap=True, highlight=False)
+        yield show, lambda line: console.print(printable(line, _LONGEST_LINE), soft_wrap=True, highlight=False)
 
 
 @contextmanager
@@ -71,7 +84,7 @@ def phases_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True, markup=False), transient=True) as bar:
+    with Progress(*columns, console=sized(Console(stderr=True, markup=False)), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 

@@ -13,6 +13,7 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import terminal_table
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.progress import say, sized
 from mandelcl.cli.terminal_table import Layout
 from mandelcl.opencl.device import Device
 from mandelcl.soak.process import SoakProcess
@@ -33,7 +34,7 @@ def soaked(
 
     `start` starts a device under soak, by default in a process of its own.
     """
-    console = Console(stderr=True, markup=False, highlight=False)
+    console = sized(Console(stderr=True, markup=False, highlight=False))
     cancelled: list[bool] = []
 
     def wrong(record: Record, word: WrongWord) -> None:
@@ -177,5 +178,5 @@ def report(
     else:
         show_tables(devices, records, found, wide)
     if stopped:
-        click.echo(f"mandelcl: stopped before the {minutes:g} min were over", err=True)
+        say(f"mandelcl: stopped before the {minutes:g} min were over")
     return int(stopped or any(verdict_.word != PASS for verdict_ in found))

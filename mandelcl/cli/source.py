@@ -1,5 +1,6 @@
 """`mandelcl source`."""
 
+import sys
 from typing import Any
 
 import click
@@ -31,4 +32,6 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
 
     job = options.JobOptions.of(**job_options).job(smooth)
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
-    click.echo(loop_text(choice.job, choice.variant, orbits))
+    text = loop_text(choice.job, choice.variant, orbits)
+    # A file is to hold the bytes of the kernels, whatever standard output's encoding is.
+    click.echo(text if sys.stdout.isatty() else text.encode())

@@ -1,12 +1,19 @@
 """What to do where standard output cannot be written: a full disk, or a reader that has seen enough."""
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
 from typing import NoReturn
 
 _REFUSALS = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EPIPE") if hasattr(errno, name)}
+
+
+def accept_all() -> None:
+    """Have standard output take what its encoding lacks, as escapes: some that Windows has lack much."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def refuses(error: OSError) -> bool:

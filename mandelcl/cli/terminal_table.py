@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+
+from mandelcl.cli.progress import say, sized
 
 _RANGE = " (min … max)"
 _BETWEEN = 3  # characters from column to column
@@ -44,7 +45,7 @@ def show(
     `layout` it is a study's table.
     """
     folded = _FOLDED if layout is None else layout.folded
-    console = Console(highlight=False, markup=False)
+    console = sized(Console(highlight=False, markup=False))
     missing: list[str] = []
     if not console.is_terminal:
         console.width = 100_000  # never truncate what a program may read
@@ -58,7 +59,7 @@ def show(
         table.add_row(*cells, **wrong)
     console.print(table)
     if missing:
-        click.echo(f"mandelcl: left out: {', '.join(missing)}; --wide shows all columns", err=True)
+        say(f"mandelcl: left out: {', '.join(missing)}; --wide shows all columns")
 
 
 def fitted(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mandelcl.cli import completion, options
-from mandelcl.cli.progress import on_terminal, say
+from mandelcl.cli.progress import on_terminal, say, sized
 from mandelcl.errors import DeviceError
 from mandelcl.names import TUNING_S
 
@@ -118,7 +118,7 @@ def _status(text: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True, markup=False).status(Text(text)) as status:
+    with sized(Console(stderr=True, markup=False)).status(Text(text)) as status:
         yield lambda text: status.update(Text(text))
 
 

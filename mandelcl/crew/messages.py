@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mandelcl.block import Block
-from mandelcl.workers.wire import WireError, printable
+from mandelcl.printable import printable
+from mandelcl.workers.wire import WireError
 
 _MOST = 1 << 53  # of any number: larger ones could overflow sums
 

@@ -14,6 +14,7 @@ from mandelcl.methods import mapped_view, method_of
 from mandelcl.names import DEVICE_TYPES
 from mandelcl.numbers import NumberFormat, by_name, candidates
 from mandelcl.opencl.device import Device, discover
+from mandelcl.printable import quoted
 
 # Devices, or SPECs as on the command line; none for the fastest.
 DeviceSelection: TypeAlias = Device | str | Sequence[Device | str]
@@ -49,7 +50,7 @@ def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> l
         named = [device.spec for device in available if _names(spec, device)]
         if not named:
             labels = ", ".join(device.label for device in available)
-            raise NoDeviceError(f"no device matches {spec!r}; there is {labels}")
+            raise NoDeviceError(f"no device matches {quoted(spec)}; there is {labels}")
         chosen.update(named)
     return [device for device in available if device.spec in chosen]
 

@@ -15,10 +15,13 @@ from mandelcl.files.leftovers import cleared_by
 
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
+_SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
 def target(path: str | Path) -> Path:
     """Return the file that a path names: a link stays, and what it points to is replaced."""
+    if str(path).endswith(_SEPARATORS):
+        raise FileError(f"{path} is the name of a folder", path)
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a NUL byte

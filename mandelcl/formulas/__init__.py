@@ -14,6 +14,7 @@ from mandelcl.formulas.formula import Formula, FromText
 from mandelcl.formulas.julia import Julia
 from mandelcl.formulas.mandelbrot import Mandelbrot
 from mandelcl.formulas.multibrot_3 import Multibrot3
+from mandelcl.printable import quoted
 
 __all__ = [
     "FORMULAS",
@@ -38,7 +39,7 @@ def formula_class(name: str) -> type[Formula]:
     try:
         return FORMULAS[name]
     except KeyError:
-        raise InvalidInputError(f"unknown formula {name!r}; there is {', '.join(FORMULAS)}") from None
+        raise InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(FORMULAS)}") from None
 
 
 def formula_named(name: str) -> Formula:
@@ -51,5 +52,5 @@ def formula_from_json(values: Mapping[str, object], number: FromText) -> Formula
     """Return what `Formula.as_json` wrote; raises InvalidInputError or TypeError for anything else."""
     name = values["name"]
     if not isinstance(name, str):
-        raise TypeError(f"the formula's name is {name!r}")
+        raise TypeError(f"the formula's name is {quoted(name)}")
     return formula_class(name).from_json(values, number)

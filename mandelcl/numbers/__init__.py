@@ -9,6 +9,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.numbers.fixed import FP128, LEAST_WORDS, MOST_WORDS, FixedFormat
 from mandelcl.numbers.format import NumberFormat
 from mandelcl.numbers.ieee import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.printable import quoted
 
 __all__ = [
     "DOUBLE",
@@ -42,7 +43,7 @@ def by_name(name: str) -> NumberFormat:
         return fixed(int(match.group(1)))
     known = ", ".join(NUMBERS)
     raise InvalidInputError(
-        f"unknown number {name!r}; there is auto, {known}, and fixed:{LEAST_WORDS} to fixed:{MOST_WORDS}"
+        f"unknown number {quoted(name)}; there is auto, {known}, and fixed:{LEAST_WORDS} to fixed:{MOST_WORDS}"
     )
 
 

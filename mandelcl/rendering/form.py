@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mandelcl.job import Job
 from mandelcl.planes import words_of
+from mandelcl.printable import quoted
 
 WORDS, COUNTS_16, PIXELS = "words", "counts16", "pixels"
 
@@ -55,7 +56,7 @@ class Form:
             return cls.counts_16()
         form = cls.pixels(json.dumps(values["colouring"]), values["indexed"] is True)
         if values != form.as_dict():
-            raise ValueError(f"bands of an unknown form: {values!r}")
+            raise ValueError(f"bands of an unknown form: {quoted(values)}")
         return form
 
     def as_dict(self) -> dict[str, Any]:

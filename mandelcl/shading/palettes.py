@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError, require_type
+from mandelcl.printable import quoted
 
 TABLE_SIZE = 4096
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -162,7 +163,7 @@ def find_palette(name: str) -> Palette:
     try:
         return PALETTES[name]
     except KeyError:
-        raise InvalidInputError(f"unknown palette {name!r}; there is {', '.join(PALETTES)}") from None
+        raise InvalidInputError(f"unknown palette {quoted(name)}; there is {', '.join(PALETTES)}") from None
 
 
 def read_colour(text: str) -> str:

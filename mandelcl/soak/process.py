@@ -6,10 +6,10 @@ from typing import Any, Protocol, Self
 
 from mandelcl.errors import DeviceError
 from mandelcl.opencl.device import Device
+from mandelcl.printable import printable
 from mandelcl.soak.record import UNITS, JobFacts, JobRun, Round
 from mandelcl.workers.channel import BUILDING, STARTING
 from mandelcl.workers.dialogue import Dialogue
-from mandelcl.workers.wire import printable
 
 _MOST = 1 << 53
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
+from mandelcl.printable import printable
 from mandelcl.workers.process import Activity, WorkerMessage, WorkerProcess
-from mandelcl.workers.wire import printable
 
 _TICK_S = 0.02
 

@@ -17,11 +17,12 @@ from typing import Any, BinaryIO, Protocol
 import mandelcl
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
+from mandelcl.printable import printable
 from mandelcl.workers import timelines, wire
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.channel import DOING, STARTING
 from mandelcl.workers.timelines import WorkerTimeline
-from mandelcl.workers.wire import WireError, printable
+from mandelcl.workers.wire import WireError
 
 # A process that is stuck in a driver may survive even SIGKILL; it is abandoned after this many seconds.
 _END_S = 3.0

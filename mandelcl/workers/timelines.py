@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mandelcl import timeline
+from mandelcl.printable import printable
 from mandelcl.timeline.offset import ClockOffset
 from mandelcl.timeline.recorder import Batch, Recorder, Span
-from mandelcl.workers.wire import WireError, printable
+from mandelcl.workers.wire import WireError
 
 ORDER = "trace"
 _MOST = 500  # spans a message, whose head is bounded

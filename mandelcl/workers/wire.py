@@ -9,7 +9,6 @@ from mandelcl.errors import MandelclError
 
 _LENGTHS = struct.Struct("<IQ")
 _LONGEST_HEAD = 1 << 20
-_SHOWN = 300
 
 
 class WireError(MandelclError):
@@ -46,12 +45,6 @@ def receive(pipe: BinaryIO, most_payload: int) -> tuple[dict[str, Any], bytearra
     if not isinstance(head, dict):
         raise WireError("a message that is not a JSON object")
     return head, payload
-
-
-def printable(text: str) -> str:
-    """Return the beginning of what another process wrote, in one line without control characters."""
-    line = " ".join(text[: 4 * _SHOWN].split())[:_SHOWN]
-    return "".join(character if character.isprintable() else "?" for character in line)
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -16,6 +16,7 @@ def test_outputs(run: Run, folder: Path) -> None:
     for path, why in {
         "folder.png": "it is a folder",
         "missing/x.png": "there is no folder",
+        "new.png/": "is the name of a folder",
         "x.gif": "suffix must be one of .png, .ppm, .npz",
         "x": "suffix must be one of",
         ".": "suffix must be one of",
@@ -130,6 +131,9 @@ def test_like_of_a_job_with_nonsense_in_it(run: Run, folder: Path, picture: Path
         {"radius_squared": "1"},
         {"formula": "nonsense"},
         {"number": 7},
+        {"number": "n" * 9000},
+        {"planes": ["p" * 9000]},
+        {"formula": {"name": "\x1b[31mf" * 1000}},
         {"view": view | {"pitch": "nan"}},
         {"view": view | {"width": 0}},
         {"view": view | {"height": 10**12}},

@@ -239,6 +239,35 @@ def test_coursework_sizes(run: Run, folder: Path) -> None:
         refused(run, folder, "coursework", *size)
 
 
+@pytest.mark.parametrize("text", ["\x1b[31mred", "x" * 9000, "a\nb", "\udc80"])
+def test_what_arguments_quote_is_printable_and_not_long(run: Run, text: str) -> None:
+    for arguments in (
+        ("render", *SMALL, "--at", text),
+        ("render", *SMALL, "--number", text),
+        ("render", *SMALL, "-o", f"{text}.gif"),
+        ("render", text),
+        ("render", f"--{text}"),
+        ("render", "--algorithm", text),
+        (text,),
+        ("recolour", text, "-o", "a.png"),
+        ("compare", text, text),
+    ):
+        result = run(*arguments)
+        assert result.code in (1, 2)
+        assert all(line.isprintable() and len(line) <= 1000 for line in result.err.splitlines())
+        assert result.line
+
+
+def test_kernels_are_written_whatever_the_encoding() -> None:
+    texts = set()
+    for encoding in ("utf-8", "cp1252"):
+        environment = os.environ | {"PYTHONIOENCODING": encoding}
+        command = [sys.executable, "-m", "mandelcl", "source", *SMALL, "--number", "float", "--no-self-test"]
+        done = subprocess.run(command, env=environment, capture_output=True, check=True)
+        texts.add(done.stdout.decode())
+    assert len(texts) == 1
+
+
 def test_debug_shows_the_traceback() -> None:
     command = [sys.executable, "-m", "mandelcl", "render", "--size", "0x0"]
     done = subprocess.run(command, env=os.environ | {"MANDELCL_DEBUG": "1"}, capture_output=True, text=True)
