@@ -13,7 +13,7 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -85,9 +85,11 @@ class Manifest:
 
     def text(self) -> str:
         """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
+        if self.origin:
+            return self.origin
         job = json.loads(self.job.to_json())
         core = {"version": _VERSION, "job": job, "form": self.form.as_dict(), "band_rows": self.band_rows}
-        return self.origin or _text({"manifest": core, "checksum": _checksum(core)})
+        return _text({"manifest": core, "checksum": _checksum(core)})
 
     @classmethod
     def parse(cls, text: str) -> "Manifest":
@@ -152,7 +154,7 @@ class Store:
 
     def begin(self, manifest: Manifest) -> None:
         """Write the manifest, unless there is one already."""
-        self.manifest = manifest
+        self.manifest = manifest = replace(manifest, origin=manifest.text())  # which each band's checksum takes
         if not (self.folder / MANIFEST).exists():
             self._write(MANIFEST, [manifest.text().encode()], flush=True)
 
