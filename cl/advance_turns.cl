@@ -14,8 +14,8 @@
 #error "the loop by turns has one vector a work-item"
 #endif
 
-/* Whether single iterations are made in plain numbers where that gives the same bits: without bounds on errors. */
-#define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED)
+/* How many single iterations are made in plain numbers at a time, where that gives the same bits: none with bounds on errors. */
+#define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED ? 16 : 0)
 
 /* The orbits of a vector on their way, with the reference where they are. */
 typedef struct {
@@ -234,22 +234,23 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
 }
 
 #if TURN_PLAIN
-/* Up to METHOD_RUN single iterations of the differences of lanes at a place, in plain numbers; returns the place where they are
+/* Up to TURN_PLAIN single iterations of the differences of lanes at a place, in plain numbers; returns the place where they are
  * then. No exponent leaves its range and no part is cut, so that each rounding is that of turn_step, whose bits these are, in a
- * fraction of its time. It stops before anything else: a long step, an orbit that leaves the disc, reaches the cap, begins anew
- * or goes on as it is, and what is too small. */
+ * fraction of its time. It does not begin at a place where long steps do, since one of them mostly holds, and stops before
+ * anything else: a long step, an orbit that leaves the disc, reaches the cap, begins anew or goes on as it is, and what is too
+ * small. */
 INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, int_lanes there, const advance_view *view) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const int_lanes small = lanes_mask(state->z.e < (int_lanes)(NUMBER_PLAIN)) | lanes_mask(orbits->reference.e != (int_lanes)(0));
-  if (lanes_any(there & small)) return place;
+  const uint begin = place, length = method[METHOD_LENGTH], level = method[METHOD_FIRST_RECORD], shift = method[METHOD_SHIFT];
+  if (length < 2 || turn_index(method, level + (place >> shift))[0] == place || lanes_any(there & small)) return place;
   const number_complex by = scaled_plain(c->c);
   const number_real two = (number_real)(2), least = scaled_power((int_lanes)(NUMBER_PLAIN));
   const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
-  const uint begin = place, length = method[METHOD_LENGTH], level = method[METHOD_FIRST_RECORD], shift = method[METHOD_SHIFT];
   uint most;
   lanes_agree(state->n, there, &most);
-  const uint end = min(length - 1, place + min((uint)(METHOD_RUN), view->cap - most - 1));
+  const uint end = min(length - 1, place + min((uint)(TURN_PLAIN), view->cap - most - 1));
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
   ROLLED while (place < end) {
     const number_complex both = {fma(two, reference.re, z.re), fma(two, reference.im, z.im)}, t = scaled_product(z, both);
