@@ -1,8 +1,9 @@
 """How a job is computed where it leaves that open: from its view, its cap and the class of the devices alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from typing import Protocol
 
 from mandelcl.errors import InvalidInputError
@@ -13,8 +14,12 @@ from mandelcl.numbers.ieee import IEEE_FORMATS
 from mandelcl.planes import CERTIFIED
 from mandelcl.reference import Reference
 
-# Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time.
-_BITS = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
+# Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
+# steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.
+_FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
+_DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
+_FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
+_DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
 _MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
 
 
@@ -38,11 +43,19 @@ def settle_method(job: Job, devices: Sequence[HasDouble]) -> tuple[Job, tuple[st
     if method == "direct":
         return replace(job, method=method, reference=None), ()
     number = job.number if job.number != "auto" else _native(devices)[-1].name
-    reference = (job.reference or Reference.of(job.view)).settled(*_BITS[number])
+    reference = job.reference or Reference.of(job.view)
+    reference = reference.settled(*_bits(job, reference)[number])
     if not reference.reaches(job.view):
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
     settled = replace(job, method=method, number=number, rounding="fused", reference=reference)
     return settled, _warnings(settled, reference)
+
+
+def _bits(job: Job, reference: Reference) -> Mapping[str, tuple[int, int]]:
+    """Return the bits of steps and tail, by number, for a job that leaves them open."""
+    if CERTIFIED.name in job.planes:
+        return _FIRST
+    return _DEEP if reference.radius < _DEEP_RADIUS else _FINE
 
 
 def begin_early(job: Job) -> None:

@@ -60,10 +60,41 @@ def test_a_job_that_says_how_is_computed_directly(changes: dict[str, Any]) -> No
 def test_perturbation_that_is_asked_for() -> None:
     job, _ = settle_method(at("10", method="perturbation"), WITH)
     assert (job.number, job.rounding) == ("double", "fused")
-    assert job.reference == Reference.of(job.view).settled(14, 14)
+    assert job.reference == Reference.of(job.view).settled(22, 8)
     job, _ = settle_method(at("10", method="perturbation", number="float"), WITH)
     assert job.number == "float"
-    assert job.reference == Reference.of(job.view).settled(10, 4)
+    assert job.reference == Reference.of(job.view).settled(11, 3)
+
+
+@pytest.mark.parametrize(
+    ("zoom", "number", "changes", "bits"),
+    [
+        ("1e14", "double", {}, (22, 8)),
+        ("1e28", "double", {}, (22, 8)),
+        ("1e30", "double", {}, (15, 12)),
+        ("1e1000", "double", {}, (15, 12)),
+        ("1e28", "float", {}, (11, 3)),
+        ("1e30", "float", {}, (10, 4)),
+        ("1e14", "double", {"planes": ("counts", "certified")}, (14, 14)),
+        ("1e30", "float", {"planes": ("counts", "certified")}, (10, 4)),
+    ],
+)
+def test_bits_follow_from_the_depth(zoom: str, number: str, changes: dict[str, Any], bits: tuple[int, int]) -> None:
+    job, _ = settle_method(at(zoom, method="perturbation", number=number, **changes), WITH)
+    assert job.reference == Reference.of(job.view).settled(*bits)
+
+
+def test_a_shared_reference_decides_the_bits_of_all_its_views() -> None:
+    reference = Reference.of(at("1e28").view)
+    for zoom in ("1e28", "1e30", "1e300"):
+        settled, _ = settle_method(at(zoom, reference=reference), WITH)
+        assert settled.reference == reference.settled(22, 8)
+
+
+def test_bits_that_a_reference_names_are_kept() -> None:
+    view = at("1e14").view
+    job, _ = settle_method(at("1e14", reference=Reference.of(view, 14, 14)), WITH)
+    assert job.reference == Reference.of(view, 14, 14)
 
 
 def test_counts_are_certified_by_perturbation_at_any_depth() -> None:
@@ -71,14 +102,14 @@ def test_counts_are_certified_by_perturbation_at_any_depth() -> None:
 
 
 def test_a_reference_of_its_own_is_kept() -> None:
-    job = at("1e30")
+    job = at("1e40")
     wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 16)
     settled, warnings = settle_method(replace(job, reference=wide), WITH)
-    assert settled.reference == wide.settled(14, 14)
+    assert settled.reference == wide.settled(15, 12)
     assert not warnings
     wider = replace(wide, radius=wide.radius * 2)
     settled, warnings = settle_method(replace(job, reference=wider), WITH)
-    assert settled.reference == wider.settled(14, 14)
+    assert settled.reference == wider.settled(15, 12)
     assert len(warnings) == 1
     assert "more than 16 times" in warnings[0]
 
