@@ -33,7 +33,7 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
 
     Raises FileError rather than discard or mix up what an earlier render has done.
     """
-    manifests = [store.read_manifest() for store in stores]
+    manifests = [store.left_behind() for store in stores]
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
         if manifest is not None and (index or not resume):
             hint = "name that output first, with --resume" if index else "go on with --resume"

@@ -171,6 +171,15 @@ class Store:
                     self._path(band).unlink()
                 yield band, False
 
+    def left_behind(self) -> Manifest | None:
+        """Return the manifest of bands that an earlier render has kept; one without bands is nothing, and removed."""
+        manifest = self.read_manifest()
+        if manifest is None or self.band_count():
+            return manifest
+        with one_line("cannot use", self.folder):
+            _remove(self.folder / MANIFEST)
+        return None
+
     def band_count(self) -> int:
         """Return how many bands have files."""
         return sum(map(_is_band, self.folder.iterdir()))
@@ -235,7 +244,7 @@ class Store:
             return
         if self.keeps_draft:
             self._lock.release()  # its file stays: the next render knows the folder by it
-        elif (self.folder / MANIFEST).exists():
+        elif (self.folder / MANIFEST).exists() and (self.manifest is None or self.band_count()):
             self.sweep()
             self._lock.release()
         else:

@@ -243,8 +243,10 @@ class _Render:
     def _explain(self, failure: BaseException) -> None:
         """Add to a failure's message how much is kept."""
         store = self.stores[0]
-        if store.manifest is not None and isinstance(failure, MandelclError | CancelledError):
-            bands = f"{store.band_count()} of {self.manifest.bands} bands"
+        if store.manifest is None or not isinstance(failure, MandelclError | CancelledError):
+            return
+        if kept := store.band_count():
+            bands = f"{kept} of {self.manifest.bands} bands"
             remark(failure, f"{bands} are kept in {store.folder}: go on with --resume")
 
     def _compute(self, progress: ShowProgress, stop: Token, store_after: float) -> None:

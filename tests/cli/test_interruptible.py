@@ -25,6 +25,7 @@ def work(cancel):
         (stores[0].folder / DRAFT).write_text("half")
         if {begun}:
             view = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 8, 8)
+            (stores[0].folder / "band-0000000").touch()
             stores[0].begin(Manifest.of_words(Job(view, number="float", rounding="separate"), 1))
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
@@ -34,7 +35,7 @@ interruptible(work)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
-@pytest.mark.parametrize(("begun", "kept"), [(False, []), (True, ["lock", "manifest.json"])])
+@pytest.mark.parametrize(("begun", "kept"), [(False, []), (True, ["band-0000000", "lock", "manifest.json"])])
 def test_work_that_does_not_stop_leaves_no_drafts(begun: bool, kept: list[str], folder: Path) -> None:
     before = time.monotonic()
     done = subprocess.run([sys.executable, "-c", WORK.format(begun=begun)], capture_output=True, text=True, timeout=60)

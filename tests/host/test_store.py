@@ -338,6 +338,8 @@ def test_strict_differs_only_where_it_says_something(settled: str, strict: bool)
 
 def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
     stores = [a_store(tmp_path / name, a_manifest()) for name in "ab"]
+    for store in stores:
+        store.write(0, values_of(a_manifest(), 0))
     with pytest.raises(FileError, match="go on with --resume"):
         left_behind(stores[:1], resume=False)
     with pytest.raises(FileError, match="name that output first"):
@@ -345,6 +347,29 @@ def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
     assert left_behind(stores[:1], resume=True) == a_manifest()
     for store in stores:
         store.remove()
+
+
+def test_a_store_without_bands_is_nothing(tmp_path: Path) -> None:
+    """A render that was stopped before it had kept any leaves none, and what a killed one left is no obstacle."""
+    store = a_store(tmp_path / "s", a_manifest())
+    store.release()
+    assert names(tmp_path) == []
+    for resume in (False, True):
+        a_store(tmp_path / "s", a_manifest())._lock.release()  # as when its process ends
+        store = Store(tmp_path / "s")
+        store.lock()
+        assert left_behind([store], resume) is None
+        assert names(tmp_path / "s") == ["lock"]
+        store.release()
+        assert names(tmp_path) == []
+
+
+def test_what_is_no_manifest_of_ours_stays(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "manifest.json").write_text("somebody's")
+    with locked([Store(tmp_path / "s")]) as stores, pytest.raises(FileError, match="nothing here can be used"):
+        left_behind(stores, resume=False)
+    assert (tmp_path / "s" / "manifest.json").read_text() == "somebody's"
 
 
 HOLD = (
