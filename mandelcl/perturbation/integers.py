@@ -44,7 +44,7 @@ class Integers:
     whole: Callable[[int], int]
 
 
-def fraction_bits(radius: Fraction) -> int:
+def reference_bits(radius: Fraction) -> int:
     """Return the bits after the point to which c is known where the reference for points within a radius is iterated.
 
     They are −⌊log2 radius⌋ + 13 + 64 + 9: a picture of 8192 pixels across has 64 bits below its pixels, and each

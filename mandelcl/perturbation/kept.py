@@ -10,7 +10,7 @@ import numpy as np
 
 from mandelcl import cache
 from mandelcl.cancelling import NEVER, Token
-from mandelcl.perturbation.integers import fraction_bits
+from mandelcl.perturbation.integers import reference_bits
 from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
 from mandelcl.reference import Reference
 
@@ -37,7 +37,7 @@ def kept_orbit(
     if found is not None and (found.ended != CAP or found.length >= iterations):
         return found.until(iterations)
     orbit = reference_orbit(reference, iterations, radius_squared, cancel, progress)
-    if orbit.length * fraction_bits(reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
+    if orbit.length * reference_bits(reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
         _keep(key, orbit)
     return orbit
 

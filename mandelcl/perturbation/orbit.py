@@ -22,9 +22,9 @@ from mandelcl.perturbation.integers import (
     advanced,
     double,
     doubles,
-    fraction_bits,
     integers_for,
     normalised,
+    reference_bits,
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
 from mandelcl.reference import Reference
@@ -86,7 +86,7 @@ def reference_orbit(
     InvalidInputError where the orbit and what follows from it, which takes about as much again, would not fit into
     memory.
     """
-    kind = integers or integers_for(fraction_bits(reference.radius))
+    kind = integers or integers_for(reference_bits(reference.radius))
     computation = _Computation(reference, iterations, radius_squared, kind)
     while not computation.ended:
         stop_if(cancel)
@@ -100,7 +100,7 @@ class _Computation:
     """An orbit under way."""
 
     def __init__(self, reference: Reference, iterations: int, radius_squared: Fraction, integers: Integers) -> None:
-        self._most_bits = self._bits = fraction_bits(reference.radius)
+        self._most_bits = self._bits = reference_bits(reference.radius)
         c_re, c_im = (integers.whole(round(part * (1 << self._bits))) for part in (reference.re, reference.im))
         self._c = c_re, c_im
         self._z = integers.whole(0), integers.whole(0)
@@ -153,7 +153,7 @@ class _Computation:
     def _spared(self) -> int:
         """Return how many bits fewer than the first ones the next values may have."""
         spare = _SPARE_BITS + self._most_bits // _SPARE_SHARE
-        return max(0, min(self._search.growth - spare, self._most_bits - fraction_bits(Fraction(1))))
+        return max(0, min(self._search.growth - spare, self._most_bits - reference_bits(Fraction(1))))
 
     def _take_bits(self, bits: int) -> None:
         """Go on with so many bits after the point."""

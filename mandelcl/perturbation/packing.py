@@ -59,13 +59,16 @@ class Real:
     """
 
     dtype: npt.DTypeLike
-    words: int
-    precision: int
     small: int
     cut: int
 
+    @property
+    def words(self) -> int:
+        """How many 32-bit words it has."""
+        return np.dtype(self.dtype).itemsize // 4
 
-REALS = {"double": Real(np.float64, 2, 53, -300, -500), "float": Real(np.float32, 1, 24, -30, -60)}
+
+REALS = {"double": Real(np.float64, -300, -500), "float": Real(np.float32, -30, -60)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,9 +23,9 @@ from mandelcl.perturbation.integers import (
     Integers,
     double,
     doubles,
-    fraction_bits,
     integers_for,
     normalised,
+    reference_bits,
 )
 from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
 from mandelcl.reference import Reference
@@ -145,12 +145,12 @@ def test_floor_log2(value: Fraction) -> None:
 
 def test_bits_follow_from_the_radius() -> None:
     """64 below the pixels of a picture of 8192², and 9 for the roundings of a long orbit."""
-    assert fraction_bits(Fraction(2)) == 64 + 13 + 9
-    assert fraction_bits(Fraction(1)) == 64 + 13 + 9
-    assert fraction_bits(Fraction(1, 1 << 100)) == 100 + 64 + 13 + 9
-    assert fraction_bits(Fraction(3, 1 << 101)) == 100 + 64 + 13 + 9
+    assert reference_bits(Fraction(2)) == 64 + 13 + 9
+    assert reference_bits(Fraction(1)) == 64 + 13 + 9
+    assert reference_bits(Fraction(1, 1 << 100)) == 100 + 64 + 13 + 9
+    assert reference_bits(Fraction(3, 1 << 101)) == 100 + 64 + 13 + 9
     view = View.centred("-0.75", "0.1", "1e100", 8192, 8192)
-    assert fraction_bits(Reference.of(view, 14, 14).radius) >= -floor_log2(view.pitch) - 1 + 64 + 9
+    assert reference_bits(Reference.of(view, 14, 14).radius) >= -floor_log2(view.pitch) - 1 + 64 + 9
 
 
 @unhurried
@@ -170,7 +170,7 @@ def test_orbits_are_those_of_whole_numbers(
     """Every value, and the end: the oracle has neither doubles nor exponents, and always all bits."""
     centre = reference(re, im, Fraction(1, 10**digits))
     limit = min(radius_squared, Fraction(2) ** 400)
-    bits = fraction_bits(centre.radius)
+    bits = reference_bits(centre.radius)
     values, ended = oracle.orbit((re, im), bits, centre.radius, iterations, limit)
     for kind in (PLAIN, FASTEST):
         orbit = reference_orbit(centre, iterations, radius_squared, integers=kind)
@@ -237,7 +237,7 @@ def test_derivatives_pass_through_small_values(
     """Beside a nucleus each period ends at a value of any size; the oracle's derivative is a whole number all along."""
     c = centre + Fraction(times, 10**away), Fraction(0)
     near = reference(*c, Fraction(7, 10**digits))
-    bits = fraction_bits(near.radius)
+    bits = reference_bits(near.radius)
     values, ended = oracle.orbit(c, bits, near.radius, iterations, FOUR)
     orbit = reference_orbit(near, iterations, FOUR)
     assert (orbit.length, orbit.ended) == (len(values) - 1, ended)
@@ -269,7 +269,7 @@ def test_integers_of_any_kind_give_the_same_bits(name: str) -> None:
 def test_fewer_bits_where_the_derivative_is_large_are_enough(name: str) -> None:
     """Against twice as many bits throughout."""
     centre, iterations, _ = place(name)
-    bits = 2 * fraction_bits(centre.radius)
+    bits = 2 * reference_bits(centre.radius)
     values, ended = oracle.orbit((centre.re, centre.im), bits, centre.radius, iterations, FOUR)
     orbit = reference_orbit(centre, iterations, FOUR)
     assert orbit.ended == ended

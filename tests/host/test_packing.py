@@ -8,7 +8,7 @@ import pytest
 
 from mandelcl.engine import source
 from mandelcl.numbers import by_name
-from mandelcl.numbers.ieee import IeeeFormat
+from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.packing import REALS, Header, Packing, coefficients_of, packed, places_of
 from mandelcl.perturbation.replay import FORMATS
@@ -49,8 +49,10 @@ def test_limits_are_the_kernels(number: str) -> None:
     text = (source.folder() / f"number_{number}.cl").read_text(encoding="utf-8")
     powers = {name: int(power) for name, power in re.findall(r"#define NUMBER_(\w+) 0x1p(-\d+)f?\n", text)}
     real, replayed = REALS[number], FORMATS[number]
-    assert (powers["SMALL"], powers["CUT"], -powers["UNIT"]) == (real.small, real.cut, real.precision)
-    assert (replayed.small, replayed.cut, replayed.precision) == (real.small, real.cut, real.precision)
+    own = IEEE_FORMATS[number]
+    assert (powers["SMALL"], powers["CUT"], -powers["UNIT"]) == (real.small, real.cut, own.precision)
+    assert (replayed.small, replayed.cut, replayed.precision) == (real.small, real.cut, own.precision)
+    assert real.words == own.words
 
 
 @pytest.mark.parametrize("number", REALS)
@@ -89,6 +91,10 @@ def test_the_error_of_points_is_rounded_up() -> None:
     for number, real in REALS.items():
         words = packed(ORBIT, table, Packing(REFERENCE, 50, number, Fraction(1, 3)))
         error = words[Header.POINT_ERROR : Header.POINT_ERROR + real.words].view(real.dtype)[0]
-        assert Fraction(1, 3) <= Fraction(float(error)) < Fraction(1, 3) * (1 + Fraction(4, 1 << real.precision))
+        assert (
+            Fraction(1, 3)
+            <= Fraction(float(error))
+            < Fraction(1, 3) * (1 + Fraction(4, 1 << IEEE_FORMATS[number].precision))
+        )
         assert (int(words[Header.LENGTH]), int(words[Header.SCALE])) == (ORBIT.length, 50)
         assert int(words[Header.LEVELS]) == len(table.levels)
