@@ -23,6 +23,7 @@ from mandelcl.files import deepzoom
 from mandelcl.files.lock import FileLock
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
+from mandelcl.job_text import integer
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
 
@@ -103,7 +104,7 @@ class Manifest:
                 raise OtherVersionError(f"bands of version {core['version']}, and this one reads version {_VERSION}")
             origin = _text({"manifest": core, "checksum": values["checksum"]})
             job = Job.from_json(json.dumps(core["job"]))
-            manifest = cls(job, int(core["band_rows"]), Form.parse(core["form"], job), origin)
+            manifest = cls(job, integer(core["band_rows"]), Form.parse(core["form"], job), origin)
         except (AttributeError, InvalidInputError, LookupError, RecursionError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         if manifest.band_rows < 1:
@@ -212,8 +213,11 @@ class Store:
             text, table = bytes(data[_HEAD.size : table_at]), data[table_at:frames_at]
             if magic != _MAGIC or digest != self._digest(band, text, table):
                 raise ValueError("the head's checksum is wrong")
-            return Band(packing.unpack(table, data[frames_at:], manifest.form, rows, columns), json.loads(text))
-        except (LookupError, ValueError, struct.error) as error:
+            facts = json.loads(text)
+            if not isinstance(facts, dict):
+                raise ValueError("the facts are no object")
+            return Band(packing.unpack(table, data[frames_at:], manifest.form, rows, columns), facts)
+        except (LookupError, RecursionError, ValueError, struct.error) as error:
             raise FileError(f"{path} is damaged", path) from error
 
     def remove(self) -> None:

@@ -26,7 +26,7 @@ def test_what_is_finished_at_1e1086_is_kept(draw: Run, run: Run, folder: Path, h
     draw(*RENDER, "whole.png")
     command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *RENDER, "a.png"]
     process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
-    wait_for(folder / "a.png.part" / "manifest.json", process)
+    wait_for(folder / "a.png.part" / "band-0000001", process)
     process.send_signal(getattr(signal, how))
     _, err = process.communicate(timeout=60)
     assert process.returncode not in (0, None)

@@ -4,6 +4,7 @@ In each form: the words that kernels left, counts of 16 bits, pixels.
 """
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -25,7 +26,7 @@ from mandelcl.job import Job
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
 from mandelcl.rendering.resuming import adopt, left_behind, locked
-from mandelcl.rendering.store import Manifest, OtherVersionError, Store, _checksum
+from mandelcl.rendering.store import _HEAD, _MAGIC, Manifest, OtherVersionError, Store, _checksum
 from mandelcl.view import View
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
@@ -308,6 +309,25 @@ def test_an_old_store_is_refused_in_one_line(tmp_path: Path, resume: bool) -> No
     store.release()
     assert (folder / "band-0000000").read_bytes() == b"mandelcl band 1\n"
     assert (folder / "manifest.json").read_text() == OLD_MANIFEST
+
+
+@pytest.mark.parametrize("rows", [math.inf, math.nan, "2", 2.0, [2], True, None])
+def test_a_manifest_of_nonsense_with_a_right_checksum(rows: object) -> None:
+    values = json.loads(a_manifest().text())
+    values["manifest"]["band_rows"] = rows
+    values["checksum"] = _checksum(values["manifest"])
+    with pytest.raises(ValueError, match="is not a whole number"):
+        Manifest.parse(json.dumps(values))
+
+
+@pytest.mark.parametrize("facts", [b"[" * 4000, b"[]", b"\xff", b""])
+def test_facts_of_nonsense_with_a_right_checksum(tmp_path: Path, facts: bytes) -> None:
+    store, manifest = a_store(tmp_path / "s", a_manifest()), a_manifest()
+    table, frames = packing.pack(values_of(manifest, 0), manifest.form)
+    head = _HEAD.pack(_MAGIC, store._digest(0, facts, table), len(facts))
+    (tmp_path / "s" / "band-0000000").write_bytes(head + facts + table + b"".join(frames))
+    assert list(store.verified()) == [(0, False)]
+    store.remove()
 
 
 def test_another_jobs_store_is_refused() -> None:
