@@ -1,6 +1,6 @@
 """The result of a job: numbers, no colour."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import MandelclError
-from mandelcl.host_memory import available_bytes
+from mandelcl.host_memory import available_bytes, new
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, COUNTS, PLANES, SMOOTH
 from mandelcl.words import Words, sha256
+
+# Returns memory of a shape and type, not initialised.
+Lend: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any]], npt.NDArray[Any]]
 
 # Rows of a field: the values of each plane of its job, by name.
 Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
@@ -31,6 +34,9 @@ class RowSource(Protocol):
 @dataclass(frozen=True, slots=True)
 class Field:
     """What was computed of a view: the planes that its job names, each height × width.
+
+    Those that `render` returns are read-only; copy what you want to change. Counts may lie in memory of a session,
+    which takes it for another field once nothing views this one any more, and never before.
 
     `counts` is uint32; a pixel is inside the set where its count is the job's cap. `smooth`, where the job asked for
     it, is float32: counts + smooth − 1 is a continuous count. It lies mostly in (0, 1], has been seen from −0.32 to
@@ -73,15 +79,18 @@ class Field:
         return sha256(self.counts)
 
 
-def allocate(job: Job) -> dict[str, npt.NDArray[Any]]:
-    """Return empty planes for a job; raises MandelclError where there is not the memory."""
+def allocate(job: Job, counts: Lend = new) -> dict[str, npt.NDArray[Any]]:
+    """Return planes for a job, not initialised; raises MandelclError where there is not the memory.
+
+    `counts` provides that of the counts, and raises MemoryError where it cannot.
+    """
     shape = (job.view.height, job.view.width)
     types = {name: np.dtype(PLANES[name].dtype).newbyteorder("=") for name in job.planes}
     needed = job.view.pixels * sum(dtype.itemsize for dtype in types.values())
     try:
-        if needed > available_bytes():
+        if len(types) > 1 and needed > available_bytes():
             raise MemoryError
-        return {name: np.zeros(shape, dtype) for name, dtype in types.items()}
+        return {name: (counts if name == COUNTS.name else np.empty)(shape, dtype) for name, dtype in types.items()}
     except (MemoryError, ValueError):
         raise MandelclError(
             f"a field of {job.view.width}x{job.view.height} needs {needed / 2**30:.1f} GiB of memory, "

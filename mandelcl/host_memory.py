@@ -4,6 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -25,6 +29,13 @@ _VERSION_2 = _Names("memory.max", "memory.current", ("active_file", "inactive_fi
 def available_bytes() -> float:
     """Return the bytes that may still be had; infinity where the system does not say."""
     return max(0.0, min((_system(), *_groups())))
+
+
+def new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return memory of a shape and type, not initialised; raises MemoryError where the system has too little left."""
+    if math.prod(shape) * dtype.itemsize > available_bytes():
+        raise MemoryError
+    return np.empty(shape, dtype)
 
 
 def _system() -> float:

@@ -2,10 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from mandelcl import timeline
 from mandelcl.job import Job
@@ -21,6 +21,10 @@ class Named(Protocol):
 
 
 _BY_DEVICE = ("device", "platform", "driver")
+
+
+# A text, or what computes it when it is asked for.
+LateText: TypeAlias = str | Callable[[], str]
 
 
 class LaunchLog:
@@ -106,15 +110,35 @@ class Certified:
     exactly: int
 
 
-@dataclass(frozen=True, slots=True)
+class _Late:
+    """A text of a dataclass, which may be given as what computes it; that is called once, when it is asked for."""
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = f"_{name}"
+
+    def __get__(self, instance: Any, _owner: type | None = None) -> str:
+        if instance is None:
+            raise AttributeError("there is no default")
+        values = instance.__dict__
+        if not isinstance(values[self._name], str):
+            values[self._name] = values[self._name]()
+        text: str = values[self._name]
+        return text
+
+    def __set__(self, instance: Any, value: LateText) -> None:
+        instance.__dict__[self._name] = value
+
+
+@dataclass(frozen=True)
 class Report:
     """The facts of one render; times in seconds unless the name says otherwise.
 
     `device`, `platform` and `driver` are lists, with an entry for each device that took part. `iterations_total` is
     the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times on the devices;
     `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
-    included. `stages_s` says how long the host was busy with each stage, summed over threads: stages that overlap add
-    up to more than `wall_s`.
+    included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
+    field until then. `stages_s` says how long the host was busy with each stage, summed over threads: stages that
+    overlap add up to more than `wall_s`.
     """
 
     device: Sequence[str]
@@ -138,7 +162,7 @@ class Report:
     copy_s: float
     compute_s: float
     wall_s: float
-    counts_sha256: str
+    counts_sha256: _Late = _Late()
     stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     certified: Certified | None = None
@@ -147,6 +171,11 @@ class Report:
         for name in _BY_DEVICE:
             value = getattr(self, name)
             object.__setattr__(self, name, [value] if isinstance(value, str) else list(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the texts, not what computes them."""
+        _ = self.counts_sha256
+        return self.__dict__
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON-ready values, in the order of the fields; lists of one device as their entry."""
@@ -180,7 +209,7 @@ def report_of(
     log: LaunchLog,
     build_s: float,
     wall_s: float,
-    counts_sha256: str,
+    counts_sha256: LateText,
     stages: dict[str, float],
     faults: Sequence[str] = (),
 ) -> Report:

@@ -79,34 +79,35 @@ def run(
     """
     spare = spare or Spare()
     plan_ahead = plan or border_ahead.default_plan(program)
-    copies, ahead = Copies(program, log, spare, delivery), deque[Ahead]()
+    ahead = deque[Ahead]()
     ready = time.perf_counter()
-    while True:
-        block = blocks.take(wait=not (copies or ahead))
-        if block is None and not ahead:
-            if not copies:
-                return
-            yield copies.arrived()
-            continue
-        if block is not None and min(block.width, block.height) < LEAST_SIDE:
-            alone = BlockQueue.of([block])
-            yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, delivery=delivery)
-            continue
-        if block is not None:
-            memory = spare.take(program.device, program.job, block.pixels, 1)
-            if watch is None and plan_ahead and border_ahead.suits(program, block, pace, plan_ahead):
-                ahead.append(Ahead(program, memory, block, plan_ahead))
-            else:
-                tracer = Tracer(program, memory, pace, log, plan, cancel)
-                log.pixels_filled += tracer.trace(block, watch)
-                copies.start(block, memory)
-        if ahead and (block is None or len(ahead) > 1):
-            first = ahead.popleft()
-            ready = first.finish(log, ready)
-            stop_if(cancel)
-            copies.start(first.block, first.memory, first.computed)
-        if len(copies) > 1:
-            yield copies.arrived()
+    with Copies(program, log, spare, delivery) as copies:
+        while True:
+            block = blocks.take(wait=not (copies or ahead))
+            if block is None and not ahead:
+                if not copies:
+                    return
+                yield copies.arrived()
+                continue
+            if block is not None and min(block.width, block.height) < LEAST_SIDE:
+                alone = BlockQueue.of([block])
+                yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, delivery=delivery)
+                continue
+            if block is not None:
+                memory = copies.memory(block, 1)
+                if watch is None and plan_ahead and border_ahead.suits(program, block, pace, plan_ahead):
+                    ahead.append(Ahead(program, memory, block, plan_ahead))
+                else:
+                    tracer = Tracer(program, memory, pace, log, plan, cancel)
+                    log.pixels_filled += tracer.trace(block, watch)
+                    copies.start(block, memory)
+            if ahead and (block is None or len(ahead) > 1):
+                first = ahead.popleft()
+                ready = first.finish(log, ready)
+                stop_if(cancel)
+                copies.start(first.block, first.memory, first.computed)
+            if len(copies) > 1:
+                yield copies.arrived()
 
 
 def default_plan(program: Program) -> Plan:

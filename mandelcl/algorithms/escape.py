@@ -43,39 +43,38 @@ def run(
     """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
-    results of a third are copied as `delivery` says. Device memory comes from `spare` and returns to it.
-    Raises CancelledError after a launch if `cancel` is set.
+    results of a third are copied as `delivery` says. Device memory comes from `spare` and returns to it. Raises
+    CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()
-    spare = spare or Spare()
     ready = time.perf_counter()
-    copies = Copies(program, log, spare, delivery)
-    while True:
-        while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
-            flying.append(_start(program, block, spare, pace))
-        if not flying and not copies:
-            break
-        if not flying:
-            yield copies.arrived()
-            continue
-        current = flying.popleft()
-        current.launch.wait(program.device)
-        seconds = current.launch.seconds(ready)
-        ready = time.perf_counter()
-        log.add(seconds)
-        stop_if(cancel)
-        held = max(current.launch.orbits, program.saturation) * current.launch.strides
-        pace.learn(held, program.variant.stride, seconds)
-        if _continue(program, current, pace, seconds):
-            flying.append(current)
-            continue
-        copies.start(current.block, current.memory)
-        if len(copies) > 1:
-            yield copies.arrived()
+    with Copies(program, log, spare or Spare(), delivery) as copies:
+        while True:
+            while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
+                flying.append(_start(program, block, copies, pace))
+            if not flying and not copies:
+                break
+            if not flying:
+                yield copies.arrived()
+                continue
+            current = flying.popleft()
+            current.launch.wait(program.device)
+            seconds = current.launch.seconds(ready)
+            ready = time.perf_counter()
+            log.add(seconds)
+            stop_if(cancel)
+            held = max(current.launch.orbits, program.saturation) * current.launch.strides
+            pace.learn(held, program.variant.stride, seconds)
+            if _continue(program, current, pace, seconds):
+                flying.append(current)
+                continue
+            copies.start(current.block, current.memory)
+            if len(copies) > 1:
+                yield copies.arrived()
 
 
-def _start(program: Program, block: Block, spare: Spare, pace: Pace) -> _Run:
-    memory = spare.take(program.device, program.job, block.pixels, block.width)
+def _start(program: Program, block: Block, copies: Copies, pace: Pace) -> _Run:
+    memory = copies.memory(block, block.width)
     if program.execution.guarded:
         memory.guard()
     rows, launch = _launch_rows(program, block, memory, 0, pace)

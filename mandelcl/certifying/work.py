@@ -1,7 +1,7 @@
 """A job under way whose counts are proved: a `Work` around another one."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from mandelcl.certifying.exactly import Exactly
 from mandelcl.certifying.refining import Indices, Refiner, finer
 from mandelcl.certifying.tally import Tally
 from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Results, Room, Work, boundless
+from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.delivery import Array
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, first_words
-from mandelcl.report import Report
+from mandelcl.report import LateText, Report
 from mandelcl.totals import Totals, totals_of
 from mandelcl.words import Words
 
@@ -55,12 +56,18 @@ class CertifiedWork:
         """The devices' names."""
         return self._work.name
 
-    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
         """Yield the blocks of some bands with their results, certified as far as there is time for it."""
-        for block, results in self._work.run(bands, room, cancel=cancel):
+        for block, results in self._work.run(bands, room, place=place, cancel=cancel):
             self._certify(block, results, cancel)
             self.log.end()
             yield block, results
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+        return self._work.lend(shape, dtype)
 
     def _certify(self, block: Block, results: Words, cancel: Token) -> None:
         """Replace what the device does not vouch for, in place."""
@@ -93,7 +100,7 @@ class CertifiedWork:
         self._work.reset(job)
         self._take()
 
-    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far, with how many counts are certified."""
         return self.tally.noted(self._work.report(counts_sha256, stages))
 

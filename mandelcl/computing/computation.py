@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mandelcl import timeline
 from mandelcl.algorithms import automatic, escape, sizing
@@ -11,20 +13,20 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.timed_blocks import TimedBlocks
-from mandelcl.computing.work import Results, Room, boundless
+from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
 from mandelcl.engine import choose, rate
-from mandelcl.engine.delivery import TO_HOST, Delivery
+from mandelcl.engine.delivery import TO_HOST, Array, Delivery, Form
+from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.report import LaunchLog, Report, report_of
+from mandelcl.report import LateText, LaunchLog, Report, report_of
 
 if TYPE_CHECKING:
     from mandelcl.algorithms import border
-    from mandelcl.engine.shading import Shader
     from mandelcl.shading.colour import Colouring
 
 _NO_BUDGET = 1e9
@@ -33,7 +35,8 @@ _NO_BUDGET = 1e9
 class Computation:
     """A job on a device, as settled by `choose` (a `Work`); `log` records its launches.
 
-    Device memory comes from `spare` and returns to it for the next job. `program_class` makes the kernels. With a
+    Device memory comes from `spare`, host memory from `lender`, and both return for the next job. `program_class` makes
+    the kernels. With a
     `planner`, which is for studies, borders are traced by its rule, whatever the job's algorithm and formula, so counts
     may be wrong. Raises InvalidInputError for one with a strict job.
     """
@@ -46,6 +49,7 @@ class Computation:
         settings: Settings,
         *,
         spare: Spare | None = None,
+        lender: Lender | None = None,
         log: LaunchLog | None = None,
         planner: "border.Planner | None" = None,
     ) -> None:
@@ -55,7 +59,7 @@ class Computation:
         self.device, self.warnings = choice.device, choice.warnings
         self.log = log or LaunchLog()
         self._settings, self._planner = settings, planner
-        self._spare = spare or Spare()
+        self._spare, self._lender = spare or Spare(), lender or Lender(self.device)
         execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit)
         if settings.blocks:
             execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit, choice.job.iterations)
@@ -67,7 +71,7 @@ class Computation:
         settings = self._settings
         self.program = program
         self.job = program.job
-        self._shader: Shader | None = None
+        self._form: Form | None = None
         budget = _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog)
         self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
         self._traced = self.job.algorithm == "border" or self._planner is not None
@@ -104,9 +108,23 @@ class Computation:
         self.rate = rate.iterations_per_second(program)
         self._begin(automatic.settled(program, self.rate))
 
-    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
-        """Yield the blocks of some bands with their results (words × height × width) or pixels, as they finish."""
-        return self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=Delivery(shader=self._shader))
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        """Yield the blocks of some bands with their results (words × height × width) or pixels, as they finish.
+
+        They come to their `place` or, where that does not matter, to memory that is lent.
+        """
+
+        def host(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+            placed = place(block, shape, dtype)
+            return self.lend(shape, dtype) if placed is None else placed
+
+        return self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=Delivery(host, form=self._form))
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+        return self._lender.lend(shape, dtype)
 
     def shade(self, colouring: "Colouring") -> bool:
         """Have the next blocks of `run` yielded with their pixels in a colouring, if that gains anything.
@@ -116,8 +134,8 @@ class Computation:
         from mandelcl.engine.shading import shader_of, worthwhile
 
         known = not self._settings.guarded and worthwhile(self.device, self.job.view.pixels)
-        self._shader = shader_of(self.device, self.job, colouring) if known else None
-        return self._shader is not None
+        self._form = shader_of(self.device, self.job, colouring) if known else None
+        return self._form is not None
 
     def queue(self, bands: Iterable[Block], room: Room = boundless) -> BlockQueue:
         """Return the blocks of some bands as this work cuts them."""
@@ -155,7 +173,7 @@ class Computation:
                 timed.finished(block)
             yield block, results
 
-    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""
         built = self.program.build_seconds
         return report_of(self.job, [self.device], self.log, built, self.seconds, counts_sha256, stages)

@@ -1,13 +1,15 @@
 """A job in progress, on whatever devices: what renders are built on."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
-from mandelcl.engine.delivery import Delivered
+from mandelcl.engine.delivery import Array, Delivered
 from mandelcl.job import Job
-from mandelcl.report import LaunchLog, Report
+from mandelcl.report import LateText, LaunchLog, Report
 
 if TYPE_CHECKING:
     from mandelcl.shading.colour import Colouring
@@ -22,6 +24,14 @@ Room: TypeAlias = Callable[[bool], bool]
 def boundless(_wait: bool) -> bool:
     """Return True: there is always room."""
     return True
+
+
+# Returns where a block's results, of a shape and type, are best put: contiguous memory; None where it does not matter.
+Place: TypeAlias = Callable[[Block, tuple[int, ...], np.dtype[Any]], Array | None]
+
+
+def anywhere(_block: Block, _shape: tuple[int, ...], _dtype: np.dtype[Any]) -> None:
+    """Return None: results may be anywhere."""
 
 
 class Work(Protocol):
@@ -45,12 +55,18 @@ class Work(Protocol):
     def name(self) -> str:
         """The devices' names."""
 
-    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
         """Yield blocks of some bands with their results, as they finish.
 
-        Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Raises CancelledError
-        at most a launch after `cancel` is set; the work may then be reset.
+        Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Results may come to
+        the `place` of their block. Raises CancelledError at most a launch after `cancel` is set; the work may then be
+        reset.
         """
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
     def shade(self, colouring: "Colouring") -> bool:
         """Have blocks yielded with their pixels in a colouring, made on the device; return whether they will be.
@@ -64,7 +80,7 @@ class Work(Protocol):
         Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
         """
 
-    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
-from mandelcl.engine.delivery import Delivery
+from mandelcl.engine.delivery import Array, Delivery
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, DeviceError
@@ -27,7 +27,6 @@ from mandelcl.job import Job
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.opencl.device import Device, discover
 from mandelcl.report import LaunchLog
-from mandelcl.words import Words
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 
@@ -169,13 +168,12 @@ class _BlockWorker:
     def _finish(self) -> None:
         """Wait until nothing is running that could still write to the parent's memory."""
         with opencl_errors(self._device):
-            self._device.queue.finish()
-            self._device.copy_queue.finish()
+            self._device.finish()
 
-    def _host_memory(self, block: Block, shape: tuple[int, ...]) -> Words:
+    def _host_memory(self, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return memory for a block's results: the buffer that the parent has lent for them, or new memory."""
         buffer = self._orders.buffer_of.get(block)
-        return np.empty(shape, np.uint32) if buffer is None else self._channel.memory(buffer, shape)
+        return np.empty(shape, dtype) if buffer is None else self._channel.memory(buffer, shape)
 
 
 def serve(channel: Channel) -> None:

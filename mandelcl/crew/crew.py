@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Results, Room, boundless
+from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
 from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
@@ -25,10 +25,12 @@ from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.delivery import Array
 from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
+from mandelcl.host_memory import new
 from mandelcl.job import Job
-from mandelcl.report import LaunchLog, Report, report_of
+from mandelcl.report import LateText, LaunchLog, Report, report_of
 from mandelcl.totals import totals_of
 from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
@@ -139,7 +141,18 @@ class Crew:
         while len(self._roster.ready) < len(self._roster.active):
             self._turn()
 
-    def run(self, bands: Iterable[Block], room: Room = boundless, *, cancel: Token = NEVER) -> Results:
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return new host memory: results come from the workers' processes and are copied by this one."""
+        return new(shape, dtype)
+
+    def run(
+        self,
+        bands: Iterable[Block],
+        room: Room = boundless,
+        *,
+        place: Place = anywhere,  # noqa: ARG002 - results come from the workers' processes
+        cancel: Token = NEVER,
+    ) -> Results:
         """Yield the blocks of some bands with their results (words × height × width), as they finish.
 
         A run ends the one before.
@@ -174,7 +187,7 @@ class Crew:
         """End all workers."""
         self._roster.close()
 
-    def report(self, counts_sha256: str, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far; device, platform and driver are lists."""
         build_s = sum(seat.build_s for seat in self._roster)
         facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, counts_sha256, stages)

@@ -6,12 +6,13 @@ from contextlib import suppress
 
 from mandelcl import cache
 from mandelcl.engine import source
+from mandelcl.engine.arguments import declared
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import BuildError
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
-from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import binary_of, kernel_names
 from mandelcl.planes import CERTIFIED, first_words
@@ -55,6 +56,17 @@ def _is_of(program: BuiltProgram, text: str) -> bool:
     """Return whether a program may be that of a text, which then names its kernels."""
     names = kernel_names(program)
     return bool(names) and all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+
+def kernel(device: Device, text: str, name: str) -> Kernel:
+    """Return a kernel of a text that is built for the device, the same one each time in a thread."""
+    program = build(device, text)
+    with _keeping:
+        kept = device.kernels.setdefault(program, {})
+    key = threading.get_ident(), name
+    if key not in kept:
+        kept[key] = declared(program, name)
+    return kept[key]
 
 
 def _built(device: Device, text: str) -> BuiltProgram:

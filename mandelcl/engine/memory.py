@@ -1,22 +1,17 @@
 """Device memory for the results of a block and for the orbits that a launch leaves alive, kept from job to job."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import suppress
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.block import Block
-from mandelcl.engine.delivery import HostMemory
+from mandelcl.engine.delivery import Array, Form, HostMemory
+from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.api import Buffer, Event, Mapping
 from mandelcl.opencl.device import Device
 from mandelcl.words import NO_COUNT, Words
-
-if TYPE_CHECKING:
-    from mandelcl.engine.shading import Shader
-
-Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28
@@ -29,7 +24,7 @@ class Memory:
     """Device memory for one block of a resolved job: its results and, allocated on first use, two lists of survivors.
 
     The block has at most `pixels` pixels. A list holds `capacity` orbits, at least the `width` of a row; by default as
-    many as suit the device, at most `orbits`.
+    many as suit the device, at most `orbits`. Results are made in a buffer of its own or, for a while, in an array.
     """
 
     def __init__(self, device: Device, job: Job, pixels: int, width: int, orbits: int | None = None) -> None:
@@ -39,11 +34,44 @@ class Memory:
         self._device = device
         self._results_bytes = 4 * job.words * pixels
         self.capacity = max(width, min(orbits or pixels, pixels, _list_capacity(device, self.orbit_bytes)))
-        self.results = device.allocate(self._results_bytes)
+        self._own: Buffer | None = None
+        self._over: tuple[Buffer, Array] | None = None
+        self._shown: Mapping | None = None
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []
         self._scratch: dict[str, tuple[int, Buffer]] = {}
         self._words: dict[str, Words] = {}
+
+    @property
+    def results(self) -> Buffer:
+        """The buffer that results are made in."""
+        if self._over is not None:
+            return self._over[0]
+        if self._own is None:
+            self._own = self._device.allocate(self._results_bytes)
+        return self._own
+
+    @property
+    def made_in_place(self) -> bool:
+        """Whether results are made in an array."""
+        return self._over is not None
+
+    def make_in(self, array: Array, guarded: bool) -> bool:
+        """Have the results of the next block made in an array, until `make_here`; return whether the device does so.
+
+        With `guarded` the array is filled with NO_COUNT before.
+        """
+        if guarded:
+            array.fill(NO_COUNT)
+        with suppress(DeviceError):
+            self._over = self._device.over(array), array
+        return self._over is not None
+
+    def make_here(self) -> None:
+        """Have results made in the memory's own buffer; nothing that was launched before may still run."""
+        if self._shown is not None:
+            self._device.release(self._shown)
+        self._over = self._shown = None
 
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
@@ -72,34 +100,40 @@ class Memory:
         return kept[:words]
 
     def guard(self) -> None:
-        """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised."""
-        self._device.fill(self.results, NO_COUNT, self._results_bytes)
+        """Enqueue filling the results with NO_COUNT, so that pixels that are never written can be recognised.
+
+        An array in which they are made has been filled.
+        """
+        if self._over is None:
+            self._device.fill(self.results, NO_COUNT, self._results_bytes)
 
     def swap_lists(self) -> None:
         """Make the list written next the other one."""
         self._lists.reverse()
 
     def read_results(self, block: Block, host: HostMemory, guarded: bool) -> tuple[Words, Event]:
-        """Return the results of a block, words × height × width, and the event that ends their copy.
+        """Return the results of a block, words × height × width, and the event after which they are there.
 
-        The block's last launch must have been waited for. With `guarded`, words that are not copied stay NO_COUNT.
+        The block's last launch must have been waited for. They come to memory that `host` provides, unless they are
+        made in an array. With `guarded`, words that are not copied stay NO_COUNT.
         """
-        results = host(block, (self.words, block.height, block.width))
+        if self._over is not None:
+            self._shown, event = self._device.show(*self._over)
+            return self._over[1], event
+        results: Words = host(block, (self.words, block.height, block.width), np.dtype(np.uint32))
         if guarded:
             results.fill(NO_COUNT)
         return results, self._device.fetch(self.results, results)
 
-    def read_pixels(self, block: Block, host: HostMemory, shader: "Shader") -> tuple[Pixels, Event]:
-        """Return the pixels that a shader makes of a block's results, and the event that ends their copy.
+    def read_form(self, block: Block, host: HostMemory, form: Form) -> tuple[Array, Event]:
+        """Return what a form makes of a block's results, and the event after which it is there.
 
-        They are height × width bytes, or height × width × 3. The block's last launch must have been waited for.
+        The block's last launch must have been waited for.
         """
-        on_device = self.scratch("pixels", -(-shader.bytes_for(block.pixels) // 4))
-        shader.start(self.results, block.pixels, on_device)
-        size = block.pixels * shader.pixel_bytes
-        pixels = host(block, (-(-size // 4),)).view(np.uint8)[:size]
-        copied = self._device.fetch(on_device, pixels)
-        return pixels.reshape(block.height, block.width, *([] if shader.indexed else [3])), copied
+        made = self.scratch("form", -(-form.bytes_for(block.pixels) // 4))
+        form.start(self.results, block.pixels, made)
+        array = host(block, form.shape(block.height, block.width), form.dtype)
+        return array, self._device.fetch(made, array)
 
 
 class Spare:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from mandelcl import timeline
 from mandelcl.block import Block
-from mandelcl.engine.arguments import arguments, declared
-from mandelcl.engine.building import build, loop_text
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.building import kernel, loop_text
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.variant import Variant, default_variant, fit_local
@@ -21,7 +21,7 @@ from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
-from mandelcl.opencl.api import Buffer, BuiltProgram, Kernel
+from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.words import Words
 
@@ -190,12 +190,12 @@ class Program:
     def rectangles_kernel(self, name: str) -> Kernel:
         """Return one of the kernels that work on rectangles; they are built when first used."""
         if name not in self._rectangles_kernels:
-            self._rectangles_kernels[name] = declared(self._rectangles_program, name)
+            self._rectangles_kernels[name] = self.kernel(self._rectangles_text, name)
         return self._rectangles_kernels[name]
 
     @cached_property
-    def _rectangles_program(self) -> BuiltProgram:
-        return self._build("rectangles")
+    def _rectangles_text(self) -> str:
+        return self.text("rectangles")
 
     def offset(self, block: Block) -> tuple[int, int]:
         """Return how many columns to the right of the anchor, and rows above it, a block's first pixel lies."""
@@ -257,21 +257,18 @@ class Program:
 
     @cached_property
     def _block_kernel(self) -> Kernel:
-        return declared(self._build("block"), "advance_block")
+        return self.kernel(self.text("block"), "advance_block")
 
     @cached_property
     def _survivors_kernel(self) -> Kernel:
-        return declared(self._build("survivors"), "advance_survivors")
+        return self.kernel(self.text("survivors"), "advance_survivors")
 
-    def _build(self, orbits: str) -> BuiltProgram:
-        return self.built(self.text(orbits))
-
-    def built(self, text: str) -> BuiltProgram:
-        """Return kernels of a text built for the device; `build_seconds` counts the time."""
+    def kernel(self, text: str, name: str) -> Kernel:
+        """Return a kernel of a text, built for the device; `build_seconds` counts the time."""
         started = time.perf_counter()
-        program = build(self.device, text)
+        made = kernel(self.device, text, name)
         self.build_seconds += time.perf_counter() - started
-        return program
+        return made
 
     def text(self, orbits: str) -> str:
         """Return the source text of one of the program's kernels (`source.ORBITS`)."""

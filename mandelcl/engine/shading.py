@@ -10,8 +10,8 @@ import numpy.typing as npt
 from mandelcl import cache as disk_cache
 from mandelcl import smooth, timeline
 from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments, declared
-from mandelcl.engine.building import build
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.building import kernel
 from mandelcl.engine.shading_answers import COLOURINGS, cases
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -35,8 +35,11 @@ _SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
 class Shader:
     """Makes the pixels of blocks of a job in a colouring, on the device that has their results.
 
-    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue.
+    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue. It is a
+    `Form` in which results leave the device.
     """
+
+    dtype = np.dtype(np.uint8)
 
     def __init__(self, device: Device, job: Job, colouring: Colouring) -> None:
         self._device, self._job, self._colouring = device, job, colouring
@@ -47,13 +50,17 @@ class Shader:
         self.indexed = colouring.indexed
         self.pixel_bytes = 1 if self.indexed else 3
 
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return rows × columns, or × 3."""
+        return (rows, columns) if self.indexed else (rows, columns, 3)
+
     def bytes_for(self, pixels: int) -> int:
         """Return the size of a buffer for so many pixels."""
         return -(-pixels // self._lanes) * self._lanes * self.pixel_bytes
 
-    def start(self, results: Buffer, total: int, pixels: Buffer) -> Event:
+    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
         """Have `total` pixels of results shaded, beside other kernels; what wrote the results must have ended."""
-        values = {"results": results, "total": total, "cap": self._job.iterations, "pixels": pixels}
+        values = {"results": results, "total": total, "cap": self._job.iterations, "pixels": made}
         local = min(self._device.group_limit(self._kernel), _GPU_LOCAL if self._lanes == _GPU_LANES else _CPU_LOCAL)
         items = -(-total // (self._lanes * local)) * local
         return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("shade", values | self._tables))
@@ -80,7 +87,7 @@ class Shader:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        return declared(build(self._device, self.text()), "shade")
+        return kernel(self._device, self.text(), "shade")
 
     @cached_property
     def _tables(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments, declared
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.opencl.api import Event, Kernel
@@ -64,4 +64,4 @@ class Totalling:
     @cached_property
     def _kernel(self) -> Kernel:
         text = source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": self._items})
-        return declared(self._program.built(text), "totals")
+        return self._program.kernel(text, "totals")

@@ -24,6 +24,7 @@ __all__ = [
     "Event",
     "Kernel",
     "Labelled",
+    "Mapping",
     "Shape",
     "cl",
     "code_of",
@@ -34,6 +35,7 @@ Buffer: TypeAlias = cl.Buffer
 BuiltProgram: TypeAlias = cl.Program
 Event: TypeAlias = cl.Event
 Kernel: TypeAlias = cl.Kernel
+Mapping: TypeAlias = cl.MemoryMap
 Shape = tuple[int, ...]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 from mandelcl import timeline
 from mandelcl.errors import BuildError, DeviceError
@@ -35,6 +36,8 @@ class Device(Queues):
         self.timer_resolution_ns: int = handle.profiling_timer_resolution
         self.extensions = frozenset(handle.extensions.split())
         self.programs: dict[str, BuiltProgram] = {}  # by text, the one used last at the end; they go with the device
+        # Theirs, by thread and name: a kernel has the arguments of its next launch, and making one takes a millisecond.
+        self.kernels: WeakKeyDictionary[BuiltProgram, dict[tuple[int, str], Kernel]] = WeakKeyDictionary()
         self._quirks = quirks_of(self.platform, self.driver)
         title = f"{spec} {self.name}"
         super().__init__(handle, f"{title} ({self.platform})", title)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
 from mandelcl.opencl import ahead
-from mandelcl.opencl.api import Buffer, Event, Kernel, Shape, cl, opencl_errors
+from mandelcl.opencl.api import Buffer, Event, Kernel, Mapping, Shape, cl, opencl_errors
 from mandelcl.opencl.commands import Commands
 from mandelcl.opencl.events import stamps
 
@@ -34,6 +34,11 @@ class Queues:
     def pins(self) -> bool:
         """Whether memory that its driver allocates and keeps in place is what it copies to fastest."""
         return bool(self.handle.type & cl.device_type.GPU)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether its kernels write to the host's memory itself, as those of a CPU do."""
+        return bool(self.handle.type & cl.device_type.CPU) and not self.pins
 
     @property
     def context(self) -> cl.Context:
@@ -97,6 +102,37 @@ class Queues:
             mapped: Any = cl.enqueue_map_buffer(self.copy_queue, buffer, maps, 0, shape, np.uint32)
         array: npt.NDArray[np.uint32] = mapped[0]
         return array
+
+    def over(self, array: npt.NDArray[Any]) -> Buffer:
+        """Return a buffer whose bytes are those of an array, which must be kept as long as kernels may write to it."""
+        with opencl_errors(self):
+            return cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR, hostbuf=array)
+
+    def show(self, buffer: Buffer, array: npt.NDArray[Any]) -> tuple[Mapping, Event]:
+        """Start to make what kernels wrote to a buffer over an array visible in the array, while other kernels run.
+
+        Returns the event after which it is, and what is then to be given to `release`.
+        """
+        before = timeline.since()
+        flags: Any = cl.map_flags.READ
+        with opencl_errors(self):
+            size = (array.nbytes,)
+            mapped: Any = cl.enqueue_map_buffer(self.copy_queue, buffer, flags, 0, size, np.uint8, is_blocking=False)
+            event: Event = mapped[1]
+            self.copy_queue.flush()
+        return mapped[0].base, self.commands.noted(before, event, "show", array.nbytes, "copies") if before else event
+
+    def release(self, mapping: Mapping) -> None:
+        """Let kernels write again to what has been shown."""
+        with opencl_errors(self):
+            mapping.release(self.copy_queue)
+            self.copy_queue.flush()
+
+    def finish(self) -> None:
+        """Return when nothing runs any more."""
+        with opencl_errors(self):
+            self.queue.finish()
+            self.copy_queue.finish()
 
     def clear(self, buffer: Buffer, size: int) -> Event:
         """Enqueue the zeroing of a buffer's first `size` bytes, a multiple of 4."""

@@ -13,12 +13,13 @@ from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.delivery import Array
 from mandelcl.engine.settling import begin_early
 from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import values_of
+from mandelcl.planes import COUNTS, values_of
 from mandelcl.rendering.session import Session
 from mandelcl.report import Report
 
@@ -68,17 +69,26 @@ def computed(
 ) -> tuple[Field, Report]:
     """Return the field of some work, all of it in memory, and its report."""
     job, view = work.job, work.job.view
-    planes = allocate(job)
+    planes = allocate(job, work.lend)
     done = 0
-    for block, results in work.run(_bands(work, urgency), cancel=cancel):
-        place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-        for name, values in values_of(job.planes, results, job.facts).items():
-            planes[name][place] = values
+
+    def place(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
+        """Return the rows of the counts that are a block, where that is all that is kept."""
+        rows = planes[COUNTS.name][np.newaxis, block.y : block.y + block.height]
+        return rows if (rows.shape, rows.dtype) == (shape, dtype) else None
+
+    for block, results in work.run(_bands(work, urgency), place=place, cancel=cancel):
+        if not np.may_share_memory(results, planes[COUNTS.name]):
+            pixels = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
+            for name, values in values_of(job.planes, results, job.facts).items():
+                planes[name][pixels] = values
         done += block.pixels
         if progress:
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
+    for values in planes.values():
+        values.flags.writeable = False
     field = Field(job, planes)
-    return field, work.report(field.counts_sha256(), {})
+    return field, work.report(field.counts_sha256, {})
 
 
 def _bands(work: Work, urgency: Callable[[Block], float] | None) -> Iterable[Block]:

@@ -11,6 +11,7 @@ from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine import choose
+from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
@@ -45,6 +46,7 @@ class Session:
         self.devices: list[Device] = selected or choose.matching(())
         self._shared = len(selected) > 1
         self._spare: dict[str, Spare] = {}
+        self._lenders: dict[str, Lender] = {}
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
         self._notice: Notice = _silent
@@ -58,6 +60,8 @@ class Session:
     def close(self) -> None:
         """Release all memory on the devices, and end the processes."""
         self._spare.clear()
+        for lender in self._lenders.values():
+            lender.clear()
         if self._crew is not None:
             self._crew.close()
             self._crew = None
@@ -94,7 +98,10 @@ class Session:
         return work
 
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
-        return Computation(choice, settings, spare=self._spare.setdefault(choice.device.spec, Spare()))
+        device = choice.device
+        spare = self._spare.setdefault(device.spec, Spare())
+        lender = self._lenders.setdefault(device.spec, Lender(device))
+        return Computation(choice, settings, spare=spare, lender=lender)
 
     def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
         """Return the work of several devices, and the choice of one of them."""

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from mandelcl.cancelling import Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
-from mandelcl.engine.delivery import NOWHERE, Delivery, fresh
+from mandelcl.engine.delivery import NOWHERE, Array, Delivery, fresh
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -100,10 +101,10 @@ class Timed:
         self.filled = log.pixels_filled
         return TimingSample(log.kernel_seconds, log.copy_seconds, wall, len(log.seconds), log.longest)
 
-    def _memory(self, block: Block, shape: tuple[int, ...]) -> Words:
+    def _memory(self, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return the block's rows of `counts` where nothing else lies in them, otherwise new memory."""
         rows = self.counts[np.newaxis, block.y : block.y + block.height]
-        return rows if rows.shape == shape else fresh(block, shape)
+        return rows if rows.shape == shape else fresh(block, shape, dtype)
 
 
 def picture_memory(device: Device, job: Job) -> Words:

@@ -54,6 +54,8 @@ _LACKS = (
 class WrongDevice(Device):
     """A device that is off by one in one pixel of whatever it hands out."""
 
+    shares_memory = False  # so that all of it is fetched
+
     def fetch(self, buffer: Any, array: npt.NDArray[Any]) -> Event:
         event = super().fetch(buffer, array)
         event.wait()

@@ -1,0 +1,82 @@
+"""Host memory for results, lent and taken back: touched before and, for a GPU, kept in place for its copies.
+
+A copy to memory that no process has touched yet waits for the system to find its pages, which takes several times as
+long as the copy; one to memory that the driver keeps in place (`Device.host_memory`) is faster still.
+"""
+
+import math
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.host_memory import available_bytes, new
+from mandelcl.opencl.device import Device
+from mandelcl.words import Words
+
+_MOST_BYTES = 1 << 31
+_SHARE = 8  # of what the system has left, at most this fraction
+_MOST_WASTE = 4  # memory of more than so many times what is asked for is not lent
+
+
+class Lender:
+    """Lends host memory for the results of a device, and lends it again once no array views it any more.
+
+    It holds at most `most` bytes, lent or not; by default an eighth of what the system has left, 2 GiB at most. One
+    thread asks for memory; arrays may be dropped in any.
+    """
+
+    def __init__(self, device: Device, most: int | None = None) -> None:
+        self._device, self._most = device, most
+        self.clear()
+
+    def clear(self) -> None:
+        """Release what is not lent; what is will be released with the arrays that view it."""
+        self._free: list[Words] = []  # that given back last at the end
+        self._held = 0
+        self._returned: deque[Words] = deque()
+
+    def lend(self, shape: Sequence[int], dtype: npt.DTypeLike = np.uint32) -> npt.NDArray[Any]:
+        """Return an array of memory, not initialised.
+
+        It comes back when the array and all that view it are dropped. Where too much is lent, it is new, and does not.
+        Raises MemoryError where the system has too little left.
+        """
+        dtype = np.dtype(dtype)
+        size = math.prod(shape) * dtype.itemsize
+        memory = self._memory(-(-size // 4)) if size else None
+        if memory is None:
+            return new(tuple(shape), dtype)
+        lease = _Lease(memory, tuple(shape), dtype)
+        weakref.finalize(lease, self._returned.append, memory).atexit = False
+        return np.asarray(lease)
+
+    def _memory(self, words: int) -> Words | None:
+        """Return so many words or more: such as are free, or new ones; None where that would be too much."""
+        while self._returned:
+            self._free.append(self._returned.popleft())
+        fitting = [memory for memory in self._free if words <= memory.size <= _MOST_WASTE * words]
+        if fitting:
+            best = min(fitting, key=lambda memory: memory.size)
+            self._free = [memory for memory in self._free if memory is not best]
+            return best
+        available = available_bytes()
+        if self._most is None:
+            self._most = int(min(_MOST_BYTES, available / _SHARE))
+        while self._free and self._held + 4 * words > self._most:
+            self._held -= self._free.pop(0).nbytes
+        if self._held + 4 * words > self._most or 4 * words > available:
+            return None
+        self._held += 4 * words
+        return self._device.host_memory((words,))
+
+
+class _Lease:
+    """What the arrays over lent memory have as their base: it lives as long as the last of them."""
+
+    def __init__(self, memory: Words, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        address = memory.__array_interface__["data"]
+        self.__array_interface__ = {"version": 3, "data": address, "shape": shape, "typestr": dtype.str}

@@ -1,0 +1,124 @@
+"""Lent memory: it comes back when nothing views it any more, never before, and there is only so much of it."""
+
+import gc
+import threading
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mandelcl import host_memory
+from mandelcl.engine import lending
+from mandelcl.engine.lending import Lender
+from mandelcl.opencl.device import Device
+from mandelcl.words import Words
+
+
+class Host:
+    """A device that says how much memory it was asked for."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def host_memory(self, shape: tuple[int, ...]) -> Words:
+        memory = np.zeros(shape, np.uint32)
+        self.sizes.append(memory.nbytes)
+        return memory
+
+
+def lender(most: int | None = None) -> tuple[Lender, Host]:
+    host = Host()
+    return Lender(cast(Device, host), most), host
+
+
+def address(array: npt.NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def test_memory_is_lent_again_once_nothing_views_it() -> None:
+    bank, host = lender()
+    first = bank.lend((3, 5, 7))
+    place, view = address(first), first[1:].reshape(-1).view(np.uint8)[2:]
+    del first
+    assert address(bank.lend((3, 5, 7))) != place, "a view keeps it"
+    kept = memoryview(cast(Any, view))
+    del view
+    assert address(bank.lend((3, 5, 7))) != place
+    del kept
+    gc.collect()
+    assert place in [address(one) for one in [bank.lend((3, 5, 7)), bank.lend((3, 5, 7))]]
+    assert len(host.sizes) == 2
+
+
+def test_types_and_shapes() -> None:
+    bank, host = lender()
+    for shape, dtype in (((4, 3), np.uint16), ((5,), np.uint8), ((2, 2), np.float32), ((0, 3), np.uint32)):
+        array = bank.lend(shape, dtype)
+        assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+        array[...] = 7
+        assert (array == 7).all()
+    assert all(size % 4 == 0 for size in host.sizes)
+
+
+def test_much_larger_memory_is_not_lent() -> None:
+    bank, host = lender()
+    del_me = bank.lend((1000,))
+    del del_me
+    small = bank.lend((10,))
+    assert host.sizes == [4000, 40]
+    assert small.size == 10
+
+
+@given(st.lists(st.tuples(st.integers(0, 600), st.booleans()), max_size=60))
+@settings(deadline=None)
+def test_never_more_than_the_bound_and_never_twice(steps: list[tuple[int, bool]]) -> None:
+    bank, _ = lender(4000)
+    lent: list[Words] = []
+    for value, (size, drop) in enumerate(steps):
+        if drop and lent:
+            lent.pop(size % len(lent))
+        array = bank.lend((size,))
+        array[...] = value
+        lent.append(array)
+        assert bank._held <= 4000
+        for one in lent:
+            assert (one == one[:1]).all(), "memory was lent twice"
+
+
+def test_what_a_closed_lender_lent_stays_valid() -> None:
+    bank, host = lender()
+    array = bank.lend((8,))
+    array[...] = 3
+    bank.clear()
+    other = bank.lend((8,))
+    other[...] = 4
+    assert (array == 3).all()
+    del array
+    assert len(host.sizes) == 2
+    third = bank.lend((8,))
+    assert len(host.sizes) == 3, "what was lent before is forgotten"
+    del other, third
+
+
+def test_arrays_may_be_dropped_in_any_thread() -> None:
+    bank, host = lender()
+    for _ in range(20):
+        holder = [bank.lend((100,))]
+        thread = threading.Thread(target=holder.clear)
+        thread.start()
+        thread.join()
+    assert len(host.sizes) == 1
+
+
+def test_too_little_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    bank, _ = lender()
+    for module in (lending, host_memory):
+        monkeypatch.setattr(module, "available_bytes", lambda: 100.0)
+    assert bank.lend((25,)).size == 25
+    with pytest.raises(MemoryError):
+        bank.lend((26,))
