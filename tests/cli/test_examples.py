@@ -17,7 +17,9 @@ COMMANDS = (
     *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
     "cache",
 )
-PAGES = sorted({"README.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))})
+PAGES = sorted(
+    {"README.md", "CONTRIBUTING.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))}
+)
 
 
 def examples(text: str) -> list[list[str]]:
