@@ -9,6 +9,7 @@ from mandelcl.errors import MandelclError
 
 _LENGTHS = struct.Struct("<IQ")
 _LONGEST_HEAD = 1 << 20
+_PIECE = 1 << 24  # what is read at once: most answers are no longer
 
 
 class WireError(MandelclError):
@@ -59,13 +60,16 @@ def _write(pipe: BinaryIO, data: memoryview) -> None:
 
 
 def _read(pipe: BinaryIO, size: int) -> bytearray | None:
-    """Return exactly so many bytes; None where the pipe ends before."""
-    data = bytearray(size)
-    view = memoryview(data)
+    """Return exactly so many bytes; None where the pipe ends before. Memory is taken for twice what has come."""
+    data = bytearray(min(size, _PIECE))
     done = 0
-    while done < size:
-        count = pipe.readinto(view[done:])  # type: ignore[attr-defined]  # every real pipe has it
-        if not count:
-            return None
-        done += count
-    return data
+    while True:
+        with memoryview(data) as view:
+            while done < len(data):
+                count = pipe.readinto(view[done:])  # type: ignore[attr-defined]  # every real pipe has it
+                if not count:
+                    return None
+                done += count
+        if done == size:
+            return data
+        data += bytes(min(done, size - done))

@@ -63,6 +63,23 @@ def test_a_length_alone_takes_no_memory() -> None:
     tracemalloc.stop()
 
 
+@pytest.mark.parametrize("come", [0, 100, 40 << 20])
+def test_memory_is_taken_for_what_comes(come: int) -> None:
+    pipe = io.BytesIO(struct.pack("<IQ", 2, 1 << 33) + b"{}" + bytes(come))
+    tracemalloc.start()
+    assert wire.receive(pipe, 1 << 33) is None
+    assert tracemalloc.get_traced_memory()[1] < 3 * come + (40 << 20)
+    tracemalloc.stop()
+
+
+def test_an_answer_of_several_pieces_is_whole() -> None:
+    payload = bytes(range(256)) * 300_000
+    pipe = io.BytesIO()
+    wire.send(pipe, {}, payload)
+    pipe.seek(0)
+    assert wire.receive(pipe, 1 << 30) == ({}, bytearray(payload))
+
+
 def test_a_head_may_not_be_as_deep_as_it_likes() -> None:
     text = b"[" * 100_000
     with pytest.raises(wire.WireError, match="not JSON"):
