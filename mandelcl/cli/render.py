@@ -175,6 +175,8 @@ def command(
         )
     if tracing:
         tracing.write()
+        if not tracing.rectangles and not quiet:
+            say(f"mandelcl: nothing was traced: {rectangles} shows a picture that was computed as a whole")
     if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
     if report.all_at_cap and not quiet:

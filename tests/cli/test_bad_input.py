@@ -64,6 +64,13 @@ def test_a_picture_of_rectangles_in_another_format(run: Run, folder: Path) -> No
     assert ".png" in line
 
 
+def test_a_picture_of_rectangles_where_auto_traces_nothing(draw: Run, folder: Path) -> None:
+    """The picture is there by then, so it is no error."""
+    auto = draw("render", "--size", "16x9", "--algorithm", "auto", "--rectangles", "how.png", "-o", "a.png")
+    assert "nothing was traced: how.png" in auto.err
+    assert sorted(path.name for path in folder.iterdir()) == ["a.png", "how.png"]
+
+
 @pytest.mark.parametrize("cap", ["0", "-1", str(2**32 - 1), str(2**32)])
 def test_caps(run: Run, folder: Path, cap: str) -> None:
     assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)

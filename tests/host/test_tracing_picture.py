@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from mandelcl.block import Block
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.errors import FileError
 from mandelcl.shading.tracing_picture import TracingPicture
 from mandelcl.view import View
 from mandelcl.words import NO_COUNT, Words
@@ -75,10 +75,13 @@ def test_no_draft_stays(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_rectangles_there_is_nothing_to_draw(tmp_path: Path) -> None:
+def test_without_rectangles_all_was_computed(tmp_path: Path) -> None:
     picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
-    with pytest.raises(InvalidInputError, match="nothing was traced"):
-        picture.write()
+    picture.write()
+    with Image.open(tmp_path / "how.png") as image:
+        assert image.size == (8, 6)
+        assert len(image.getcolors() or []) == 1
+    (tmp_path / "how.png").unlink()
     (tmp_path / "how.png").mkdir()
     with pytest.raises(FileError, match="it is a folder"):
         TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
