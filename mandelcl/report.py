@@ -111,21 +111,21 @@ class Certified:
 
 
 class _Late:
-    """A text of a dataclass, which may be given as what computes it; that is called once, when it is asked for."""
+    """A text of a dataclass, or None. It may be given as what computes it, once, when it is first asked for."""
 
     def __set_name__(self, _owner: type, name: str) -> None:
         self._name = f"_{name}"
 
-    def __get__(self, instance: Any, _owner: type | None = None) -> str:
+    def __get__(self, instance: Any, _owner: type | None = None) -> str | None:
         if instance is None:
             raise AttributeError("there is no default")
         values = instance.__dict__
-        if not isinstance(values[self._name], str):
+        if callable(values[self._name]):
             values[self._name] = values[self._name]()
-        text: str = values[self._name]
+        text: str | None = values[self._name]
         return text
 
-    def __set__(self, instance: Any, value: LateText) -> None:
+    def __set__(self, instance: Any, value: LateText | None) -> None:
         instance.__dict__[self._name] = value
 
 
@@ -137,8 +137,8 @@ class Report:
     the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times on the devices;
     `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
     included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
-    field until then. `stages_s` says how long the host was busy with each stage, summed over threads: stages that
-    overlap add up to more than `wall_s`.
+    field until then; it is None for files where nobody asked. `stages_s` says how long the host was busy with each
+    stage, summed over threads: stages that overlap add up to more than `wall_s`.
     """
 
     device: Sequence[str]
@@ -209,7 +209,7 @@ def report_of(
     log: LaunchLog,
     build_s: float,
     wall_s: float,
-    counts_sha256: LateText,
+    counts_sha256: LateText | None,
     stages: dict[str, float],
     faults: Sequence[str] = (),
 ) -> Report:

@@ -100,7 +100,7 @@ class CertifiedWork:
         self._work.reset(job)
         self._take()
 
-    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far, with how many counts are certified."""
         return self.tally.noted(self._work.report(counts_sha256, stages))
 

@@ -171,6 +171,7 @@ def command(
                 cancel=cancel,
                 once=True,
                 compress=compress,
+                digest=as_json or not all(output.format_of(path).is_picture for path in paths),
             )
         )
     if tracing:

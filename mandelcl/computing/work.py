@@ -80,7 +80,7 @@ class Work(Protocol):
         Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
         """
 
-    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""
 
     def close(self) -> None:

@@ -187,7 +187,7 @@ class Crew:
         """End all workers."""
         self._roster.close()
 
-    def report(self, counts_sha256: LateText, stages: dict[str, float]) -> Report:
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far; device, platform and driver are lists."""
         build_s = sum(seat.build_s for seat in self._roster)
         facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, counts_sha256, stages)

@@ -17,7 +17,7 @@ from mandelcl.errors import CancelledError
 from mandelcl.field import Rows
 from mandelcl.job import Job
 from mandelcl.planes import values_of
-from mandelcl.words import Words
+from mandelcl.rendering.form import Form, Values
 
 MEMORY_BYTES = 256 << 20
 _WAIT_S = 0.1
@@ -25,9 +25,9 @@ _WAIT_S = 0.1
 
 @dataclass(slots=True)
 class _Band:
-    """`results` (words × rows × width) is complete when `missing` pixels is 0; `kept` says that the store has it."""
+    """`results`, in the bands' form, is complete when `missing` pixels is 0; `kept` says that the store has it."""
 
-    results: Words
+    results: Values
     missing: int
     kept: bool = True
 
@@ -41,7 +41,7 @@ class _ReaderProgress:
 
 
 class Bands:
-    """The bands of a picture that are in memory.
+    """The bands of a picture that are in memory: results as the kernels wrote them, or what `form` says.
 
     `stored` are those that `load(band)` can read back; they are not computed again. `keep(band, results)`, if set, is
     called with each finished band and reports back with `kept(band)`; until then the band is not dropped. `memory`
@@ -53,13 +53,15 @@ class Bands:
         job: Job,
         rows: int,
         memory: int = MEMORY_BYTES,
-        load: Callable[[int], Words] | None = None,
+        load: Callable[[int], Values] | None = None,
+        form: Form | None = None,
     ) -> None:
         self.job = job
+        self.form = form or Form.words(job)
         self.band_rows = rows
         self.memory = memory
         self.stored: set[int] = set()
-        self.keep: Callable[[int, Words], None] | None = None
+        self.keep: Callable[[int, Values], None] | None = None
         self._load = load
         self._bands: dict[int, _Band] = {}
         self._readers: list[_ReaderProgress] = []
@@ -97,18 +99,18 @@ class Bands:
                 self.check()
             return True
 
-    def put(self, block: Block, results: Words) -> None:
-        """Take the results of a block (words × height × width), which lies within one band."""
+    def put(self, block: Block, results: Values) -> None:
+        """Take the results of a block, in the bands' form; it lies within one band."""
         band = block.y // self.band_rows
         whole = self.block(band)
         if block != whole:
             with self._changed:
                 if band not in self._bands:
-                    empty = np.empty((self.job.words, whole.height, whole.width), np.uint32)
+                    empty = np.empty(self.form.shape(whole.height, whole.width), self.form.dtype)
                     self._bands[band] = _Band(empty, whole.pixels)
                 into = self._bands[band]
-            top = block.y - whole.y
-            into.results[:, top : top + block.height, block.x : block.x + block.width] = results
+            top, columns = block.y - whole.y, slice(block.x, block.x + block.width)
+            self.form.part(into.results, slice(top, top + block.height), columns)[...] = results
             results = into.results
         with self._changed:
             entry = self._bands.setdefault(band, _Band(results, whole.pixels))
@@ -122,7 +124,7 @@ class Bands:
             self._drop()
             self._changed.notify_all()
 
-    def keep_from_now(self, keep: Callable[[int, Words], None]) -> None:
+    def keep_from_now(self, keep: Callable[[int, Values], None]) -> None:
         """Have finished bands kept: those still in memory, and all that come."""
         with self._changed:
             self.keep = keep
@@ -178,9 +180,9 @@ class Bands:
         return min((reader.low for reader in self._readers), default=0) // self.band_rows
 
     def _bytes(self, block: Block) -> int:
-        return 4 * self.job.words * block.pixels
+        return self.form.bytes_of(block.height, block.width)
 
-    def _read(self, band: int, progress: _ReaderProgress, top: int, bottom: int) -> Words:
+    def _read(self, band: int, progress: _ReaderProgress, top: int, bottom: int) -> Values:
         """Return rows top … bottom − 1, which lie in a band, once they are there."""
         while True:
             with self._changed:
@@ -190,7 +192,7 @@ class Bands:
                     if entry is not None and not entry.missing:
                         self._advance(progress, top, bottom)
                         first = band * self.band_rows
-                        return entry.results[:, top - first : bottom - first]
+                        return self.form.part(entry.results, slice(top - first, bottom - first))
                     with timeline.span("wait for rows", "wait"):
                         self._changed.wait()
                 self._loading.add(band)
@@ -238,14 +240,19 @@ class BandReader:
         """The job that the rows belong to."""
         return self._bands.job
 
+    @property
+    def form(self) -> Form:
+        """What the bands hold."""
+        return self._bands.form
+
     def rows(self, top: int, bottom: int) -> Rows:
-        """Return the planes of rows top … bottom − 1, by name, once they are computed."""
+        """Return the planes of rows top … bottom − 1, by name, once they are computed; bands of pixels have none."""
         return values_of(self.job.planes, self.results(top, bottom), self.job.facts)
 
-    def results(self, top: int, bottom: int) -> Words:
-        """Return the results as the kernels wrote them, words × rows × columns, once they are computed."""
+    def results(self, top: int, bottom: int) -> Values:
+        """Return what the bands hold of rows top … bottom − 1, once they are computed."""
         rows, parts = self._bands.band_rows, []
         for band in range(top // rows, -(-bottom // rows)):
             first, last = max(top, band * rows), min(bottom, (band + 1) * rows)
             parts.append(self._bands._read(band, self._progress, first, last))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=self.form.row_axis)

@@ -1,6 +1,7 @@
 """What a store keeps of each pixel: the words that the kernels left, counts of 16 bits, or finished colours."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,6 +14,8 @@ from mandelcl.planes import words_of
 from mandelcl.printable import quoted
 
 WORDS, COUNTS_16, PIXELS = "words", "counts16", "pixels"
+
+_ALL = slice(None)
 
 Values = npt.NDArray[Any]  # a band's: of the form's dtype and shape
 
@@ -75,6 +78,19 @@ class Form:
         if self.kind == PIXELS:
             return (rows, columns) if self.indexed else (rows, columns, 3)
         return len(self.near_first), rows, columns
+
+    @property
+    def row_axis(self) -> int:
+        """Which axis of a band's values its rows are."""
+        return 0 if self.kind == PIXELS else 1
+
+    def part(self, values: Values, rows: slice, columns: slice = _ALL) -> Values:
+        """Return a view of some rows and columns of a band's values."""
+        return values[rows, columns] if self.kind == PIXELS else values[:, rows, columns]
+
+    def bytes_of(self, rows: int, columns: int) -> int:
+        """Return how many bytes so many rows take."""
+        return self.dtype.itemsize * math.prod(self.shape(rows, columns))
 
     def layers(self, values: Values) -> Sequence[Values]:
         """Return views of a band's layers."""

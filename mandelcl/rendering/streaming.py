@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import NoneType
 
@@ -29,6 +29,8 @@ from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
+from mandelcl.rendering.form import PIXELS, Values
+from mandelcl.rendering.pixels import form_for, painted, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
 from mandelcl.rendering.session import Session
@@ -61,6 +63,7 @@ def render_to(
     store_after: float = STORE_AFTER_S,
     once: bool = False,
     compress: str = FAST,
+    digest: bool = True,
 ) -> Report:
     """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
@@ -68,11 +71,13 @@ def render_to(
     fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside the
     first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait to be
     read. `notice` is called with lines for the user, `progress` after each block, both from this thread; `see`, from
-    another, with the counts of some rows and the number of the first, each row once and in order. Setting `cancel` ends
-    the render with CancelledError. Existing files are replaced when everything is done, or not at all; if the disk
-    refuses one of several only then, FileError says which are finished but not in place. `compress` is "fast" or
-    "small": the same pixels in less space, and several times as long. `once` is for a process that
-    does no more with OpenCL: it opens the runtime of its device alone, where an earlier one has chosen the device.
+    another, with the counts of some rows and the number of the first, each row once and in order. Without `digest` the
+    report has no SHA-256 of the counts, and those of a large picture that nobody else wants stay on the device, which
+    colours it. Setting `cancel` ends the render with CancelledError. Existing files are replaced when everything is
+    done, or not at all; if the disk refuses one of several only then, FileError says which are finished but not in
+    place. `compress` is "fast" or "small": the same pixels in less space, and several times as long. `once` is for a
+    process that does no more with OpenCL: it opens the runtime of its device alone, where an earlier one has chosen the
+    device.
     Raises FileError, and what `render` raises.
     """
     paths = paths_of(paths)
@@ -87,7 +92,10 @@ def render_to(
         stores = stack.enter_context(locked([Store(folder) for folder in folders]))
         manifest = left_behind(stores, resume)
         notice = notice or (lambda _line: None)
-        job = adopt(job, manifest) if manifest else job
+        counts = digest or see is not None
+        if manifest:
+            job = adopt(job, manifest)
+            require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         begin_early(job)
         if once and not isinstance(devices, Session):
             devices, job = recall.settled(job, devices, settings is None or settings.self_test)
@@ -95,10 +103,8 @@ def render_to(
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
-        render = _Render(
-            work, manifest or Manifest.of_words(work.job, work.band_rows), stores, paths, colouring, memory, compress
-        )
-        render.see = see or render.see
+        cut = manifest or Manifest(work.job, work.band_rows, form_for(work, paths, colouring, counts))
+        render = _Render(work, cut, stores, paths, colouring, memory, compress, digest, see)
         if manifest:
             render.resume(notice)
         # A store that exists already has most of the space that it needs.
@@ -149,6 +155,8 @@ class _Render:
         colouring: Colouring | None,
         memory: int,
         compress: str,
+        digest: bool,
+        see: Callable[[int, Words], None] | None,
     ) -> None:
         self.work = work
         self.manifest = manifest
@@ -156,16 +164,19 @@ class _Render:
         self.paths = paths
         self._compress = compress
         self.watch = Stopwatch()
-        self.bands = Bands(work.job, manifest.band_rows, memory, self._load)
+        self.bands = Bands(work.job, manifest.band_rows, memory, self._load, manifest.form)
+        self._pixels = manifest.form.kind == PIXELS
+        self._painting = colouring if self._pixels and not (colouring and work.shade(colouring)) else None
+        self._totals: dict[int, Totals] = {}  # of bands that are not stored yet
         self._loaded = Totals()  # of bands that an earlier process computed
         self._loading = threading.Lock()
-        self.see: Callable[[int, Words], None] = lambda _top, _counts: None
-        self._digest = hashlib.sha256()
+        self._see = see
+        self._digest = hashlib.sha256() if digest else None
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
         self._keeping: list[Future[None]] = []
         self._sources = [self.bands.reader() for _ in paths]
-        self._pictures = [colouring.picture(source) if colouring else None for source in self._sources]
-        self._hashing = self.bands.reader()
+        self._pictures = [picture_of(source, colouring) if colouring else None for source in self._sources]
+        self._counting = self.bands.reader() if digest or see else None
 
     @property
     def indexed(self) -> bool:
@@ -191,7 +202,8 @@ class _Render:
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
         with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
             readers = [pool.submit(self._write, *output_of) for output_of in outputs]
-            readers.append(pool.submit(self._hash))
+            if self._counting is not None:
+                readers.append(pool.submit(self._count, self._counting))
             try:
                 with timeline.span("compute"):
                     self._compute(progress, stop, store_after)
@@ -253,7 +265,13 @@ class _Render:
         work, bands = self.work, self.bands
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
+        totals = work.log.totals
         for block, results in work.run(bands.missing(), bands.room, cancel=stop):
+            band = block.y // bands.band_rows
+            self._totals[band] = self._totals.get(band, Totals()) + (work.log.totals - totals)
+            totals = work.log.totals
+            if self._painting is not None:
+                results = painted(work.job, results, self._painting, self.watch)
             bands.put(block, results)
             done += block.pixels
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
@@ -266,40 +284,44 @@ class _Render:
         with self.bands.failing():
             output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
 
-    def _hash(self) -> None:
-        """Hash the counts as little-endian uint32, row by row."""
+    def _count(self, reader: BandReader) -> None:
+        """Hash the counts as little-endian uint32, row by row, and show them to who wants to see them."""
         view = self.work.job.view
         rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                counts: Words = self._hashing.results(top, min(top + rows, view.height))[0]
-                with self.watch.of("hash"):
-                    self._digest.update(little_endian(counts))
-                self.see(top, counts)
+                counts: Words = reader.results(top, min(top + rows, view.height))[0]
+                if self._digest is not None:
+                    with self.watch.of("hash"):
+                        self._digest.update(little_endian(counts))
+                if self._see is not None:
+                    self._see(top, counts)
 
-    def _keep(self, band: int, results: Words) -> None:
+    def _keep(self, band: int, results: Values) -> None:
+        facts = asdict(self._totals[band]) if self._pixels else {}
+
         def keep() -> None:
             store = self.stores[0]
             with self.bands.failing(), one_line("cannot write to", store.folder), self.watch.of("store"):
-                store.write(band, results)
+                store.write(band, results, facts)
             self.bands.kept(band)
 
         self._keeping = [*(future for future in self._keeping if not future.done()), self._keeper.submit(keep)]
 
-    def _load(self, band: int) -> Words:
+    def _load(self, band: int) -> Values:
         with self.watch.of("load"):
-            results = self.stores[0].read(band).values
-            totals = totals_of(self.work.job.planes, self.work.job.iterations, results)
+            kept, job = self.stores[0].read(band), self.work.job
+            totals = Totals(**kept.facts) if self._pixels else totals_of(job.planes, job.iterations, kept.values)
         with self._loading:
             self._loaded += totals
-        return results
+        return kept.values
 
     def _report(self) -> Report:
         stages = dict(self.watch.seconds)
         for picture in self._pictures:
             for stage, seconds in picture.watch.seconds.items() if picture else ():
                 stages[stage] = stages.get(stage, 0.0) + seconds
-        report = self.work.report(self._digest.hexdigest(), stages)
+        report = self.work.report(None if self._digest is None else self._digest.hexdigest(), stages)
         totals = self.work.log.totals + self._loaded
         if report.certified is not None:
             share = totals.certified / self.work.job.view.pixels

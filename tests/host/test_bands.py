@@ -15,6 +15,7 @@ from mandelcl.block import Block
 from mandelcl.errors import CancelledError, FileError
 from mandelcl.job import Job
 from mandelcl.rendering.bands import BandReader, Bands
+from mandelcl.rendering.form import Form
 from mandelcl.view import View
 from mandelcl.words import Words
 from tests.queues import tiled
@@ -140,6 +141,22 @@ def test_smooth_rows_have_three_planes() -> None:
     assert list(rows) == ["counts", "smooth"]
     np.testing.assert_array_equal(rows["counts"], words[0, 1:6])
     assert rows["smooth"].shape == (5, 4)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_bands_of_pixels(indexed: bool) -> None:
+    """In blocks that are parts of a band, and read in strips that are not bands."""
+    job, form = a_job(5, 11), Form.pixels("{}", indexed)
+    pixels = np.random.default_rng(1).integers(0, 256, form.shape(11, 5), np.uint8)
+    bands = Bands(job, 4, 1, form=form)
+    reader = bands.reader()
+    for band in bands.missing():
+        for block in tiled([band], 3, 2):
+            bands.put(block, pixels[block.y : block.y + block.height, block.x : block.x + block.width].copy())
+    assert held(bands) == pixels.nbytes
+    strips = [reader.results(top, min(top + 3, 11)) for top in range(0, 11, 3)]
+    np.testing.assert_array_equal(np.concatenate(strips), pixels)
+    assert held(bands) == 0
 
 
 def held(bands: Bands) -> int:

@@ -1,0 +1,69 @@
+"""Whether the bands of a render hold finished pixels: then counts never leave the device."""
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.computing.work import Work
+from mandelcl.errors import FileError
+from mandelcl.files import output
+from mandelcl.files.strips import Picture
+from mandelcl.job import Job
+from mandelcl.planes import values_of
+from mandelcl.rendering.bands import BandReader
+from mandelcl.rendering.form import PIXELS, Form
+from mandelcl.report import Stopwatch
+from mandelcl.shading.colour import Colouring, paint
+from mandelcl.words import Words
+
+
+def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool) -> Form:
+    """Return what the bands of a new render hold: pixels, where nobody needs counts and the device makes them.
+
+    `counts` says that somebody does. From then on the work yields pixels.
+    """
+    if colouring is None or counts or not all(output.format_of(path).is_picture for path in paths):
+        return Form.words(work.job)
+    return pixels_of(colouring) if work.shade(colouring) else Form.words(work.job)
+
+
+def pixels_of(colouring: Colouring) -> Form:
+    """Return the form of a colouring's pixels, which names its table of colours, too: a palette may be the caller's."""
+    table = blake2b(colouring.palette.table().tobytes(), digest_size=8).hexdigest()
+    return Form.pixels(json.dumps(json.loads(colouring.to_json()) | {"table": table}), colouring.indexed)
+
+
+def require_form(
+    form: Form, folder: Path, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool
+) -> None:
+    """Raise FileError where bands that a store holds in a form are not enough for a render."""
+    if form.kind != PIXELS:
+        return
+    fields = [str(path) for path in paths if not output.format_of(path).is_picture]
+    if fields or counts or colouring is None:
+        needs = f"{fields[0]} needs" if fields else "--json, --confirm and the digest need"
+        why = f"{folder} holds finished pixels without the counts that {needs}; leave that out, or delete the folder"
+        raise FileError(why, folder)
+    if pixels_of(colouring) != form:
+        given = json.loads(form.colouring)
+        shown = ", ".join(f"{name} {value}" for name, value in given.items() if name != "table" and value is not None)
+        why = f"{folder} holds pixels in other colours ({shown}); give the same ones, or delete the folder"
+        raise FileError(why, folder)
+
+
+def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
+    """Return the picture of bands, which hold its pixels or the results that it is painted from."""
+    if reader.form.kind != PIXELS:
+        return colouring.picture(reader)
+    view, table = reader.job.view, colouring.palette.table() if colouring.indexed else None
+    return Picture(view.width, view.height, reader.results, table, colouring.to_json())
+
+
+def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> npt.NDArray[np.uint8]:
+    """Return the pixels of a block's results, where the device does not make them."""
+    with watch.of("colour"):
+        return paint(job.iterations, values_of(job.planes, results, job.facts), colouring)
