@@ -10,6 +10,7 @@ from mandelcl.block import Block
 # A launch of fewer strides than this costs more in saving and restoring orbits than in iterating.
 _LEAST_STRIDES = 8
 _GROWTH = 4.0
+_LATEST = 1.5  # budgets
 # A rate that was measured another day is not trusted at once: the first launches are this much smaller.
 _CAUTION = 4.0
 # Turns that follow one another may take much longer than those that were measured.
@@ -121,13 +122,15 @@ class Pace:
     orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from
     one block to the next cannot make one long. The first launches are planned for a quarter of that time, since the
     remembered rate may be from a time when the device was less busy. Strides are `uneven` where one may take longer
-    than another; then launches begin smaller, and aim at half the budget.
+    than another; then launches begin smaller, and aim at half the budget. Saving such orbits may take that long by
+    itself, and does not become less with the strides: a launch of a few may take half as long again as the budget.
     """
 
     def __init__(self, budget: float, rate: float, saturation: int, uneven: bool = False) -> None:
         self.budget = budget
         self.rate = rate / (_CAUTION_UNEVEN if uneven else _CAUTION)
         self._aim = budget / 2 if uneven else budget
+        self._least = _LEAST_STRIDES if uneven else 1
         self._measured_rate = rate
         self.saturation = saturation
 
@@ -147,7 +150,10 @@ class Pace:
         They all ran through the whole launch, so the same number of strides takes no longer: this holds for any view.
         """
         growth = min(_GROWTH, self._aim / seconds if seconds > 0 else _GROWTH)
-        return max(1, min(strides, int(previous * growth)))
+        fitting = int(previous * growth)
+        if fitting < self._least and seconds > 0:
+            fitting = max(fitting, min(self._least, int(previous * _LATEST * self.budget / seconds)))
+        return max(1, min(strides, fitting))
 
     def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:
         """Take note of a launch of at most `orbit_strides` strides of work that took `seconds`.

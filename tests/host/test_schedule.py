@@ -217,6 +217,27 @@ def test_a_cliff_of_a_hundred_times_the_cost_makes_no_long_launch() -> None:
     assert max(device.lengths) <= 2 * BUDGET
 
 
+@pytest.mark.parametrize("saving", [0.0, 0.06, 0.09])
+def test_launches_that_take_long_to_save_orbits_do_not_dwindle(saving: float) -> None:
+    """Each launch takes that long whatever its strides: with a stride each there would be ten times as many."""
+    pace, done, launches, now = Pace(BUDGET, 1e9, 1000, uneven=True), 0, 0, 14
+    while done < 1000:
+        seconds = saving + 0.001 * now
+        assert seconds <= 2 * BUDGET
+        done, launches = done + now, launches + 1
+        now = pace.next(now, seconds, 1000)
+    assert launches <= 130
+
+
+def test_slow_turns_may_be_single() -> None:
+    pace, now = Pace(BUDGET, 1e9, 1000, uneven=True), 8
+    for _ in range(20):
+        now = pace.next(now, 0.08 * now, 1000)
+        assert 0.08 * now <= 2 * BUDGET
+    assert now == 1
+    assert pace.next(1, 0.0, 1000) == 4
+
+
 def test_a_watchdog_makes_launches_short() -> None:
     assert default_budget(True) == 0.02
     assert default_budget(False) == default_budget(None) == 0.1
