@@ -69,10 +69,10 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
-  mandelcl devices                       what is here, and does it compute correctly?
-  mandelcl render                        the whole set, 1920x1080, to mandelbrot.png
+  mandelcl devices          what is here, and does it compute correctly?
+  mandelcl render           the whole set, 1920x1080, to mandelbrot.png
   mandelcl render --at seahorse-valley -o valley.png
-  mandelcl render --help                 all about pictures
+  mandelcl render --help    all about pictures
 """,
 )
 @click.version_option(__version__, prog_name="mandelcl")

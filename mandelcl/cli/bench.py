@@ -1,6 +1,8 @@
 """`mandelcl bench`."""
 
+import shutil
 import sys
+import textwrap
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -108,8 +110,7 @@ def command(
         return
     kernels.require_sense(names)
     if listing:
-        for name, summary in STUDIES.items():
-            click.echo(f"{name:11} {summary}")
+        _list()
         return
     from mandelcl.cli import bench_run, bench_tables
     from mandelcl.studies import reading
@@ -147,6 +148,17 @@ def command(
         say(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows")
     if wrong or failed:
         sys.exit(1)
+
+
+def _list() -> None:
+    """Print the studies, a line each; on a terminal as wide as it is."""
+    width = max(map(len, STUDIES))
+    for name, summary in STUDIES.items():
+        line = f"{name:{width}}  {summary}"
+        if sys.stdout.isatty():
+            columns = shutil.get_terminal_size().columns
+            line = textwrap.fill(line, max(columns, 2 * width), subsequent_indent=" " * (width + 2))
+        click.echo(line)
 
 
 def _study(names: tuple[str, ...]) -> "Study":

@@ -33,6 +33,19 @@ def test_list_names_every_study(run: Run) -> None:
     assert [line.split()[0] for line in lines] == list(STUDIES)
 
 
+def test_the_list_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from mandelcl.cli.bench import _list
+
+    _list()
+    assert len(capsys.readouterr().out.splitlines()) == len(STUDIES)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    _list()
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) > len(STUDIES)
+
+
 def test_table_and_files(run: Run, folder: Path) -> None:
     files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
     result = bench(run, "hybridizer", *TINY, *files)

@@ -362,6 +362,7 @@ def test_brackets_in_a_devices_name_are_no_markup(
 
     device = discover()[0]
     device.name = "GPU [/x] [bold]"
+    device.label = f"{device.spec} {device.name} ({device.platform})"
     monkeypatch.setattr("mandelcl.opencl.device.discover", lambda: [device])
     monkeypatch.setattr("mandelcl.engine.choose.discover", lambda: [device])
     monkeypatch.setattr("mandelcl.engine.tune.tune", refuse)
