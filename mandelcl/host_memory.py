@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
+_ENOUGH_ADDRESSES = 2 << 30  # with three runtimes of CPUs, 1.5 were enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,19 @@ def new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if math.prod(shape) * dtype.itemsize > available_bytes():
         raise MemoryError
     return np.empty(shape, dtype)
+
+
+def scarce_addresses() -> list[str]:
+    """Return a line for the user if this process may have so few addresses that drivers are likely to end it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return []
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY or limit >= _ENOUGH_ADDRESSES:
+        return []
+    given = f"this process may have {limit / 2**30:.1f} GiB of addresses (ulimit -v)"
+    return [f"{given}, and drivers end a process that has too few; {_ENOUGH_ADDRESSES >> 30} GiB are enough for most"]
 
 
 def _system() -> float:

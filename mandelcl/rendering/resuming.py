@@ -28,6 +28,13 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
         yield list(stores)
 
 
+@contextmanager
+def claimed(stores: Sequence[Store], resume: bool) -> Iterator[Manifest | None]:
+    """Lock the stores for the body, which gets the manifest of a render to be continued (`left_behind`)."""
+    with locked(stores):
+        yield left_behind(stores, resume)
+
+
 def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
     """Return the manifest of a render to be continued, from the first output's store, if there is one and `resume`.
 

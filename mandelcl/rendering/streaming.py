@@ -6,6 +6,7 @@ slowest stage, and only what is finished but not yet read by all of them is in m
 """
 
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -26,13 +27,14 @@ from mandelcl.files import output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import one_line, paths_of, target
 from mandelcl.files.strips import Picture, strip_rows
+from mandelcl.host_memory import scarce_addresses
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.form import PIXELS, Values
 from mandelcl.rendering.pixels import form_for, painted, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
-from mandelcl.rendering.resuming import adopt, left_behind, locked, require_space
+from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Manifest, Store
 from mandelcl.report import Report, Stopwatch
@@ -87,11 +89,14 @@ def render_to(
     output.check_writable(*paths)
     if colouring is None:
         output.check_coloured(*paths)
-    folders = [_part(path) for path in paths]
+    notice = notice or (lambda _line: None)
+    for line in scarce_addresses():
+        notice(line)
+    stores = [Store(_part(path)) for path in paths]
+    # A driver may end the process: unless something is there already, nothing is made before drivers have worked.
+    there = any(os.path.lexists(store.folder) for store in stores)
     with ExitStack() as stack:
-        stores = stack.enter_context(locked([Store(folder) for folder in folders]))
-        manifest = left_behind(stores, resume)
-        notice = notice or (lambda _line: None)
+        manifest = stack.enter_context(claimed(stores, resume)) if there else None
         counts = digest or see is not None
         if manifest:
             job = adopt(job, manifest)
@@ -103,6 +108,8 @@ def render_to(
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
+        if not there:
+            stack.enter_context(claimed(stores, resume=False))
         cut = manifest or Manifest(work.job, work.band_rows, form_for(work, paths, colouring, counts))
         render = _Render(work, cut, stores, paths, colouring, memory, compress, digest, see)
         if manifest:

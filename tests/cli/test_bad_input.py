@@ -246,6 +246,18 @@ def test_coursework_sizes(run: Run, folder: Path) -> None:
         refused(run, folder, "coursework", *size)
 
 
+@pytest.mark.usefixtures("usable")
+def test_a_driver_that_ends_the_process_leaves_nothing(folder: Path) -> None:
+    code = (
+        "import os; from mandelcl.engine import selftest; selftest.result = lambda *_, **__: os._exit(7)\n"
+        "from mandelcl.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "render", *SMALL, "-o", "a.png"]
+    done = subprocess.run(command, env=os.environ | {"MANDELCL_CACHE": "off"}, capture_output=True)
+    assert done.returncode == 7
+    assert list(folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("text", ["\x1b[31mred", "x" * 9000, "a\nb", "\udc80"])
 def test_what_arguments_quote_is_printable_and_not_long(run: Run, text: str) -> None:
     for arguments in (

@@ -1,6 +1,7 @@
 """How much memory may be had, on machines and in containers made of files."""
 
 import math
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from mandelcl import host_memory
 from mandelcl.errors import MandelclError
 from mandelcl.field import allocate
-from mandelcl.host_memory import available_bytes
+from mandelcl.host_memory import available_bytes, scarce_addresses
 from mandelcl.job import Job
 from mandelcl.view import View
 
@@ -132,3 +133,12 @@ def test_a_field_that_the_group_does_not_allow_is_refused(host: Host) -> None:
     host.group_2("", 4_000_100, 101)
     with pytest.raises(MandelclError, match=r"a field of 1000x1000 needs 0.0 GiB of memory, more than there is"):
         allocate(job)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limits")
+@pytest.mark.parametrize(("limit", "words"), [(600 << 20, "0.6 GiB of addresses (ulimit -v)"), (8 << 30, ""), (-1, "")])
+def test_few_addresses_are_warned_of(limit: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _what: (limit, -1))
+    assert [words in line for line in scarce_addresses()] == [True] * bool(words)
