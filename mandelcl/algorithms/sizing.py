@@ -19,7 +19,7 @@ from mandelcl.methods import method_of
 Cut: TypeAlias = Callable[[Block], Iterator[Block]]
 
 _MOST_PIXELS = 1 << 30  # of a block: border tracing indexes three words of each pixel by 32 bits
-_CPU_CORE_PIXELS = 1 << 17
+_CPU_CORE_PIXELS = 1 << 18
 _GPU_BLOCK_PIXELS = 1 << 24
 _MOST_BLOCKS = 512  # a picture is cut into at most about this many, if memory allows
 _CPU_BLOCK_BYTES = 32 << 20  # of results; a CPU's buffers are in the host's memory, too

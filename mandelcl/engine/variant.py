@@ -173,7 +173,7 @@ def _class_variant(device: Device, number: NumberFormat, double_digits: bool) ->
         return _digits_variant(device, number, double_digits)
     lanes = device.vector_width(double=number.vector_is_double(double_digits))
     if lanes > 1:
-        return Variant(lanes, 5, stride=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
+        return Variant(lanes, 4, stride=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     if device.type == "gpu":
         # Double fills its units as it is. In float three orbits share the registers that hold the real part of c.
         vectors, unrolled = (1, 64) if number.needs_fp64 else (3, 16)
