@@ -28,7 +28,10 @@ class RowSource(Protocol):
         """The job that the rows belong to."""
 
     def rows(self, top: int, bottom: int) -> Rows:
-        """Return the planes of rows top … bottom − 1, by name; it may be called from several threads."""
+        """Return the planes of rows top … bottom − 1, by name; it may be called from several threads.
+
+        Counts may be of a narrower type than a field's.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A job under way whose counts are proved: a `Work` around another one."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from mandelcl.certifying.tally import Tally
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.choose import Choice
-from mandelcl.engine.delivery import Array
+from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
 from mandelcl.job import Job
@@ -22,9 +22,6 @@ from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.report import LateText, Report
 from mandelcl.totals import Totals, totals_of
 from mandelcl.words import Words
-
-if TYPE_CHECKING:
-    from mandelcl.shading.colour import Colouring
 
 
 class CertifiedWork:
@@ -91,7 +88,7 @@ class CertifiedWork:
             self._refiner = self._make_refiner(self.job)
         return self._refiner.refined(block, indices, self.log, cancel)
 
-    def shade(self, colouring: "Colouring") -> bool:  # noqa: ARG002 - as Work has it
+    def deliver(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
         """Return False: what is certified is words, on the host."""
         return False
 

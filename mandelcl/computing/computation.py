@@ -15,7 +15,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.computing.timed_blocks import TimedBlocks
 from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
 from mandelcl.engine import choose, rate
-from mandelcl.engine.delivery import TO_HOST, Array, Delivery, Form
+from mandelcl.engine.delivery import TO_HOST, Array, Delivery, Form, FormFor
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
@@ -27,7 +27,6 @@ from mandelcl.report import LateText, LaunchLog, Report, report_of
 
 if TYPE_CHECKING:
     from mandelcl.algorithms import border
-    from mandelcl.shading.colour import Colouring
 
 _NO_BUDGET = 1e9
 
@@ -111,7 +110,7 @@ class Computation:
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
-        """Yield the blocks of some bands with their results (words × height × width) or pixels, as they finish.
+        """Yield the blocks of some bands with their results (words × height × width) or their form, as they finish.
 
         They come to their `place` or, where that does not matter, to memory that is lent.
         """
@@ -126,15 +125,13 @@ class Computation:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
         return self._lender.lend(shape, dtype)
 
-    def shade(self, colouring: "Colouring") -> bool:
-        """Have the next blocks of `run` yielded with their pixels in a colouring, if that gains anything.
+    def deliver(self, make: FormFor) -> bool:
+        """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
 
-        Pixels are height × width bytes, places in the palette's table where the colouring is indexed, or × 3 of them.
+        They are not where it returns None, and where results are guarded: in a form, what was never written might not
+        show.
         """
-        from mandelcl.engine.shading import shader_of, worthwhile
-
-        known = not self._settings.guarded and worthwhile(self.device, self.job.view.pixels)
-        self._form = shader_of(self.device, self.job, colouring) if known else None
+        self._form = None if self._settings.guarded else make(self.device, self.job)
         return self._form is not None
 
     def queue(self, bands: Iterable[Block], room: Room = boundless) -> BlockQueue:

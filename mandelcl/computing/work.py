@@ -1,20 +1,17 @@
 """A job in progress, on whatever devices: what renders are built on."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
-from mandelcl.engine.delivery import Array, Delivered
+from mandelcl.engine.delivery import Array, Delivered, FormFor
 from mandelcl.job import Job
 from mandelcl.report import LateText, LaunchLog, Report
 
-if TYPE_CHECKING:
-    from mandelcl.shading.colour import Colouring
-
-# Blocks with their results, words × height × width, as they finish; or with their pixels, where those are made of them.
+# Blocks with their results, words × height × width, as they finish; or in the form in which they are delivered.
 Results: TypeAlias = Iterator[tuple[Block, Delivered]]
 
 # Returns whether there is memory for another band; with a true argument, waits until there is.
@@ -68,10 +65,11 @@ class Work(Protocol):
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
-    def shade(self, colouring: "Colouring") -> bool:
-        """Have blocks yielded with their pixels in a colouring, made on the device; return whether they will be.
+    def deliver(self, make: FormFor) -> bool:
+        """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
 
-        They are not where that gains nothing, or a device would not give the host's bytes. A reset ends it.
+        They are not where it returns None, nor where several devices, which check each other, exchange results. A reset
+        ends it.
         """
 
     def reset(self, job: Job) -> None:

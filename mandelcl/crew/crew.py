@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
-from mandelcl.engine.delivery import Array
+from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import new
@@ -35,9 +35,6 @@ from mandelcl.totals import totals_of
 from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
-
-if TYPE_CHECKING:
-    from mandelcl.shading.colour import Colouring
 
 _TICK_S = 0.05
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
@@ -179,7 +176,7 @@ class Crew:
                 self._share, self._cancel = None, NEVER
                 self._assign()
 
-    def shade(self, colouring: "Colouring") -> bool:  # noqa: ARG002 - as Work has it
+    def deliver(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
         """Return False: devices that check each other exchange results."""
         return False
 

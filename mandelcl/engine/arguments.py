@@ -101,6 +101,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "colours": BUFFER,
             "pixels": BUFFER,
         },
+        "narrow": {"results": BUFFER, "pixels": UINT, "counts": BUFFER},
         "totals": {
             "results": BUFFER,
             "pixels": UINT,

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
+from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.device import Device
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -42,6 +44,10 @@ class Form(Protocol):
 def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return new host memory."""
     return np.empty(shape, dtype)
+
+
+# Returns the form for a job on a device; None where there is none, or it gains nothing.
+FormFor: TypeAlias = Callable[[Device, Job], Form | None]
 
 
 @dataclass(frozen=True, slots=True)

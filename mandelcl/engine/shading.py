@@ -12,6 +12,7 @@ from mandelcl import smooth, timeline
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
+from mandelcl.engine.delivery import FormFor
 from mandelcl.engine.shading_answers import COLOURINGS, cases
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -107,6 +108,15 @@ class Shader:
 def worthwhile(device: Device, pixels: int) -> bool:
     """Return whether building and testing the kernel may take less time than the host takes for so many pixels."""
     return pixels >= (_LEAST_PIXELS_GPU if device.type == "gpu" else _LEAST_PIXELS_CPU)
+
+
+def shaded(colouring: Colouring) -> FormFor:
+    """Return what makes the form of pixels in a colouring, for devices that give the host's bytes, where it gains."""
+
+    def make(device: Device, job: Job) -> Shader | None:
+        return shader_of(device, job, colouring) if worthwhile(device, job.view.pixels) else None
+
+    return make
 
 
 def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:

@@ -246,7 +246,10 @@ class BandReader:
         return self._bands.form
 
     def rows(self, top: int, bottom: int) -> Rows:
-        """Return the planes of rows top … bottom − 1, by name, once they are computed; bands of pixels have none."""
+        """Return the planes of rows top … bottom − 1, by name, once they are computed; bands of pixels have none.
+
+        Counts are uint32, or uint16 where the bands hold no more.
+        """
         return values_of(self.job.planes, self.results(top, bottom), self.job.facts)
 
     def results(self, top: int, bottom: int) -> Values:

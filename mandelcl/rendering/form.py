@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.engine.narrowing import narrows
 from mandelcl.job import Job
 from mandelcl.planes import words_of
 from mandelcl.printable import quoted
@@ -56,6 +57,8 @@ class Form:
         if values == {"kind": WORDS}:
             return cls.words(job)
         if values == {"kind": COUNTS_16}:
+            if not narrows(job):
+                raise ValueError("counts of 16 bits do not hold what is kept of the job")
             return cls.counts_16()
         form = cls.pixels(json.dumps(values["colouring"]), values["indexed"] is True)
         if values != form.as_dict():

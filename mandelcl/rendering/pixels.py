@@ -1,34 +1,56 @@
-"""Whether the bands of a render hold finished pixels: then counts never leave the device."""
+"""What the bands of a render hold: finished pixels, counts of 16 bits, or words; the rest never leaves the device."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.computing.work import Work
+from mandelcl.engine.narrowing import counts_16
 from mandelcl.errors import FileError
 from mandelcl.files import output
 from mandelcl.files.strips import Picture
 from mandelcl.job import Job
 from mandelcl.planes import values_of
 from mandelcl.rendering.bands import BandReader
-from mandelcl.rendering.form import PIXELS, Form
+from mandelcl.rendering.form import COUNTS_16, PIXELS, Form, Values
 from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring, paint
 from mandelcl.words import Words
 
+Convert: TypeAlias = Callable[[Values], Values]
+
 
 def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool) -> Form:
-    """Return what the bands of a new render hold: pixels, where nobody needs counts and the device makes them.
+    """Return what the bands of a new render hold, and have the work yield it.
 
-    `counts` says that somebody does. From then on the work yields pixels.
+    That is pixels, where nobody needs counts and the device makes them; `counts` says that somebody does. Otherwise it
+    is counts of 16 bits, where they are all that is kept and the device narrows them.
     """
-    if colouring is None or counts or not all(output.format_of(path).is_picture for path in paths):
-        return Form.words(work.job)
-    return pixels_of(colouring) if work.shade(colouring) else Form.words(work.job)
+    pictures = not counts and all(output.format_of(path).is_picture for path in paths)
+    if colouring is not None and pictures and _delivers_pixels(work, colouring):
+        return pixels_of(colouring)
+    return Form.counts_16() if work.deliver(counts_16) else Form.words(work.job)
+
+
+def converter(work: Work, form: Form, colouring: Colouring | None, watch: Stopwatch) -> Convert | None:
+    """Return what makes the form that bands hold of a block's results; None where the work yields it."""
+    if form.kind == PIXELS and colouring is not None:
+        made = _delivers_pixels(work, colouring)
+        return None if made else lambda results: painted(work.job, results, colouring, watch)
+    if form.kind == COUNTS_16 and not work.deliver(counts_16):
+        return lambda results: results.astype(form.dtype)
+    return None
+
+
+def _delivers_pixels(work: Work, colouring: Colouring) -> bool:
+    from mandelcl.engine.shading import shaded  # only pictures whose counts nobody needs are coloured by a device
+
+    return work.deliver(shaded(colouring))
 
 
 def pixels_of(colouring: Colouring) -> Form:

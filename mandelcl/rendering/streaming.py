@@ -15,6 +15,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import NoneType
 
+import numpy as np
+
 from mandelcl import cache, timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
@@ -32,7 +34,7 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.form import PIXELS, Values
-from mandelcl.rendering.pixels import form_for, painted, picture_of, require_form
+from mandelcl.rendering.pixels import converter, form_for, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.session import Session
@@ -173,7 +175,7 @@ class _Render:
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load, manifest.form)
         self._pixels = manifest.form.kind == PIXELS
-        self._painting = colouring if self._pixels and not (colouring and work.shade(colouring)) else None
+        self._convert = converter(work, manifest.form, colouring, self.watch)
         self._totals: dict[int, Totals] = {}  # of bands that are not stored yet
         self._loaded = Totals()  # of bands that an earlier process computed
         self._loading = threading.Lock()
@@ -277,8 +279,8 @@ class _Render:
             band = block.y // bands.band_rows
             self._totals[band] = self._totals.get(band, Totals()) + (work.log.totals - totals)
             totals = work.log.totals
-            if self._painting is not None:
-                results = painted(work.job, results, self._painting, self.watch)
+            if self._convert is not None:
+                results = self._convert(results)
             bands.put(block, results)
             done += block.pixels
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
@@ -297,12 +299,12 @@ class _Render:
         rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                counts: Words = reader.results(top, min(top + rows, view.height))[0]
+                counts = reader.results(top, min(top + rows, view.height))[0]
                 if self._digest is not None:
                     with self.watch.of("hash"):
                         self._digest.update(little_endian(counts))
                 if self._see is not None:
-                    self._see(top, counts)
+                    self._see(top, counts.astype(np.uint32, copy=False))
 
     def _keep(self, band: int, results: Values) -> None:
         facts = asdict(self._totals[band]) if self._pixels else {}

@@ -13,7 +13,7 @@ from mandelcl.block import Block
 from mandelcl.computing.computation import fastest_computation
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import shading, shading_answers
-from mandelcl.engine.shading import Shader, shader_of
+from mandelcl.engine.shading import Shader, shaded, shader_of
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.field import Field
 from mandelcl.formulas import formula_named
@@ -189,7 +189,7 @@ def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -
     colouring = Colouring(PALETTES[palette], offset=0.1)
     field, report = render(job, device)
     work = fastest_computation(job, [device], Settings(block_pixels=1700))
-    assert work.shade(colouring)
+    assert work.deliver(shaded(colouring))
     pixels = np.zeros(on_host_field(field, colouring).shape, np.uint8)
     bands = [Block(0, 0, 151, 40), Block(0, 40, 151, 43)]
     for block, made in work.run(bands):
@@ -207,13 +207,13 @@ def on_host_field(field: Field, colouring: Colouring) -> npt.NDArray[np.uint8]:
 
 def test_small_pictures_are_left_to_the_host(device: Device) -> None:
     work = fastest_computation(PLAIN, [device], Settings())
-    assert not work.shade(CLASSIC)
+    assert not work.deliver(shaded(CLASSIC))
 
 
 @pytest.mark.usefixtures("small_pictures")
 def test_guarded_results_are_left_to_the_host(device: Device) -> None:
     """What was never written would get a colour."""
-    assert not fastest_computation(PLAIN, [device], Settings(guarded=True)).shade(CLASSIC)
+    assert not fastest_computation(PLAIN, [device], Settings(guarded=True)).deliver(shaded(CLASSIC))
 
 
 @pytest.mark.long

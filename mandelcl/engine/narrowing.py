@@ -1,0 +1,65 @@
+"""Counts of 16 bits, narrowed on the device that has them: half as much leaves it."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.building import kernel
+from mandelcl.job import Job
+from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.opencl.device import Device
+from mandelcl.planes import COUNTS
+
+MOST = (1 << 16) - 2  # the largest cap: one more is a count that was not written
+_LEAST_PIXELS = 1 << 22  # of a picture: building the kernel takes longer than a small one's counts take to arrive
+_EACH, _LOCAL = 4, 128  # pixels of a work-item, work-items of a work-group
+
+
+class Counts16:
+    """The form of a job's counts in 16 bits, on a device that has them: 1 × rows × columns."""
+
+    dtype: np.dtype[Any] = np.dtype(np.uint16)
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return 1 × rows × columns."""
+        return 1, rows, columns
+
+    def bytes_for(self, pixels: int) -> int:
+        """Return the size of a buffer for so many pixels."""
+        return 2 * pixels
+
+    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
+        """Have the counts of `total` pixels narrowed, beside other kernels; what wrote them must have ended."""
+        local = min(_LOCAL, self._device.group_limit(self._kernel))
+        items = -(-total // (_EACH * local)) * local
+        values = {"results": results, "pixels": total, "counts": made}
+        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("narrow", values))
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return kernel(self._device, source.assemble(("narrow.cl",), {"LANES": 1, "USE_FP64": 0}), "narrow")
+
+
+def narrows(job: Job) -> bool:
+    """Return whether counts are all that is kept of a job, and 16 bits hold them."""
+    return job.planes == (COUNTS.name,) and job.iterations <= MOST
+
+
+def counts_16(device: Device, job: Job) -> Counts16 | None:
+    """Return the form of a job's counts in 16 bits; None where it gains nothing or they do not fit.
+
+    It gains where results are copied. A device that shares the host's memory makes them there, and would have to write
+    them a second time.
+    """
+    return Counts16(device) if narrows(job) and worthwhile(device, job.view.pixels) else None
+
+
+def worthwhile(device: Device, pixels: int) -> bool:
+    """Return whether counts of so many pixels arrive earlier where the device narrows them."""
+    return not device.shares_memory and pixels >= _LEAST_PIXELS

@@ -1,0 +1,143 @@
+"""Counts of 16 bits are those of 32, and what was not written stays told apart."""
+
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mandelcl.block import Block
+from mandelcl.computing.computation import fastest_computation
+from mandelcl.computing.settings import Progress, Settings
+from mandelcl.engine import narrowing
+from mandelcl.engine.narrowing import MOST, Counts16, counts_16, narrows
+from mandelcl.errors import CancelledError
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.rendering.form import Form
+from mandelcl.rendering.store import Manifest, Store
+from mandelcl.rendering.streaming import render_to
+from mandelcl.shading.colour import PALETTES, Colouring
+from mandelcl.words import NO_COUNT
+from tests.device.views import seahorses, whole
+
+JOB = Job(seahorses(61, 47), 300, number="float", rounding="separate", algorithm="escape")
+SETTINGS = Settings(block_pixels=5 * 61)
+
+
+@pytest.mark.parametrize("pixels", [1, 3, 4, 5, 127, 512, 4099])
+def test_narrowed_counts_are_the_counts(device: Device, pixels: int) -> None:
+    counts = np.random.default_rng(pixels).integers(0, MOST, pixels, np.uint32, endpoint=True)
+    counts[pixels // 2] = NO_COUNT
+    form = Counts16(device)
+    made = device.allocate(form.bytes_for(pixels) + 4)
+    device.wait(device.fill(made, 0x5A5A5A5A, (form.bytes_for(pixels) + 4) // 4 * 4))
+    device.wait(form.start(device.upload(counts), pixels, made))
+    found = np.zeros(pixels + 2, form.dtype)
+    device.wait(device.fetch(made, found))
+    np.testing.assert_array_equal(found[:pixels], counts & 0xFFFF)
+    assert found[pixels // 2] == 0xFFFF
+    assert found[pixels] == 0x5A5A, "nothing is written behind the last"
+
+
+def test_which_jobs_are_narrowed(device: Device) -> None:
+    for cap, planes, fits in (
+        (MOST, ("counts",), True),
+        (MOST + 1, ("counts",), False),
+        (9, ("counts", "smooth"), False),
+    ):
+        job = Job(whole(8, 8), cap, planes=planes)
+        assert narrows(job) is fits
+        assert (counts_16(device, job) is not None) is (fits and device.pins)
+
+
+@pytest.fixture
+def narrowing_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have all devices narrow counts, of small pictures, too."""
+    monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: True)
+
+
+def files(folder: Path, device: Device, **options: Any) -> tuple[list[bytes], str | None, int]:
+    """Return a picture's and a field's bytes and what the report says of their counts."""
+    folder.mkdir(exist_ok=True)
+    paths = [folder / "a.png", folder / "a.npz"]
+    seen: list[tuple[int, np.dtype[Any], int]] = []
+    report = render_to(
+        paths,
+        JOB,
+        Colouring(PALETTES["coursework"]),
+        [device],
+        SETTINGS,
+        see=lambda top, counts: seen.append((top, counts.dtype, int(counts.sum()))),
+        **options,
+    )
+    assert all(dtype == np.uint32 for _, dtype, _ in seen)
+    assert sum(total for *_, total in seen) == report.iterations_total
+    return [path.read_bytes() for path in paths], report.counts_sha256, report.iterations_total
+
+
+def test_files_are_the_same(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = files(tmp_path / "words", device)
+    taken: list[int] = []
+    start = Counts16.start
+
+    def noted(form: Counts16, results: Any, total: int, made: Any) -> Any:
+        taken.append(total)
+        return start(form, results, total, made)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(narrowing, "worthwhile", lambda _device, _pixels: True)
+        patch.setattr(Counts16, "start", noted)
+        assert files(tmp_path / "narrow", device) == expected
+    assert sum(taken) == JOB.view.pixels
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["narrowed first", "narrowed then"])
+def test_a_store_goes_on_whether_or_not_the_device_narrows(
+    device: Device, tmp_path: Path, first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest says what bands hold; who goes on makes the same."""
+    expected = files(tmp_path / "whole", device)
+    folder, cancel = tmp_path / "stopped", threading.Event()
+    monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: first)
+
+    def progress(done: Progress) -> None:
+        limit = time.monotonic() + 10
+        while done.pixels > JOB.view.pixels // 2 and time.monotonic() < limit:
+            if len(list((folder / "a.png.part").glob("band-???????"))) > 2:
+                cancel.set()
+                return
+            time.sleep(0.01)
+
+    with pytest.raises(CancelledError):
+        files(folder, device, cancel=cancel, progress=progress, store_after=0)
+    manifest = Store(folder / "a.png.part").read_manifest()
+    assert manifest is not None
+    assert manifest.form.kind == ("counts16" if first else "words")
+    monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: not first)
+    said: list[str] = []
+    assert files(folder, device, resume=True, notice=said.append) == expected
+    assert "going on with" in said[-1]
+
+
+def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001
+    work = fastest_computation(JOB, [device], SETTINGS)
+    assert work.deliver(counts_16)
+    whole_view = [Block(0, 0, 61, 47)]
+    narrow = {block: counts.copy() for block, counts in work.run(whole_view)}
+    assert {counts.dtype for counts in narrow.values()} == {np.dtype(np.uint16)}
+    work.reset(JOB)
+    for block, counts in work.run(whole_view):
+        assert counts.dtype == np.uint32
+        np.testing.assert_array_equal(narrow[block], counts)
+    assert not fastest_computation(JOB, [device], Settings(guarded=True)).deliver(counts_16)
+
+
+def test_a_manifest_of_counts_that_do_not_fit_is_damaged() -> None:
+    text = Manifest(JOB, 5, Form.counts_16()).text()
+    assert Manifest.parse(text).form == Form.counts_16()
+    with pytest.raises(ValueError, match="16 bits do not hold"):
+        Manifest.parse(Manifest(replace(JOB, iterations=MOST + 1), 5, Form.counts_16()).text())
