@@ -15,6 +15,7 @@ import numpy as np
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.narrowing import Counts16
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.job import Job
@@ -67,10 +68,20 @@ def check(target: Target) -> dict[str, Any]:
             if smooth and variant is not VARIANTS[-1]:
                 continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
+    wrong += [] if _narrows(target.device) else ["narrow"]
     done, bad = _other_axes(target)
     launches, wrong = launches + done, wrong + bad
     found = selftest.result(target.device, target.number, target.rounding)
     return {"launches": launches, "wrong": wrong, "passed": found.passed, "reason": found.reason}
+
+
+def _narrows(device: Device) -> bool:
+    """Return whether counts are narrowed to 16 bits, also those behind the last four."""
+    counts, form = np.arange(1, 8, dtype=np.uint32), Counts16(device)
+    made, found = device.allocate(form.bytes_for(7)), np.zeros(7, form.dtype)
+    form.start(device.upload(counts), 7, made)
+    device.wait(device.fetch(made, found))
+    return np.array_equal(found, counts)
 
 
 def _other_axes(target: Target) -> tuple[int, list[str]]:
