@@ -70,12 +70,10 @@ class Shader:
         """Return the pixels of results that the host has, words × pixels: one or three bytes each."""
         total = results.shape[1]
         made = np.zeros((total,) if self.indexed else (total, 3), np.uint8)
-        on_device, pixels = (
-            self._device.upload(np.ascontiguousarray(results)),
-            self._device.allocate(self.bytes_for(total)),
-        )
-        self.start(on_device, total, pixels)
-        self._device.wait(self._device.fetch(pixels, made))
+        device = self._device
+        uploaded, pixels = device.upload(np.ascontiguousarray(results)), device.allocate(self.bytes_for(total))
+        self.start(uploaded, total, pixels)
+        device.wait(device.fetch(pixels, made))
         return made
 
     def text(self) -> str:
