@@ -252,6 +252,23 @@ static float_lanes number_to_float(number_real x) {
   return LANED(convert_float)(fixed_to_long(x.digit[0], 0)) * (1.0f / (1UL << FIXED_BITS));
 }
 
+// |x| by its first two digits.
+static float_lanes fixed_leading(number_real x) {
+#if FIXED_DIGITS > 1
+  const float_lanes second = LANED(convert_float)(fixed_to_long(x.digit[1], 1));
+  return fabs(fma(second, (float_lanes)(1.0f / (1UL << FIXED_BITS) / (1UL << FIXED_BITS)), number_to_float(x)));
+#else
+  return fabs(number_to_float(x));
+#endif
+}
+
+// At least |z|, and at most 2^-18 of it and 2^-88 more: what is left of a part is at most half a unit of its last digit here.
+static float_lanes number_reach(number_complex z) {
+  const float_lanes re = fixed_leading(z.re), im = fixed_leading(z.im);
+  const float_lanes larger = max(max(re, im), (float_lanes)(0x1p-96f)), ratio = min(re, im) / larger;
+  return larger * sqrt(fma(ratio, ratio, (float_lanes)(1.0f))) * (1.0f + 0x1p-19f) + 0x1p-89f;
+}
+
 static number_far number_far_from(number_complex z) {
   number_far far = {number_to_float(z.re), number_to_float(z.im)};
   return far;

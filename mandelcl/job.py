@@ -20,7 +20,7 @@ from mandelcl.job_text import (
     shown,
     text,
 )
-from mandelcl.names import ALGORITHMS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
+from mandelcl.names import ALGORITHMS, INNER_METHODS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
 from mandelcl.planes import CERTIFIED, SMOOTH, Facts, ordered, words_of
 from mandelcl.reference import Reference
 from mandelcl.view import View
@@ -75,7 +75,7 @@ class Job:
         if self.smooth and self.radius_squared > SMOOTH_RADIUS_SQUARED:
             raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
         _require_known("rounding", self.rounding, ("auto", *ROUNDINGS))
-        _require_known("method", self.method, ("auto", *METHODS))
+        _require_known("method", self.method, ("auto", *METHODS, *INNER_METHODS))
         _require_known("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "border" and not self.formula.traceable:
             raise InvalidInputError(
@@ -83,6 +83,8 @@ class Job:
             )
         if self.method == "perturbation":
             _require_perturbable(self)
+        elif self.method == "bounded":
+            _require_boundable(self)
         elif self.reference is not None and self.method == "direct":
             raise InvalidInputError("only perturbation has a reference; use --method perturbation")
         if CERTIFIED.name in self.planes:
@@ -169,6 +171,12 @@ def _require_perturbable(job: Job) -> None:
         raise InvalidInputError(
             "nothing is filled by proof with perturbation; leave --strict out, or use --method direct"
         )
+
+
+def _require_boundable(job: Job) -> None:
+    """Raise InvalidInputError for a job in which no bound on errors is kept."""
+    if CERTIFIED.name not in job.planes or not job.number.startswith("fixed:"):
+        raise InvalidInputError("bounded orbits are certified, and in fixed point")
 
 
 def _require_certifiable(job: Job) -> None:

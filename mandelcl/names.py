@@ -3,6 +3,7 @@
 NUMBERS = ("float", "double", "fp128")
 ROUNDINGS = ("fused", "separate", "fixed")
 METHODS = ("direct", "perturbation")
+INNER_METHODS = ("bounded",)  # of a stage of certification: no command line names it
 PERTURBED_NUMBERS = ("double", "float")
 DEVICE_TYPES = ("cpu", "gpu", "accelerator")
 ALGORITHMS = ("escape", "border", "auto")

@@ -1,4 +1,4 @@
-"""The last stage: counts in exact arithmetic, on all cores, as long as there is time."""
+"""The last stage: counts in exact arithmetic, on a device and on all cores, as long as there is time."""
 
 import time
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.cancelling import Token
+from mandelcl.certifying.bounding import Bounding
 from mandelcl.certifying.refining import Indices
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
@@ -13,16 +14,17 @@ from mandelcl.perturbation.bounded import Point
 from mandelcl.perturbation.counting import Task, exact_outcomes
 from mandelcl.perturbation.exact import Outcome
 from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH, first_words
+from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
 
 class Exactly:
-    """Counts pixels in exact arithmetic for at most `seconds` in all."""
+    """Counts pixels in exact arithmetic for at most `seconds` in all; many of them on a device, by `bounding`."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, bounding: Bounding) -> None:
+        self._seconds, self._bounding = seconds, bounding
 
-    def certify(self, job: Job, block: Block, indices: Indices, words: Words, cancel: Token) -> int:
+    def certify(self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token) -> int:
         """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
 
         Return how many could be proved. Raises CancelledError where `cancel` is set.
@@ -30,14 +32,16 @@ class Exactly:
         if not indices.size or self._seconds <= 0:
             return 0
         started = time.monotonic()
-        places = [divmod(int(index), block.width) for index in indices]
+        left = self._bounding.certified(job, block, indices, words, log, cancel, started + self._seconds)
+        places = [divmod(int(index), block.width) for index in left]
         points = [job.view.point(block.x + column, block.y + row) for row, column in places]
-        outcomes = exact_outcomes(Task.of(job), points, seconds=self._seconds, cancel=cancel)
+        seconds = self._seconds - (time.monotonic() - started)
+        outcomes = exact_outcomes(Task.of(job), points, seconds=seconds, cancel=cancel)
         self._seconds -= time.monotonic() - started
-        for index, point, outcome in zip(indices, points, outcomes, strict=True):
+        for index, point, outcome in zip(left, points, outcomes, strict=True):
             if outcome is not None:
                 _write(words[:, index], job, point, outcome)
-        return sum(outcome is not None for outcome in outcomes)
+        return indices.size - sum(outcome is None for outcome in outcomes)
 
 
 def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:

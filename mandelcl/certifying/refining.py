@@ -1,5 +1,6 @@
-"""Some pixels of a block, computed again by perturbation with a finer reference."""
+"""Some pixels of a block, computed again on a device: by perturbation with a finer reference, or in another way."""
 
+import math
 import time
 from dataclasses import replace
 
@@ -33,26 +34,30 @@ def finer(job: Job, double: bool) -> Job:
 
 
 class Refiner:
-    """Computes single pixels on a device with the program of a finer job."""
+    """Computes single pixels on a device with the program of another job, in at most `most_turns` turns each."""
 
-    def __init__(self, program: Program, pace: Pace) -> None:
-        self._program, self._pace = program, pace
+    def __init__(self, program: Program, pace: Pace, most_turns: float = math.inf) -> None:
+        self._program, self._pace, self._most_turns = program, pace, most_turns
 
-    def refined(self, block: Block, indices: Indices, log: LaunchLog, cancel: Token) -> Words:
+    def refined(self, block: Block, indices: Indices, log: LaunchLog, cancel: Token, ends: float = math.inf) -> Words:
         """Return the results of the pixels at these places of a block, words × pixels; `log` notes the launches.
 
-        Raises CancelledError after a launch if `cancel` is set.
+        What is not decided in so many turns, or by the time `ends` of the monotonic clock, is NO_COUNT. Raises
+        CancelledError after a launch if `cancel` is set.
         """
         program = self._program
         memory = Memory(program.device, program.job, block.pixels, 1, indices.size)
         parts = [
-            self._part(memory, block, indices[first : first + memory.capacity], log, cancel)
+            self._part(memory, block, indices[first : first + memory.capacity], log, cancel, ends)
             for first in range(0, indices.size, memory.capacity)
         ]
         return np.concatenate(parts, axis=1)
 
-    def _part(self, memory: Memory, block: Block, indices: Indices, log: LaunchLog, cancel: Token) -> Words:
+    def _part(
+        self, memory: Memory, block: Block, indices: Indices, log: LaunchLog, cancel: Token, ends: float
+    ) -> Words:
         program = self._program
+        memory.guard()
         begin = program.method.start_words
         assert begin is not None, "orbits by perturbation begin alike"
         start = begin(program.job)
@@ -60,13 +65,14 @@ class Refiner:
         saved[0, : indices.size] = indices
         saved[1:, : indices.size] = np.array(start, np.uint32)[:, None]
         program.device.wait(program.device.write(memory.lists()[0], saved))
-        left, strides = indices.size, program.first_strides
-        while left:
+        left, strides, turns = indices.size, program.first_strides, 0
+        while left and turns < self._most_turns and time.monotonic() < ends:
             ready = time.perf_counter()
             launch = program.launch_survivors(memory, block, left, 0, min(strides, program.most_strides))
             launch.wait(program.device)
             seconds, left = launch.seconds(ready), launch.survivors
             log.add(seconds)
+            turns += launch.strides
             stop_if(cancel)
             strides = self._pace.next(launch.strides, seconds, program.most_strides)
         results = np.empty((memory.words, block.height, block.width), np.uint32)

@@ -1,5 +1,6 @@
 """A job under way whose counts are proved: a `Work` around another one."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -8,16 +9,20 @@ import numpy as np
 from mandelcl.algorithms.schedule import Pace, default_budget
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
+from mandelcl.certifying.bounding import MOST_TURNS, Bounding
 from mandelcl.certifying.exactly import Exactly
 from mandelcl.certifying.refining import Indices, Refiner, finer
 from mandelcl.certifying.tally import Tally
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
+from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
+from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.planes import CERTIFIED, first_words
 from mandelcl.report import LateText, Report
 from mandelcl.totals import Totals, totals_of
@@ -77,7 +82,7 @@ class CertifiedWork:
             words[:, doubtful] = self._refined(block, doubtful, cancel)
             still = doubtful[mask[doubtful] == 0]
             self.tally.refined += doubtful.size - still.size
-            self.tally.exactly += self._exactly.certify(self.job, block, still, words, cancel)
+            self.tally.exactly += self._exactly.certify(self.job, block, still, words, self.log, cancel)
             self.log.add_totals(self._totals(words[:, doubtful]) - before)
 
     def _totals(self, words: Words) -> Totals:
@@ -108,12 +113,19 @@ class CertifiedWork:
 
 def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
     """Return some work with its counts certified; the choice's device refines."""
+    budget = settings.budget or default_budget(choice.device.watchdog)
+
+    def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
+        program = Program(choice.device, job, variant, Execution(settings.shortcuts, loop_limit=loop_limit))
+        rate = iterations_per_second(program)
+        return Refiner(program, Pace(budget, rate, program.saturation, uneven=True), most_turns)
 
     def refiner(job: Job) -> Refiner:
-        execution = Execution(settings.shortcuts, loop_limit=choice.loop_limit)
         wanted = finer(job, choice.device.fp64)
-        program = Program(choice.device, wanted, choice.variant if wanted.number == job.number else None, execution)
-        budget = settings.budget or default_budget(choice.device.watchdog)
-        return Refiner(program, Pace(budget, iterations_per_second(program), program.saturation, uneven=True))
+        return made(wanted, choice.variant if wanted.number == job.number else None, choice.loop_limit)
 
-    return CertifiedWork(work, refiner, Exactly(settings.certify_for))
+    def bounding(job: Job) -> Refiner | None:
+        tested = selftest.result(choice.device, by_name(job.number), job.rounding, formula=job.formula)
+        return made(job, None, tested.loop_limit, MOST_TURNS) if tested.passed else None
+
+    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)))

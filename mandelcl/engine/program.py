@@ -29,7 +29,6 @@ _SURVIVORS_LOCAL = 64
 _ENDLESS = 1 << 62
 _MOST_STRIDES = (1 << 32) - 1
 _FIRST_TURNS = 256  # most orbits are decided by then; the rest go on packed together
-_LOOPS_A_TURN = 256  # the longest: iterations of the orbit itself, or the table's levels for each lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ class Program:
         if not self.execution.loop_limit:
             return min(self.strides, _MOST_STRIDES)
         if self.method.by_turns:
-            return max(1, self.execution.loop_limit // _LOOPS_A_TURN)
+            return max(1, self.execution.loop_limit // self.method.turn_loops(self.job))
         loops = 2 * self.variant.stride * self.number.loops_per_step(self.job.formula.degree) + 4
         return max(1, self.execution.loop_limit // loops)
 

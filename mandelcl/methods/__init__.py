@@ -11,7 +11,7 @@ from types import MappingProxyType
 from mandelcl.cancelling import Token
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
-from mandelcl.methods import direct, perturbation
+from mandelcl.methods import bounded, direct, perturbation
 from mandelcl.numbers import NumberFormat
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -39,8 +39,9 @@ class Method:
 
     `stays(job)` says whether all pixels of a settled job are known never to escape, so that no orbit is iterated.
 
-    A loop `by_turns` runs each orbit to its own end, by turns of unequal length; others run all orbits for as many
-    strides of iterations. `cost(job)` is how many iterations a pixel may be taken to need, in time.
+    A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
+    iterations of loops; others run all orbits for as many strides of iterations. `cost(job)` is how many iterations a
+    pixel may be taken to need, in time.
     """
 
     kernel: str
@@ -55,6 +56,7 @@ class Method:
     start_words: Callable[[Job], Sequence[int]] | None = None
     stays: Callable[[Job], bool] = lambda _job: False
     by_turns: bool = False
+    turn_loops: Callable[[Job], int] = lambda _job: 1
     cost: Callable[[Job], int] = lambda job: job.iterations
 
 
@@ -74,7 +76,19 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             start_words=perturbation.start_words,
             stays=perturbation.stays,
             by_turns=True,
+            turn_loops=lambda _job: perturbation.TURN_LOOPS,
             cost=perturbation.cost,
+        ),
+        "bounded": Method(
+            bounded.KERNEL,
+            bounded.LOOP,
+            bounded.count,
+            bounded.state_words,
+            words=bounded.words,
+            meets_denormals=lambda _job, _number: False,
+            start_words=bounded.start_words,
+            by_turns=True,
+            turn_loops=bounded.turn_loops,
         ),
     }
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
 
 KERNEL, LOOP = "method_perturbation.cl", ("turn_errors.cl", "advance_turns.cl")
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
+TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 

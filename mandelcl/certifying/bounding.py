@@ -1,0 +1,70 @@
+"""Counts in fixed point on a device, each with a bound on its error: exact arithmetic for many pixels at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from mandelcl.block import Block
+from mandelcl.cancelling import Token
+from mandelcl.certifying.refining import Indices, Refiner
+from mandelcl.job import Job
+from mandelcl.numbers import by_name
+from mandelcl.numbers.fixed import MOST_WORDS, FixedFormat
+from mandelcl.perturbation.exact import fraction_bits
+from mandelcl.planes import CERTIFIED, COUNTS, first_words
+from mandelcl.report import LaunchLog
+from mandelcl.words import Words
+
+_LEAST_WORDS = 5  # with fewer R must be smaller
+_MORE_WORDS = (0, 3)  # than tell pixels apart with 64 bits to spare: most orbits need half of these, some more
+_WORTH = 1 << 21  # iterations for which a kernel need be built
+_FARTHEST = 4  # of the view from 0: |z|² + |c| stays in a digit's range
+MOST_TURNS = 1 << 16  # of 64 iterations
+
+
+class Bounding:
+    """Proves counts in fixed point of some widths, with what `refiner(job)` makes; None where a device cannot."""
+
+    def __init__(self, refiner: Callable[[Job], Refiner | None]) -> None:
+        self._make_refiner = refiner
+        self._refiners: dict[Job, Refiner | None] = {}
+
+    def certified(
+        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token, ends: float
+    ) -> Indices:
+        """Put counts of the pixels at these places of a block into its results (words × pixels); return what is left.
+
+        It ends at the time `ends` of the monotonic clock, and leaves the rest where that is little. Raises
+        CancelledError where `cancel` is set.
+        """
+        first = first_words(job.planes)
+        for wide in _wider(job):
+            if words[first[COUNTS.name], indices].sum(dtype=int) < _WORTH:
+                break
+            if wide not in self._refiners:
+                self._refiners[wide] = self._make_refiner(wide)
+            refiner = self._refiners[wide]
+            if refiner is None:
+                break
+            found = refiner.refined(block, indices, log, cancel, ends)
+            proved = found[first[CERTIFIED.name]] == 1
+            # Equal counts keep what else is known of them.
+            changed = proved & (found[first[COUNTS.name]] != words[first[COUNTS.name], indices])
+            words[:, indices[changed]] = found[:, changed]
+            words[first[CERTIFIED.name], indices[proved]] = 1
+            indices = indices[~proved]
+        return indices
+
+
+def _wider(job: Job) -> Iterator[Job]:
+    """Yield the job in fixed point of more and more words; none where fixed point has no room for it."""
+    view = job.view
+    if view.largest_coordinate() > _FARTHEST:
+        return
+    least = max(_LEAST_WORDS, 1 - (-fraction_bits(view.pitch) // 32))
+    for words in (least + more for more in _MORE_WORDS):
+        if words > MOST_WORDS:
+            return
+        number = by_name(f"fixed:{words}")
+        assert isinstance(number, FixedFormat)
+        if job.radius_squared <= number.largest_radius_squared and number.cannot_hold(view) is None:
+            yield replace(job, method="bounded", number=number.name, rounding="fixed", reference=None)
