@@ -13,7 +13,6 @@ from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
 from mandelcl.engine.delivery import FormFor
-from mandelcl.engine.shading_answers import COLOURINGS, cases
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
@@ -138,6 +137,8 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
 
 def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
     """Return whether a device's pixels are the host's, for each of the colourings that take the shader's kernel."""
+    from mandelcl.engine.shading_answers import COLOURINGS, cases  # with numpy.random
+
     for like, results in cases(job):
         values = values_of(job.planes, results[:, None], like.facts)
         for colouring in COLOURINGS:
