@@ -19,13 +19,20 @@ def main() -> None:
         print("mandelcl: stopped", file=sys.stderr)
         code = 1
     interrupts.answer_with(lambda: _leave(code))
+    if interrupts.have_come():  # Python might end by the signal all the same, if it came while a text was evaluated
+        _leave(code)
     sys.exit(code)  # Python tidies up, and drivers do
 
 
 def _leave(code: str | int | None) -> None:
     """End the process at once: its work is done."""
+    from contextlib import suppress
+
     from mandelcl.files.leftovers import end_process
 
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError):
+            stream.flush()
     end_process(code if isinstance(code, int) else int(code is not None))
 
 

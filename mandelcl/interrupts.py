@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Answer = Callable[[int, FrameType | None], object]
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
+_come = False
 
 
 def answer() -> None:
@@ -22,9 +23,14 @@ def answer() -> None:
     """
     import atexit
 
-    _set(signal.default_int_handler)
+    _set(_interrupt)
     # What is registered first is called last: then drivers end, and a signal would still end the process by its name.
     atexit.register(ignore)
+
+
+def have_come() -> bool:
+    """Return whether any has come since `answer`."""
+    return _come
 
 
 def answer_with(end: "Callable[[], object]") -> None:
@@ -38,6 +44,12 @@ def ignore() -> None:
 
     if threading.current_thread() is threading.main_thread():  # Python lets no other say so
         _set(signal.SIG_IGN)
+
+
+def _interrupt(number: int, frame: "FrameType | None") -> None:
+    global _come
+    _come = True
+    signal.default_int_handler(number, frame)
 
 
 def _set(answer: "Answer | signal.Handlers") -> None:

@@ -28,8 +28,8 @@ __main__.main()
 
 
 def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
-    code = CHILD.format(name=name, body=body, before=before)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    Path("child.py").write_text(CHILD.format(name=name, body=body, before=before))  # in a folder of the test's own
+    done = subprocess.run([sys.executable, "-m", "child"], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -52,6 +52,12 @@ def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_while_modules_are_imported(name: str) -> None:
     assert ended(name, "kill()") == (1, "", "mandelcl: stopped\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_while_a_text_is_evaluated(name: str) -> None:
+    """As for a dataclass: Python notes that, and ends by the signal although the exception was caught."""
+    assert ended(name, "exec('kill()', {'kill': kill})") == (1, "", "mandelcl: stopped\n")
 
 
 @pytest.mark.parametrize("name", NAMES)
