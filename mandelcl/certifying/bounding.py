@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mandelcl.block import Block
 from mandelcl.cancelling import Token
-from mandelcl.certifying.refining import Indices, Refiner
+from mandelcl.certifying.refining import Indices, Refiner, Watch
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.numbers.fixed import MOST_WORDS, FixedFormat
@@ -29,23 +29,25 @@ class Bounding:
         self._refiners: dict[Job, Refiner | None] = {}
 
     def certified(
-        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token, ends: float
+        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token, watch: Watch
     ) -> Indices:
         """Put counts of the pixels at these places of a block into its results (words × pixels); return what is left.
 
-        It ends at the time `ends` of the monotonic clock, and leaves the rest where that is little. Raises
-        CancelledError where `cancel` is set.
+        It goes on as long as `watch` has time, and leaves the rest where that is little. Raises CancelledError where
+        `cancel` is set.
         """
-        first = first_words(job.planes)
+        first, total = first_words(job.planes), indices.size
         for wide in _wider(job):
             if words[first[COUNTS.name], indices].sum(dtype=int) < _WORTH:
                 break
             if wide not in self._refiners:
+                if len(self._refiners) >= len(_MORE_WORDS):
+                    self._refiners.clear()
                 self._refiners[wide] = self._make_refiner(wide)
             refiner = self._refiners[wide]
             if refiner is None:
                 break
-            found = refiner.refined(block, indices, log, cancel, ends)
+            found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size))
             proved = found[first[CERTIFIED.name]] == 1
             # Equal counts keep what else is known of them.
             changed = proved & (found[first[COUNTS.name]] != words[first[COUNTS.name], indices])

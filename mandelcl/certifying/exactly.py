@@ -1,13 +1,15 @@
 """The last stage: counts in exact arithmetic, on a device and on all cores, as long as there is time."""
 
 import time
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from mandelcl.block import Block
 from mandelcl.cancelling import Token
 from mandelcl.certifying.bounding import Bounding
-from mandelcl.certifying.refining import Indices
+from mandelcl.certifying.refining import Indices, Watch
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.perturbation.bounded import Point
@@ -17,6 +19,8 @@ from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH, first_words
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
+Told: TypeAlias = Callable[[int, int], None]  # how many of how many are done
+
 
 class Exactly:
     """Counts pixels in exact arithmetic for at most `seconds` in all; many of them on a device, by `bounding`."""
@@ -24,19 +28,25 @@ class Exactly:
     def __init__(self, seconds: float, bounding: Bounding) -> None:
         self._seconds, self._bounding = seconds, bounding
 
-    def certify(self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token) -> int:
+    def certify(
+        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, told: Told, cancel: Token
+    ) -> int:
         """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
 
-        Return how many could be proved. Raises CancelledError where `cancel` is set.
+        Return how many could be proved. `told` learns how many of how many are done. Raises CancelledError where
+        `cancel` is set.
         """
         if not indices.size or self._seconds <= 0:
             return 0
         started = time.monotonic()
-        left = self._bounding.certified(job, block, indices, words, log, cancel, started + self._seconds)
+        watch = Watch(started + self._seconds, lambda done: told(done, indices.size))
+        watch.told(0)
+        left = self._bounding.certified(job, block, indices, words, log, cancel, watch)
         places = [divmod(int(index), block.width) for index in left]
         points = [job.view.point(block.x + column, block.y + row) for row, column in places]
         seconds = self._seconds - (time.monotonic() - started)
-        outcomes = exact_outcomes(Task.of(job), points, seconds=seconds, cancel=cancel)
+        watch = watch.after(indices.size - left.size)
+        outcomes = exact_outcomes(Task.of(job), points, seconds=seconds, cancel=cancel, progress=watch.told)
         self._seconds -= time.monotonic() - started
         for index, point, outcome in zip(left, points, outcomes, strict=True):
             if outcome is not None:

@@ -13,7 +13,7 @@ from mandelcl.certifying.bounding import MOST_TURNS, Bounding
 from mandelcl.certifying.exactly import Exactly
 from mandelcl.certifying.refining import Indices, Refiner, finer
 from mandelcl.certifying.tally import Tally
-from mandelcl.computing.settings import Settings
+from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
@@ -33,11 +33,18 @@ class CertifiedWork:
     """A job whose blocks' counts are proved, as far as `exactly` has time (a `Work`).
 
     Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
-    which `refiner(job)` makes, then in exact arithmetic. `tally` says how many each of them proved.
+    which `refiner(job)` makes, then in exact arithmetic, while `progress` is called from any thread. `tally` says how
+    many each of them proved.
     """
 
-    def __init__(self, work: Work, refiner: Callable[[Job], Refiner], exactly: Exactly) -> None:
-        self._work, self._make_refiner, self._exactly = work, refiner, exactly
+    def __init__(
+        self,
+        work: Work,
+        refiner: Callable[[Job], Refiner],
+        exactly: Exactly,
+        progress: ShowProgress = lambda _progress: None,
+    ) -> None:
+        self._work, self._make_refiner, self._exactly, self._progress = work, refiner, exactly, progress
         self._take()
 
     def _take(self) -> None:
@@ -46,7 +53,7 @@ class CertifiedWork:
         self.job, self.log, self.rate = work.job, work.log, work.rate
         self.band_rows, self.warnings = work.band_rows, work.warnings
         self._refiner: Refiner | None = None
-        self.tally = Tally()
+        self.tally, self._finished = Tally(), 0
 
     @property
     def seconds(self) -> float:
@@ -64,6 +71,7 @@ class CertifiedWork:
         """Yield the blocks of some bands with their results, certified as far as there is time for it."""
         for block, results in self._work.run(bands, room, place=place, cancel=cancel):
             self._certify(block, results, cancel)
+            self._finished += block.pixels
             self.log.end()
             yield block, results
 
@@ -82,8 +90,13 @@ class CertifiedWork:
             words[:, doubtful] = self._refined(block, doubtful, cancel)
             still = doubtful[mask[doubtful] == 0]
             self.tally.refined += doubtful.size - still.size
-            self.tally.exactly += self._exactly.certify(self.job, block, still, words, self.log, cancel)
+            self.tally.exactly += self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
             self.log.add_totals(self._totals(words[:, doubtful]) - before)
+
+    def _told(self, done: int, total: int) -> None:
+        """Show how many of how many pixels of a block have been counted in exact arithmetic."""
+        pixels, iterations = self.job.view.pixels, self.log.totals.iterations
+        self._progress(Progress(self._finished, pixels, iterations, self.seconds, self.name, exact=(done, total)))
 
     def _totals(self, words: Words) -> Totals:
         return totals_of(self.job.planes, self.job.iterations, words)
@@ -111,7 +124,9 @@ class CertifiedWork:
         self._work.close()
 
 
-def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
+def certified(
+    work: Work, choice: Choice, settings: Settings, progress: ShowProgress = lambda _progress: None
+) -> CertifiedWork:
     """Return some work with its counts certified; the choice's device refines."""
     budget = settings.budget or default_budget(choice.device.watchdog)
 
@@ -128,4 +143,4 @@ def certified(work: Work, choice: Choice, settings: Settings) -> CertifiedWork:
         tested = selftest.result(choice.device, by_name(job.number), job.rounding, formula=job.formula)
         return made(job, None, tested.loop_limit, MOST_TURNS) if tested.passed else None
 
-    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)))
+    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)), progress)

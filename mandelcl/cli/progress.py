@@ -58,6 +58,9 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
 
         def show(done: "Progress") -> None:
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.iterations and done.seconds else ""
+            if done.exact[1]:  # of the block in hand, which is not among the pixels that are done
+                bar.update(task, description="exact counts, {:,} of {:,}".format(*done.exact), rate=rate)
+                return
             what = f"reference, {done.reference:,} iterations" if done.reference else done.device
             bar.update(task, completed=done.pixels, rate=rate, description=what)
 

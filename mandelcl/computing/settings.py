@@ -18,7 +18,8 @@ class Progress:
 
     Pixels done and in all, the iterations of those done in this run, seconds since it began, and the device's name.
     As long as the devices wait for the reference orbit of a deep view, `reference` is how many iterations of it are
-    done, and no pixel is.
+    done, and no pixel is. As long as counts are proved in exact arithmetic, `exact` is how many of how many are done,
+    in the block in hand.
     """
 
     pixels: int
@@ -27,6 +28,7 @@ class Progress:
     seconds: float
     device: str
     reference: int = 0
+    exact: tuple[int, int] = (0, 0)
 
 
 ShowProgress: TypeAlias = Callable[[Progress], None]

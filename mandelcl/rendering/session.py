@@ -17,7 +17,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import CERTIFIED
-from mandelcl.rendering.waiting import await_host
+from mandelcl.rendering.waiting import ExactCounts, await_host
 
 if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
     from mandelcl.crew.crew import Crew
@@ -77,8 +77,9 @@ class Session:
         """Return the work on a job, settled and begun: on one device, or shared by several.
 
         It ends the work begun before. `notice` is called with lines for the user, and `progress` while the job's
-        reference orbit is computed, which `cancel` ends with CancelledError. Raises DeviceError if no device can do the
-        job, and InvalidInputError for a job that no number can hold, or settings that several devices cannot share.
+        reference orbit is computed, which `cancel` ends with CancelledError, and while counts are proved, from any
+        thread. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can hold,
+        or settings that several devices cannot share.
         """
         settings = settings or Settings()
         self._notice = notice
@@ -92,7 +93,7 @@ class Session:
         if CERTIFIED.name in work.job.planes:
             from mandelcl.certifying.work import certified
 
-            work = certified(work, choice, settings)
+            work = certified(work, choice, settings, ExactCounts(progress, notice).show)
         for warning in (*work.warnings, *cache.complaints()):
             notice(warning)
         return work

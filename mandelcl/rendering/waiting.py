@@ -1,4 +1,4 @@
-"""Waiting for what a job needs of the host before its devices can begin: a long reference orbit says how far it is."""
+"""Waiting for what the host does for a job: long reference orbits, and exact counts, say how far they are."""
 
 import time
 from collections.abc import Callable
@@ -33,6 +33,30 @@ def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], 
             )
 
     method_of(job).prepare(job, show, cancel)
+
+
+class ExactCounts:
+    """Shows how counts in exact arithmetic get on: `progress` each time, `notice` once where a block takes long."""
+
+    def __init__(self, progress: ShowProgress | None, notice: Callable[[str], None]) -> None:
+        self._progress, self._notice = progress, notice
+        self._began, self._said = 0.0, False
+
+    def show(self, progress: Progress) -> None:
+        """Show it; from any thread."""
+        if self._progress is not None:
+            self._progress(progress)
+        done, total = progress.exact
+        if not done:
+            self._began = progress.seconds
+        seconds = progress.seconds - self._began
+        if seconds >= _LONG_S and done and not self._said:
+            self._said = True
+            left = seconds * (total - done) / done
+            self._notice(
+                f"{done:,} of {total:,} pixels are counted in exact arithmetic after {seconds:.0f} s, and the rest of "
+                f"this block may take {_duration(left)}; Ctrl-C stops"
+            )
 
 
 def _duration(seconds: float) -> str:

@@ -1,5 +1,7 @@
 """Orbits in fixed point with a bound on their error: what they prove is true, and they prove nearly all."""
 
+import threading
+import time
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,8 +11,10 @@ import pytest
 
 from mandelcl.certifying import bounding, exactly, work
 from mandelcl.certifying.refining import Refiner
+from mandelcl.computing.settings import Progress
 from mandelcl.engine import selftest
 from mandelcl.engine.variant import default_variant
+from mandelcl.errors import CancelledError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
@@ -138,3 +142,28 @@ def test_a_device_that_fails_its_self_test_proves_nothing(
     assert report.certified is not None
     assert report.certified.share == 1
     np.testing.assert_array_equal(field.counts, exact(coarse))
+
+
+@pytest.mark.parametrize("worth", [1, 1 << 62])
+def test_exact_counts_show_how_far_they_are_and_may_be_stopped(
+    device: Device, coarse: Job, worth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounding, "_WORTH", worth)
+    seen: list[Progress] = []
+    _, report = render(coarse, device, progress=seen.append)
+    assert report.certified is not None
+    done = [progress.exact[0] for progress in seen if progress.exact[1] == report.certified.exactly]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, report.certified.exactly)
+
+    cancel, times = threading.Event(), list[float]()
+
+    def stop(progress: Progress) -> None:
+        if progress.exact[0] and not cancel.is_set():
+            times.append(time.monotonic())
+            cancel.set()
+
+    if worth > 1:  # counts on a device may all be there at once
+        with pytest.raises(CancelledError):
+            render(coarse, device, progress=stop, cancel=cancel)
+        assert time.monotonic() - times[0] < 5
