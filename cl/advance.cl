@@ -1,6 +1,6 @@
-/* What all loops share: the orbits of a work-item, what a launch needs of the job, and the way to the smooth radius. How
- * orbits advance is the business of the advance_*.cl that follows, where they come from that of the orbits_*.cl, and what
- * an orbit's state is that of the method.
+/* What all loops share: the orbits of a work-item, what a launch needs of the job, and the way to the smooth radius.
+ * How orbits advance is the business of the advance_*.cl that follows, where they come from that of the orbits_*.cl,
+ * and what an orbit's state is that of the method.
  *
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
  * SMOOTH         1: also carry escaped orbits on to the smooth radius
@@ -26,9 +26,9 @@ typedef struct {
   uint cap;
 } advance_view;
 
-/* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating.
- * For those that are not, `count` is the step at which they left the disc and, for smooth colouring, `smooth_step`
- * and `smooth_norm` the step and |z|² at which they left the smooth radius; `certified` masks counts that are proved. */
+/* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating. For
+ * those that are not, `count` is the step at which they left the disc and, for smooth colouring, `smooth_step` and
+ * `smooth_norm` the step and |z|² at which they left the smooth radius; `certified` masks counts that are proved. */
 typedef struct {
   orbit_state state[VECTORS];
   orbit_constant c[VECTORS];

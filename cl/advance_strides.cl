@@ -1,11 +1,11 @@
-/* The loop by strides: advance orbits from one iteration to another, the same for all of them, and note the count of each
- * that escapes.
+/* The loop by strides: advance orbits from one iteration to another, the same for all of them, and note the count of
+ * each that escapes.
  *
  * STRIDE         steps between two tests for escape, of which UNROLLED at a time are written out
  * STAYS_OUTSIDE  1 where an orbit that has left the disc never comes back
  *
- * Testing only every STRIDE steps is exact where an orbit that has left never comes back: one that is outside at the end
- * of a stride is run again from where the stride began, testing each step. Elsewhere each step is tested. */
+ * Testing only every STRIDE steps is exact where an orbit that has left never comes back: one that is outside at the
+ * end of a stride is run again from where the stride began, testing each step. Elsewhere each step is tested. */
 #if !defined(STRIDE) || !defined(UNROLLED)
 #error "STRIDE and UNROLLED must be defined"
 #endif
@@ -93,8 +93,8 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 #endif
 }
 
-/* The first stride of orbits that begin, each step tested: most vectors of a picture end here, and iterating them to the
- * end of the stride and then once more would cost more. */
+/* The first stride of orbits that begin, each step tested: most vectors of a picture end here, and iterating them to
+ * the end of the stride and then once more would cost more. */
 static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
   orbit_state state[VECTORS];
   int_lanes within[VECTORS];
@@ -122,10 +122,10 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
 }
 
 #if STAYS_OUTSIDE
-/* Advance all vectors by `strides` strides from iteration n, or until every lane is decided. The orbits in flight are kept
- * in arrays of this function, so that the compiler holds them in registers. A lane that is found outside at the end of a
- * stride waits, with its state as it was when the stride began, until all are through; then one more stride, with each
- * step tested, finds the counts of all at once. */
+/* Advance all vectors by `strides` strides from iteration n, or until every lane is decided. The orbits in flight are
+ * kept in arrays of this function, so that the compiler holds them in registers. A lane that is found outside at the
+ * end of a stride waits, with its state as it was when the stride began, until all are through; then one more stride,
+ * with each step tested, finds the counts of all at once. */
 static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
   orbit_state state[VECTORS], left_from[VECTORS], seen[VECTORS];
   orbit_constant c[VECTORS];

@@ -1,12 +1,14 @@
-// fixed_digits_double.cl: the digits of number_fixed.cl as doubles: digit k is a multiple of unit(k) = 2^-(FIXED_BITS (k+1)).
+// fixed_digits_double.cl: the digits of number_fixed.cl as doubles: digit k is a multiple of unit(k) = 2^-(FIXED_BITS
+// (k+1)).
 //
 // Adding magic(k) = 1.5 * 2^52 units makes an fma round its exact result to a multiple of unit(k), as long as that
 // stays below 2^51 units; a second fma returns what the first one rounded away, at most FIXED_BITS bits, exactly (the
-// error-free transformation of T. J. Dekker, 1971, at a fixed instead of a floating point). 2^51 units are
-// 2^(51 - FIXED_BITS) units of the digit before: 8 up to 4 words, 32 above. Column 0 needs |z|^2 + |c| below that; column
-// k >= 1 adds at most |x0| + |y0| from the first and last product, (k - 1)/2 from the others, k/2 from what column k - 1
+// error-free transformation of T. J. Dekker, 1971, at a fixed instead of a floating point). 2^51 units are 2^(51 -
+// FIXED_BITS) units of the digit before: 8 up to 4 words, 32 above. Column 0 needs |z|^2 + |c| below that; column k >=
+// 1 adds at most |x0| + |y0| from the first and last product, (k - 1)/2 from the others, k/2 from what column k - 1
 // loses and 1 from c and the carry: sqrt(2) R + k + 1/2 < 8 for 2 digits and R <= 2.3, < 32 for 22 digits and R <= 5.
-// Beyond, digits are lost but, as in any floating point, nothing wraps: an orbit that has left grows to infinity and NaN.
+// Beyond, digits are lost but, as in any floating point, nothing wraps: an orbit that has left grows to infinity and
+// NaN.
 //
 // A step at fp128 is 24 operations, 11 fma and 13 additions. A product costs four, in the last column one.
 

@@ -1,5 +1,6 @@
-// fixed_digits_long.cl: the digits of number_fixed.cl as 64-bit integers that count their units; products have 128 bits. For
-// devices without double, or with few double units. It rounds as the fma of fixed_digits_double.cl do, so all bits agree.
+// fixed_digits_long.cl: the digits of number_fixed.cl as 64-bit integers that count their units; products have 128
+// bits. For devices without double, or with few double units. It rounds as the fma of fixed_digits_double.cl do, so all
+// bits agree.
 #define FIXED_MASK ((1L << FIXED_BITS) - 1)
 #define FIXED_HALF (1L << (FIXED_BITS - 1))
 #define FIXED_FAR (1L << (FIXED_BITS + 3)) // 8: outside for every R; steps and norms from below it do not wrap
@@ -62,7 +63,8 @@ static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
     below = sum;
   }
   below += carry;
-  return lanes_mask(below > 0L) | (lanes_mask(below == 0L) & lanes_mask(any_bit != 0L)) | lanes_mask(fixed_far(z) != 0L);
+  return lanes_mask(below > 0L) | (lanes_mask(below == 0L) & lanes_mask(any_bit != 0L)) |
+      lanes_mask(fixed_far(z) != 0L);
 }
 
 // An orbit far outside stays where it is: it must not wrap and come back.

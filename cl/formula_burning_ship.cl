@@ -1,4 +1,5 @@
-/* The burning ship: z₀ = 0, z ← (|re z| + i·|im z|)² + c, and c is the pixel's point. Nobody is known never to escape. */
+/* The burning ship: z₀ = 0, z ← (|re z| + i·|im z|)² + c, and c is the pixel's point. Nobody is known never to escape.
+ * */
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 0
 #define FORMULA_BOUNDS_SPREAD 0
@@ -23,8 +24,8 @@ static number_far formula_far_step(number_far z, number_far c) {
 }
 
 /* By how much z changes to first order, where the point changes by `move`: at the start, and after a step from a z that
- * changes by `change`. The fold turns a change with the part that it turns; on an axis it has no derivative, and 0 counts
- * as positive. */
+ * changes by `change`. The fold turns a change with the part that it turns; on an axis it has no derivative, and 0
+ * counts as positive. */
 static number_far formula_tangent_start(number_far move) {
   const number_far zero = {(number_far_real)(0), (number_far_real)(0)};
   return zero;

@@ -1,14 +1,15 @@
 /* The Mandelbrot set's components: a radius around a point of one that lies in it, by a theorem on exact numbers.
  *
  * Where c0 has an attracting cycle of period p and multiplier λ, |λ| < 1, it lies in a component that λ maps one to one
- * onto the unit disc (Douady and Hubbard), so by Koebe's quarter theorem no point nearer than (1 − |λ|²) / (4 |dλ/dc|) lies
- * outside it. Cycle and λ are computed here, in the type in which orbits go on to the smooth radius, not bounded. */
+ * onto the unit disc (Douady and Hubbard), so by Koebe's quarter theorem no point nearer than (1 − |λ|²) / (4 |dλ/dc|)
+ * lies outside it. Cycle and λ are computed here, in the type in which orbits go on to the smooth radius, not bounded.
+ * */
 
 /* z seems to have come back: near enough for Newton's method to find the cycle. */
 #define COMPONENT_NEAR 1e-3f
 #define COMPONENT_NEWTONS 8
-/* How small |f(z) − z|·|f″| / |f′ − 1|² must be for there to be a cycle (Kantorovich: 1/2), and little else near it; and
- * |f(z) − z| / |f′ − 1|, lest z is only near where f″ happens to be small. */
+/* How small |f(z) − z|·|f″| / |f′ − 1|² must be for there to be a cycle (Kantorovich: 1/2), and little else near it;
+ * and |f(z) − z| / |f′ − 1|, lest z is only near where f″ happens to be small. */
 #define COMPONENT_SURE 0.00390625f
 #define COMPONENT_STILL 1e-5f
 
@@ -80,21 +81,24 @@ static number_far component_cycle(number_far z, number_far c, uint_lanes period)
   return z;
 }
 
-/* A radius around c that lies in c's component; 0 or less where none is known. `unit` is what rounding does to a step. */
+/* A radius around c that lies in c's component; 0 or less where none is known. `unit` is what rounding does to a step.
+ * */
 static number_far_real formula_component_radius(number_far c, uint limit, float unit) {
   number_far z = component_real((number_far_real)(0));
   uint_lanes period = component_period(c, (int_lanes)(-1), limit, &z);
-  period = select(period, (uint_lanes)(0), lanes_mask(period > (uint_lanes)(limit / COMPONENT_NEWTONS))); /* it would cost too much */
+  period = select(period, (uint_lanes)(0),
+                  lanes_mask(period > (uint_lanes)(limit / COMPONENT_NEWTONS))); /* it would cost too much */
   z = component_cycle(z, c, period);
-  /* The period's map, by z and by c, once and twice. What came back may have gone round more than once: λ is that of the
-   * first return, else it is no map one to one. */
+  /* The period's map, by z and by c, once and twice. What came back may have gone round more than once: λ is that of
+   * the first return, else it is no map one to one. */
   number_far by_z = component_real((number_far_real)(1)), by_c = component_real((number_far_real)(0));
   number_far by_zz = by_c, by_zc = by_c, image = z;
   int_lanes running = lanes_mask(period > (uint_lanes)(0));
   for (uint k = 1; lanes_any(running); k++) {
     const number_far zc = component_plus(component_times(image, by_zc), component_times(by_c, by_z));
     const number_far zz = component_plus(component_times(by_z, by_z), component_times(image, by_zz));
-    const number_far once = component_plus(component_twice(component_times(image, by_c)), component_real((number_far_real)(1)));
+    const number_far once = component_plus(component_twice(component_times(image, by_c)),
+                                           component_real((number_far_real)(1)));
     by_zc = number_far_keep(by_zc, component_twice(zc), running);
     by_zz = number_far_keep(by_zz, component_twice(zz), running);
     by_c = number_far_keep(by_c, once, running);

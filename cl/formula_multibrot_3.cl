@@ -34,8 +34,8 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
   return next;
 }
 
-/* How orbits near one another spread in a step, from z of at most `size`: bounds of the derivative, of what a change of at
- * most `reach` makes beyond that, and of |z³|. */
+/* How orbits near one another spread in a step, from z of at most `size`: bounds of the derivative, of what a change of
+ * at most `reach` makes beyond that, and of |z³|. */
 static number_far_real formula_slope(number_far_real size) {
   return 3 * size * size;
 }

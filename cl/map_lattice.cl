@@ -6,8 +6,8 @@
 #error "LATTICE_UPRIGHT is not defined"
 #endif
 
-/* Words: the anchor's real and imaginary part, then the pitch; or, of any matrix, how far a column leads along re, a row
- * upward along re, a column along im, a row upward along im. */
+/* Words: the anchor's real and imaginary part, then the pitch; or, of any matrix, how far a column leads along re, a
+ * row upward along re, a column along im, a row upward along im. */
 #if LATTICE_UPRIGHT
 #define MAP_PITCHES 1
 #else
@@ -24,7 +24,8 @@ static pixel_map map_load(global const uint *words) {
   pixel_map map;
   map.anchor.re = number_load(words);
   map.anchor.im = number_load(words + NUMBER_WORDS);
-  for (uint k = 0; k < MAP_PITCHES; k++) map.pitch[k] = number_load_pitch(words + 2 * NUMBER_WORDS + k * NUMBER_PITCH_WORDS);
+  for (uint k = 0; k < MAP_PITCHES; k++) map.pitch[k] =
+      number_load_pitch(words + 2 * NUMBER_WORDS + k * NUMBER_PITCH_WORDS);
   return map;
 }
 

@@ -1,5 +1,5 @@
-/* The direct method: an orbit is iterated from its start in the job's number. What an orbit's state is, how it advances,
- * and how it is kept, compared and saved; the loop knows no more of it.
+/* The direct method: an orbit is iterated from its start in the job's number. What an orbit's state is, how it
+ * advances, and how it is kept, compared and saved; the loop knows no more of it.
  *
  * The constant is what of an orbit does not change from step to step, and follows from its pixel. */
 typedef number_complex orbit_state;

@@ -1,6 +1,6 @@
 /* The method `perturbation`: an orbit is computed as its difference z from the orbit of a reference, in numbers with an
- * exponent of their own, and as it is while it lies far from the reference's. What an orbit's state is, what the method's words
- * hold, and the arithmetic on them; advance_turns.cl advances the orbits.
+ * exponent of their own, and as it is while it lies far from the reference's. What an orbit's state is, what the
+ * method's words hold, and the arithmetic on them; advance_turns.cl advances the orbits.
  *
  * The map's points are differences of the constant from the reference's, times 2^scale.
  *
@@ -13,10 +13,11 @@
 /* The map's points are not the formula's: nothing is proved of a rectangle. */
 #define METHOD_PROVES 0
 
-/* The method's words: a header of METHOD_HEADER words, then what it says where to find. Offsets are in words.
- * A place of the reference is two reals, re and im. Where both are below NUMBER_SMALL, the first word of im is an entry in
- * the list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0.
- * A level has an index for each 2^shift places: at which place its step begins, and the key below which it may be taken. */
+/* The method's words: a header of METHOD_HEADER words, then what it says where to find. Offsets are in words. A place
+ * of the reference is two reals, re and im. Where both are below NUMBER_SMALL, the first word of im is an entry in the
+ * list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0. A
+ * level has an index for each 2^shift places: at which place its step begins, and the key below which it may be taken.
+ * */
 enum {
   METHOD_POINT_ERROR,  /* a real: how far a point may be from the pixel's */
   METHOD_LENGTH = 2,   /* the last place of the reference: an orbit goes on from place 0 there */
@@ -50,8 +51,8 @@ typedef struct {
   int_lanes e;
 } scaled;
 
-/* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared, and
- * at which comparison it is replaced. */
+/* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared,
+ * and at which comparison it is replaced. */
 typedef struct {
   scaled z;
   uint_lanes place, visits, next;
@@ -81,8 +82,8 @@ typedef struct {
 #endif
 } orbit_constant;
 
-/* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers of
- * comparisons. */
+/* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
+ * of comparisons. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + 3)
 #define ORBIT_WHOLE 0x80000000u
@@ -107,8 +108,8 @@ static scaled scaled_keep(scaled value, scaled other, int_lanes mask) {
   return kept;
 }
 
-/* The parts, with 0 for those that are too small to count. No product of two that are left is a denormal number, so that a
- * device that has none computes the same. */
+/* The parts, with 0 for those that are too small to count. No product of two that are left is a denormal number, so
+ * that a device that has none computes the same. */
 static number_complex scaled_cut(number_complex z) {
   const number_real zero = (number_real)(0), least = (number_real)(NUMBER_CUT);
   const number_complex cut = {scaled_choose(z.re, zero, lanes_mask(fabs(z.re) < least)),
@@ -132,7 +133,8 @@ static scaled scaled_from(number_complex z, int_lanes e) {
   const int_lanes by = (number_upper(larger) >> 8) - (NUMBER_BIAS - 1);
   const number_real power = scaled_power(-by);
   const number_complex parts = {z.re * power, z.im * power};
-  const scaled normal = {scaled_cut(parts), select(e + by, (int_lanes)(SCALED_NOTHING), lanes_mask(larger == (number_real)(0)))};
+  const scaled normal = {scaled_cut(parts),
+                         select(e + by, (int_lanes)(SCALED_NOTHING), lanes_mask(larger == (number_real)(0)))};
   return normal;
 }
 
@@ -255,7 +257,8 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   return value;
 }
 
-/* A record: the coefficients A, B, D, E and F, the iterations that it takes, its key, and whether c needs all coefficients. */
+/* A record: the coefficients A, B, D, E and F, the iterations that it takes, its key, and whether c needs all
+ * coefficients. */
 typedef struct {
   scaled coefficient[5];
   uint length;
@@ -281,7 +284,8 @@ static orbit_state orbit_start(number_complex point) {
   return start;
 }
 
-static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters, global const uint *method) {
+static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters,
+                                        global const uint *method) {
   const int_lanes scale = (int_lanes)((int)method[METHOD_SCALE]);
   const scaled c = scaled_from(point, -scale), first = method_reference_of_all(method, 1);
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
@@ -290,7 +294,8 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 #if CERTIFIED
   const number_real point_error = (number_real)(method_real(method + METHOD_POINT_ERROR));
   constants.size = scaled_reach(c.z);
-  constants.error = fma(constants.size, (number_real)(4 * NUMBER_UNIT), point_error * scaled_power_within(-scale - c.e));
+  constants.error = fma(constants.size, (number_real)(4 * NUMBER_UNIT),
+                        point_error * scaled_power_within(-scale - c.e));
 #endif
   return constants;
 }

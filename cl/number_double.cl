@@ -13,13 +13,14 @@ typedef double number_scalar;
 #define number_to_float(value) LANED(convert_float)(value)
 #define number_select_mask(mask) LANED(convert_long)(mask)
 
-/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the first eight
- * bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part counts as 0.
- * No operation is off by more than NUMBER_UNIT of its result; NUMBER_MORE is enough for some hundred of them. */
+/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the
+ * first eight bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part
+ * counts as 0. No operation is off by more than NUMBER_UNIT of its result; NUMBER_MORE is enough for some hundred of
+ * them. */
 #define NUMBER_BIAS 1023
 #define NUMBER_SMALL 0x1p-300
 #define NUMBER_CUT 0x1p-500
-#define NUMBER_PLAIN (-150) /* parts from 2^this on need no exponent, nor do their products; 0: there is no such range */
+#define NUMBER_PLAIN (-150) /* parts from 2^this on need no exponent, nor do their products; 0: no such range */
 #define NUMBER_UNIT 0x1p-53
 #define NUMBER_MORE (1 + 0x1p-46)
 #define number_upper(value) LANED(convert_int)(LANED(as_long)(value) >> (long)44)

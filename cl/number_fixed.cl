@@ -10,16 +10,18 @@
 //
 // A step, exactly. x' = (x + y)(x - y) + cx and y' = 2 x y + cy, with sums and differences taken digit by digit. A
 // column is the products of digits i + j = k; those of k >= FIXED_DIGITS are dropped. Products of the last column are
-// added to the last digit of c one by one, i ascending, each sum rounded to a unit of the last digit, ties to even.
-// All else is exact, and carries to nearest make the result's digits (ties: see fixed_multiply_add in the oracle).
-// Each of D = FIXED_DIGITS roundings costs at most half a unit of the last digit, and so does each of the D - 1 products
-// (pairs of them, in x') in the first dropped column; what is below that is less than 2^-40 units. So
-//     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128. Seen: 1.45 there, 7.5 with 22 digits.
+// added to the last digit of c one by one, i ascending, each sum rounded to a unit of the last digit, ties to even. All
+// else is exact, and carries to nearest make the result's digits (ties: see fixed_multiply_add in the oracle). Each of
+// D = FIXED_DIGITS roundings costs at most half a unit of the last digit, and so does each of the D - 1 products (pairs
+// of them, in x') in the first dropped column; what is below that is less than 2^-40 units. So
+//     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128.
+// Seen: 1.45 there, 7.5 with 22 digits.
 // z^3 + c is z^2 = u + v i as above and, each product and sum on its own, u x + (-v y + cx), u y + (v x + cy).
 //
 // Range. R <= 2.3 up to 4 words (|z|^2 + |c| < 8), R <= 5 above (< 32): then every orbit is exact up to and including
-// its first z outside. z^3 + c: |z|^3 + |c| below the same bounds, so no R up to 4 words, R <= 3 above. |c| < 2^15. Where an orbit that has left goes from there is not defined; where steps are not tested
-// one by one, it stays outside. Colouring to a larger radius goes on in float.
+// its first z outside. z^3 + c: |z|^3 + |c| below the same bounds, so no R up to 4 words, R <= 3 above. |c| < 2^15.
+// Where an orbit that has left goes from there is not defined; where steps are not tested one by one, it stays outside.
+// Colouring to a larger radius goes on in float.
 #if NUMBER_WORDS < 2 || NUMBER_WORDS > 32
 #error "number_fixed: NUMBER_WORDS must be 2 to 32"
 #endif
@@ -98,8 +100,8 @@ static number_real number_load(global const uint *words) {
   return fixed_from_longs(units);
 }
 
-// The distance between pixels: a real, and what rounding it to an encoded value left over, in units of 2^-32 of the last
-// encoded bit. Without the rest a pixel 2^k columns from the anchor would be off by up to 2^k half units.
+// The distance between pixels: a real, and what rounding it to an encoded value left over, in units of 2^-32 of the
+// last encoded bit. Without the rest a pixel 2^k columns from the anchor would be off by up to 2^k half units.
 typedef struct { number_real value; long rest; } number_pitch;
 #define NUMBER_PITCH_WORDS (NUMBER_WORDS + 1)
 
@@ -114,8 +116,8 @@ static number_pitch number_load_pitch(global const uint *words) {
   return number_pitch_from(number_load(words), (int)words[NUMBER_WORDS]);
 }
 
-// start + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there are
-// more than 32 spare bits: a digit goes through the product in two parts, upper and lower.
+// start + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there
+// are more than 32 spare bits: a digit goes through the product in two parts, upper and lower.
 static number_real number_along(int_lanes count, number_pitch pitch, number_real start) {
   long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
   const long_lanes n = LANED(convert_long)(count);
@@ -143,7 +145,8 @@ static number_complex number_zero(void) {
 // Sums and differences are exact; their digits are carried to nearest.
 static number_real number_add(number_real a, number_real b) {
   long_lanes units[FIXED_DIGITS];
-  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) units[k] = fixed_to_long(a.digit[k], k) + fixed_to_long(b.digit[k], k);
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) units[k] = fixed_to_long(a.digit[k], k) +
+      fixed_to_long(b.digit[k], k);
   return fixed_from_longs(units);
 }
 
@@ -192,7 +195,8 @@ static int_lanes number_less(number_real a, number_real b) {
   return fixed_negative(number_subtract(a, b));
 }
 
-// z^2 + c. The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on CPUs).
+// z^2 + c. The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on
+// CPUs).
 static number_complex number_square_add(number_complex z, number_complex c) {
   number_complex next;
   next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
@@ -262,7 +266,8 @@ static float_lanes fixed_leading(number_real x) {
 #endif
 }
 
-// At least |z|, and at most 2^-18 of it and 2^-88 more: what is left of a part is at most half a unit of its last digit here.
+// At least |z|, and at most 2^-18 of it and 2^-88 more: what is left of a part is at most half a unit of its last digit
+// here.
 static float_lanes number_reach(number_complex z) {
   const float_lanes re = fixed_leading(z.re), im = fixed_leading(z.im);
   const float_lanes larger = max(max(re, im), (float_lanes)(0x1p-96f)), ratio = min(re, im) / larger;

@@ -13,9 +13,10 @@ typedef float number_scalar;
 #define number_to_float(value) (value)
 #define number_select_mask(mask) (mask)
 
-/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the first eight
- * bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part counts as 0.
- * No operation is off by more than NUMBER_UNIT of its result; NUMBER_MORE is enough for some hundred of them. */
+/* For numbers with exponents of their own. A real's upper bits are its sign, its exponent plus NUMBER_BIAS and the
+ * first eight bits of its fraction; below NUMBER_SMALL squares need an exponent, below NUMBER_CUT of the other a part
+ * counts as 0. No operation is off by more than NUMBER_UNIT of its result; NUMBER_MORE is enough for some hundred of
+ * them. */
 #define NUMBER_BIAS 127
 #define NUMBER_SMALL 0x1p-30f
 #define NUMBER_CUT 0x1p-60f
@@ -25,8 +26,8 @@ typedef float number_scalar;
 #define number_upper(value) (LANED(as_int)(value) >> 15)
 #define number_from_upper(upper) LANED(as_float)((upper) << 15)
 
-/* At least the root, and at most NUMBER_MORE times it. Devices round roots in different ways: this one is made of products
- * alone, by three steps of Newton's method for the inverse, off by 2⁻²¹ at most. */
+/* At least the root, and at most NUMBER_MORE times it. Devices round roots in different ways: this one is made of
+ * products alone, by three steps of Newton's method for the inverse, off by 2⁻²¹ at most. */
 static number_real number_root_above(number_real value) {
   const number_real halved = 0.5f * value;
   number_real inverse = LANED(as_float)((int_lanes)(0x5f3759df) - (LANED(as_int)(value) >> 1));

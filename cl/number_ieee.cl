@@ -104,7 +104,8 @@ static int_lanes number_outside(number_complex z, number_real radius_squared) {
 
 /* `other` in the lanes of the mask, z in the rest. */
 static number_complex number_keep(number_complex z, number_complex other, int_lanes mask) {
-  number_complex kept = {select(z.re, other.re, number_select_mask(mask)), select(z.im, other.im, number_select_mask(mask))};
+  number_complex kept = {select(z.re, other.re, number_select_mask(mask)),
+                         select(z.im, other.im, number_select_mask(mask))};
   return kept;
 }
 

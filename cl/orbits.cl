@@ -11,7 +11,8 @@ static uint_lanes orbits_lane_numbers(void) {
 
 /* The point of pixels of a block whose corner pixel (0, 0) is `offset` columns and rows (upward) from the anchor. */
 static number_complex orbits_point(uint_lanes column, uint_lanes row, int2 offset, const advance_view *view) {
-  return map_point((int_lanes)(offset.x) + LANED(as_int)(column), (int_lanes)(offset.y) - LANED(as_int)(row), &view->map);
+  return map_point((int_lanes)(offset.x) + LANED(as_int)(column), (int_lanes)(offset.y) - LANED(as_int)(row),
+                   &view->map);
 }
 
 /* Put an orbit vector into place v: nothing known of it yet but where it is. */

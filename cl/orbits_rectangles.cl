@@ -1,12 +1,14 @@
-/* Pixels that follow from rectangles, from their start: those that divide a rectangle into parts or, where `parts` is 0, those
- * inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in which); this
- * launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles` concerned.
- * Of the rectangles in `ids`, listed[level] are worked on (see rectangles_listed).
- * Pixels that `proved` covers, a word for each child of each of these, get their count from there. */
+/* Pixels that follow from rectangles, from their start: those that divide a rectangle into parts or, where `parts` is
+ * 0, those inside it. `slots` is how many places a rectangle has for them (rectangles.cl says which pixel lies in
+ * which); this launch takes `total` of all rectangles' slots, from `first` on. `ids` are the rectangles in `rectangles`
+ * concerned. Of the rectangles in `ids`, listed[level] are worked on (see rectangles_listed). Pixels that `proved`
+ * covers, a word for each child of each of these, get their count from there. */
 KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
                                global const uint *rectangles, global const uint *ids, global const uint *proved,
-                               uint2 parts, uint2 most, uint outer, uint slots, uint first, uint total_slots, global const uint *listed, uint level, uint strides, uint cap, uint cap_reached,
-                               uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
+                               uint2 parts, uint2 most, uint outer, uint slots, uint first, uint total_slots,
+                               global const uint *listed, uint level, uint strides, uint cap, uint cap_reached,
+                               uint shortcuts, global uint *results, global uint *survivors,
+                               global uint *survivor_total, uint capacity) {
   const uint total = rectangles_listed(listed, level, slots, total_slots);
   if ((uint)get_global_id(0) * VECTORS * LANES >= total) return;
   const advance_view view = advance_load_view(view_words, method_words, cap);
@@ -21,7 +23,8 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
       bool found;
       if (parts.x) {
         found = rectangles_dividing(r, slot % slots, parts, most, outer, &column, &row);
-        const uint count = found ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
+        const uint count = found
+            ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
         if (found && count != RECTANGLES_MIXED) {
           results[row * size.x + column] = count; /* what judges the neighbours looks there before it is filled */
           found = false;
@@ -35,7 +38,8 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
     }
     const uint_lanes x = lanes_load(columns), y = lanes_load(rows);
     const number_complex point = orbits_point(x, y, offset, &view);
-    orbits_place(&orbits, v, orbit_start(point), orbit_constant_of(point, view.parameters, view.method), y * (uint_lanes)(size.x) + x, lanes_load(exists));
+    orbits_place(&orbits, v, orbit_start(point), orbit_constant_of(point, view.parameters, view.method),
+                 y * (uint_lanes)(size.x) + x, lanes_load(exists));
   }
   advance_begin(&orbits, &view);
   advance_run(&orbits, 0, strides, shortcuts != 0, &view);

@@ -16,8 +16,10 @@ KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 
     const uint_lanes index = lanes_load(word[0]);
     uint_lanes words[ORBIT_STATE_WORDS];
     for (uint w = 0; w < ORBIT_STATE_WORDS; w++) words[w] = lanes_load(word[w + 1]);
-    const number_complex point = orbits_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset, &view);
-    orbits_place(&orbits, v, orbit_unpack(words), orbit_constant_of(point, view.parameters, view.method), index, lanes_mask(slot < (uint_lanes)(total)));
+    const number_complex point = orbits_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset,
+                                              &view);
+    orbits_place(&orbits, v, orbit_unpack(words), orbit_constant_of(point, view.parameters, view.method), index,
+                 lanes_mask(slot < (uint_lanes)(total)));
   }
   advance_run(&orbits, n, strides, shortcuts != 0, &view);
   orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);

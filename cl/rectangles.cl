@@ -33,7 +33,8 @@ static rectangle rectangles_child(rectangle r, uint number, uint2 parts) {
 
 /* How many places there are, `each` for each rectangle that is listed, at most `most`.
  *
- * listed[level] is how many rectangles a level works on. Where the host knows it, that is UINT_MAX and `most` is the number. */
+ * listed[level] is how many rectangles a level works on. Where the host knows it, that is UINT_MAX and `most` is the
+ * number. */
 static uint rectangles_listed(global const uint *listed, uint level, uint each, uint most) {
   const uint rectangles = listed[level];
   return rectangles <= most / each ? rectangles * each : most;
@@ -110,7 +111,8 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
          rectangles_run_is(counts, corner + (wide - 1), width, high, count);
 }
 
-/* Say of each child which count it has, or that it is mixed, and add up the pixels computed for it. A work-group a child.
+/* Say of each child which count it has, or that it is mixed, and add up the pixels computed for it. A work-group a
+ * child.
  *
  * What is proved is proved. Else, a border of one count will do: with `trust_outside`, of children of at least so many
  * pixels a side, if the count is below the cap and the child does not hold `origin` (c = 0, around which the whole set
@@ -118,7 +120,8 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
  * With `last` the insides of those that are mixed are going to be computed. */
 kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
                              uint2 origin, uint trust_outside, uint trust_inside, uint cap, global const uint *counts,
-                             uint width, global const uint *listed, uint level, global uint *answers, global uint *computed) {
+                             uint width, global const uint *listed, uint level, global uint *answers,
+                                 global uint *computed) {
   const uint number = get_group_id(0), each = parts.x * parts.y;
   local uint differing;
   if (number / each >= listed[level]) return;
@@ -141,9 +144,10 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
   atomic_add(computed, inside + rectangles_computed(r, number % each, parts, outer, proved + number / each * each));
 }
 
-/* Fill the rectangles that are of one count: with their edges where that is proved, else inside. A work-group a rectangle;
- * columns begin at a multiple of the work-group's width, so that rows are written in whole pieces of memory. Where a pixel
- * has more words than its count only insides are filled: `insides` are the values that all its words have there. */
+/* Fill the rectangles that are of one count: with their edges where that is proved, else inside. A work-group a
+ * rectangle; columns begin at a multiple of the work-group's width, so that rows are written in whole pieces of memory.
+ * Where a pixel has more words than its count only insides are filled: `insides` are the values that all its words have
+ * there. */
 kernel void rectangles_fill(global const uint *rectangles, global const uint *proved, global const uint *answers,
                             global uint *results, uint2 size, global const uint *insides, uint words, uint each,
                             global const uint *listed, uint level) {
@@ -165,7 +169,8 @@ kernel void rectangles_fill(global const uint *rectangles, global const uint *pr
   }
 }
 
-/* List the children that are mixed, in any order, for the next level; listed[level + 1] must be 0 before. An item a child. */
+/* List the children that are mixed, in any order, for the next level; listed[level + 1] must be 0 before. An item a
+ * child. */
 kernel void rectangles_collect(global const uint *answers, uint each, uint most, global uint *listed, uint level,
                                global uint *ids) {
   const uint number = get_global_id(0);

@@ -1,12 +1,14 @@
 /* Proof that all pixels of a rectangle have one count, in the job's own arithmetic, for formulas that bound how orbits
- * spread; docs/decisions/0008-border.md argues it. For others, and where a method has points of its own, nothing is proved.
+ * spread; docs/decisions/0008-border.md argues it. For others, and where a method has points of its own, nothing is
+ * proved.
  *
  * Let c run through the pixels, c0 be the one in the middle, w its orbit, and r bound |c − c0|. Then every z of step k
  * is w + s·(c − c0)/r + e with |e| ≤ error, where for z² + c
  *     s ← 2ws + r,   error ← 2|w|·error + (|s| + error)² + rounding + relative·(2|w||s| + r)
  * and in general 2w is the formula's derivative, and the square what a change makes beyond that. `rounding` bounds what
  * that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error, with the formula's power. s and
- * error are of the type in which an orbit goes on to the smooth radius: it may be narrower than w, off by `far_error`. */
+ * error are of the type in which an orbit goes on to the smooth radius: it may be narrower than w, off by `far_error`.
+ * */
 
 /* Rounding in the bounds themselves: each sum and product of positive terms is enlarged by this much, and |w| by a
  * little more, since |w| near 0 is not known so well. */
@@ -41,12 +43,14 @@ static prove_model prove_step(prove_model model, number_far_real r, number_far_r
   prove_model next = model;
   const number_far move = {r, (number_far_real)(0)};
   next.s = formula_tangent(model.w, model.s, move);
-  next.error = (slope * model.error + formula_remainder(size, both) + bounds->relative * (slope * reach + r) + rounding) *
+  next.error = (slope * model.error + formula_remainder(size, both) + bounds->relative * (slope * reach + r) +
+                rounding) *
                PROVE_MORE;
   return next;
 }
 
-/* Whether all that a model holds lies in an earlier one, point of c by point of c: then it goes round there for ever. */
+/* Whether all that a model holds lies in an earlier one, point of c by point of c: then it goes round there for ever.
+ * */
 static int_lanes prove_returned(prove_model earlier, prove_model model, float far_error) {
   const number_far w = {model.w.re - earlier.w.re, model.w.im - earlier.w.im};
   const number_far s = {model.s.re - earlier.s.re, model.s.im - earlier.s.im};
@@ -92,12 +96,14 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
 
 /* Make the children of rectangles, and prove of those that can be proved which count they have; `proved` is mixed for
  * the rest. A lane a child. `ids` are the rectangles in `parents` that are divided, listed[level] of them (see
- * rectangles_listed); `most` is the number of children if all of them are.
- * `bound_words` are those of prove_bounds. With `components`, a number of steps, a rectangle that lies in a component of
- * the set as computed passes for proved, where the formula knows components. With `inside_only` only insides are proved. */
+ * rectangles_listed); `most` is the number of children if all of them are. `bound_words` are those of prove_bounds.
+ * With `components`, a number of steps, a rectangle that lies in a component of the set as computed passes for proved,
+ * where the formula knows components. With `inside_only` only insides are proved. */
 KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
-                              uint components, uint inside_only, uint cap, global const uint *parents, global const uint *ids, uint2 parts,
-                              uint most, global const uint *listed, uint level, global uint *children, global uint *proved) {
+                              uint components, uint inside_only, uint cap, global const uint *parents,
+                              global const uint *ids, uint2 parts,
+                              uint most, global const uint *listed, uint level, global uint *children,
+                              global uint *proved) {
   const uint total = rectangles_listed(listed, level, parts.x * parts.y, most);
   if ((uint)get_global_id(0) * LANES >= total) return;
   const advance_view view = advance_load_view(view_words, view_words, cap);
@@ -118,7 +124,8 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
   uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
 #if FORMULA_KNOWS_COMPONENTS && METHOD_PROVES
-  const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components, bounds.unit) >= number_far_real_from(distance));
+  const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components,
+                                                             bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
   count = select(count, (uint_lanes)(cap), near & open);
 #endif

@@ -16,9 +16,9 @@
 #endif
 
 /* Write the results of the lanes that are decided: those that escaped, those known never to and, where the cap is
- * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and norms
- * (float bits); with CERTIFIED, whether counts are proved. Where all lanes have pixels that lie as tiles, a tile's rows are
- * `row_distance` words apart; else it is 0. */
+ * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and
+ * norms (float bits); with CERTIFIED, whether counts are proved. Where all lanes have pixels that lie as tiles, a
+ * tile's rows are `row_distance` words apart; else it is 0. */
 static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels,
                           uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {

@@ -31,7 +31,8 @@ static void selftest_put_complex(global uint *out, uint cases, uint place, numbe
 }
 
 /* in, as saved state: z, c, and R² and a pitch as the parts of a third; then whole numbers: column, row and the pitch's
- * rest. out, as saved state: the point c + (column, row)·pitch, z² + c and zero; then |z|² as float and the mask outside(R²). */
+ * rest. out, as saved state: the point c + (column, row)·pitch, z² + c and zero; then |z|² as float and the mask
+ * outside(R²). */
 KERNEL void selftest_number(global const uint *in, global uint *out, uint cases) {
   const number_complex z = selftest_complex(in, cases, 0), c = selftest_complex(in, cases, 1);
   const number_complex view = selftest_complex(in, cases, 2);
@@ -39,7 +40,8 @@ KERNEL void selftest_number(global const uint *in, global uint *out, uint cases)
   const uint_lanes row = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS + 1);
   const int rest = (int)in[(3 * NUMBER_STATE_WORDS + 2) * cases]; /* one for all cases */
   const number_pitch pitch = number_pitch_from(view.im, rest);
-  const number_complex point = {number_along(LANED(as_int)(column), pitch, c.re), number_along(LANED(as_int)(row), pitch, c.im)};
+  const number_complex point = {number_along(LANED(as_int)(column), pitch, c.re),
+                                number_along(LANED(as_int)(row), pitch, c.im)};
   selftest_put_complex(out, cases, 0, point);
   selftest_put_complex(out, cases, 1, formula_step(z, c));
   selftest_put_complex(out, cases, 2, number_zero());

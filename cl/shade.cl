@@ -100,8 +100,9 @@ static void shade_put(uint_lanes place, uint first, global const uint *colours, 
 #endif
 }
 
-/* Shade `total` pixels. `logarithms` and `roots` are chords. A turn is `start` + count·`per_count` + fraction·`per_unit`, each
- * the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of LANES of them. */
+/* Shade `total` pixels. `logarithms` and `roots` are chords. A turn is `start` + count·`per_count` +
+ * fraction·`per_unit`, each the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of
+ * LANES of them. */
 KERNEL void shade(global const uint *results, uint total, uint cap, global const uint *logarithms,
                   global const uint *roots, uint2 per_count, uint2 per_unit, uint2 start, uint size,
                   global const uint *colours, global uint *pixels) {
@@ -121,7 +122,8 @@ KERNEL void shade(global const uint *results, uint total, uint cap, global const
 #endif
   const uint_lanes place = shade_rooted(bent, roots, size);
 #else
-  ulong_lanes turned = LANED(convert_ulong)(count) * (ulong_lanes)(shade_wide(per_count)) + (ulong_lanes)(shade_wide(start));
+  ulong_lanes turned = LANED(convert_ulong)(count) * (ulong_lanes)(shade_wide(per_count)) +
+      (ulong_lanes)(shade_wide(start));
 #if FRACTIONS
   const long_lanes units = LANED(convert_long)(fraction * (float_lanes)(0x1p26f));
   turned += LANED(as_ulong)(units) * (ulong_lanes)(shade_wide(per_unit));

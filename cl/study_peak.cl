@@ -1,5 +1,5 @@
-/* Multiply-adds in the job's rounding and nothing else, for the ceiling of a device: CHAINS of them at a time, each waiting for its own
- * last result alone.
+/* Multiply-adds in the job's rounding and nothing else, for the ceiling of a device: CHAINS of them at a time, each
+ * waiting for its own last result alone.
  *
  * CHAINS   independent chains a lane */
 #ifndef CHAINS

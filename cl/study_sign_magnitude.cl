@@ -5,8 +5,8 @@
  * A real is a sign, −1, 0 or 1, and a magnitude of NUMBER_WORDS words, least significant first, the last one integral:
  * sign · Σ word[k] · 2^(32 (k − last)). The sign is 0 exactly where the magnitude is.
  *
- * Sums and differences are exact. A product is cut off towards 0. With i and j the places of two words, counted from 0 at
- * the top, of the product of these words come in
+ * Sums and differences are exact. A product is cut off towards 0. With i and j the places of two words, counted from 0
+ * at the top, of the product of these words come in
  *     i + j < NUMBER_WORDS    both halves,
  *     i + j = NUMBER_WORDS    the upper half alone,
  *     i + j > NUMBER_WORDS    neither.
@@ -129,7 +129,8 @@ static void save(signed_real x, global uint *survivors, uint capacity, uint slot
 
 /* Iterate a pixel's orbit from z, which it reached at n, for `strides` strides or until it is outside; then write its
  * count, or save it for the next launch. `view_words` are R², the anchor, re before im, and the pitch. */
-static void advance(signed_complex z, uint n, uint index, global const uint *view_words, int2 offset, uint2 size, uint strides,
+static void advance(signed_complex z, uint n, uint index, global const uint *view_words, int2 offset, uint2 size,
+                    uint strides,
                     uint cap, uint cap_reached, global uint *results, global uint *survivors,
                     global uint *survivor_total, uint capacity) {
   const int right = offset.x + (int)(index % size.x), up = offset.y - (int)(index / size.x);

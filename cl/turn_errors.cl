@@ -1,20 +1,23 @@
-/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: with CERTIFIED, for advance_turns.cl.
+/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: with CERTIFIED, for
+ * advance_turns.cl.
  *
- * With w the orbit, z its difference as computed and E at least the distance to the exact one, each event makes of E, exactly
- * but for roundings and what a step leaves out,
+ * With w the orbit, z its difference as computed and E at least the distance to the exact one, each event makes of E,
+ * exactly but for roundings and what a step leaves out,
  *     t = z·(2Z + z)          2|w|·E + E²
  *     a step                  gain·(error of t) + what the record's bounds say
  *     w² + c                  2|w|·E + E²
  *     beside another Z        E
- * The roundings of an event are bounded by the sizes of what is rounded; u is NUMBER_UNIT. A value of the reference is off by
- * 2u at most. E is kept times 2^−e beside a difference (x, y)·2^e. Where it is not far below that, it is infinite for good.
+ * The roundings of an event are bounded by the sizes of what is rounded; u is NUMBER_UNIT. A value of the reference is
+ * off by 2u at most. E is kept times 2^−e beside a difference (x, y)·2^e. Where it is not far below that, it is
+ * infinite for good.
  *
- * An orbit that has left the disc of radius 2 or more does not come back. So a count n is proved where the exact orbit is
- * certainly inside at n − 1 and outside at n, and one at the cap where it is inside there, or at the iteration before. */
+ * An orbit that has left the disc of radius 2 or more does not come back. So a count n is proved where the exact orbit
+ * is certainly inside at n − 1 and outside at n, and one at the cap where it is inside there, or at the iteration
+ * before. */
 #if CERTIFIED
 
-/* Words of a record's bounds, of which 7 are used: keys, but for a real type's second word, a float. A key k is the number
- * (1/2 + (k mod 256)/512)·2^(k >> 8). */
+/* Words of a record's bounds, of which 7 are used: keys, but for a real type's second word, a float. A key k is the
+ * number (1/2 + (k mod 256)/512)·2^(k >> 8). */
 #define ERROR_WORDS 8
 #define ERROR_MOST 0.0625f
 #define ERROR_NOTHING (-(1 << 20)) /* an exponent below those of any view, of which 256 times as much is an int */
@@ -26,7 +29,8 @@ typedef struct {
 } error_bounds;
 
 static number_real error_of_key(int_lanes key) {
-  return number_from_upper(clamp(key + ((NUMBER_BIAS - 1) << 8), (int_lanes)(0), (int_lanes)((2 * NUMBER_BIAS + 1) << 8)));
+  return number_from_upper(clamp(key + ((NUMBER_BIAS - 1) << 8), (int_lanes)(0),
+                                 (int_lanes)((2 * NUMBER_BIAS + 1) << 8)));
 }
 
 /* A key of at least size·2^e. */
@@ -34,8 +38,8 @@ static int_lanes error_key(number_real size, int_lanes e) {
   return number_upper(size) - ((NUMBER_BIAS - 1) << 8) + (max(e, (int_lanes)(ERROR_NOTHING)) << 8) + 1;
 }
 
-/* From the sum of the keys of so many numbers, a key of at least their product: a key is a little below the logarithm, and 256
- * above that of 1. */
+/* From the sum of the keys of so many numbers, a key of at least their product: a key is a little below the logarithm,
+ * and 256 above that of 1. */
 #define ERROR_PRODUCT(numbers) (23 * (numbers) - 256 * ((numbers) - 1))
 
 static number_real error_kept(number_real error) {
@@ -59,7 +63,8 @@ static error_bounds error_load(global const uint *method, uint number) {
  * |z| ≤ |w|; a sum and a product make 3u|t| of their own. */
 static number_real error_of_t(number_real error, number_real size, int_lanes size_e, int_lanes z_e, scaled t) {
   const int_lanes both_e = t.e - z_e;
-  const number_real slope = fma(size + size, scaled_power_within(size_e - both_e), error * scaled_power_within(z_e - both_e));
+  const number_real slope = fma(size + size, scaled_power_within(size_e - both_e),
+                                error * scaled_power_within(z_e - both_e));
   return fma(error, slope, scaled_reach(t.z) * (number_real)(12 * NUMBER_UNIT));
 }
 
@@ -69,9 +74,10 @@ static number_real error_single(number_real of_t, scaled t, const orbit_constant
              fma(c->error, scaled_power_within(c->c.e - e), (number_real)(3 * NUMBER_UNIT)));
 }
 
-/* The error of a long step from t, times 2^−e: `error` is that of z, and `skipped` masks the lanes in which the quadratic part
- * was left out. A product and the sums make 4u of each product in the linear part. */
-static number_real error_over(const error_bounds *bounds, const turn_record *record, number_real error, number_real of_t,
+/* The error of a long step from t, times 2^−e: `error` is that of z, and `skipped` masks the lanes in which the
+ * quadratic part was left out. A product and the sums make 4u of each product in the linear part. */
+static number_real error_over(const error_bounds *bounds, const turn_record *record, number_real error,
+                              number_real of_t,
                                scaled t, const orbit_constant *c, int_lanes skipped, int_lanes e) {
   const number_real unit = (number_real)(NUMBER_UNIT), reach = scaled_reach(t.z);
   const number_real through = fma(of_t, error * (number_real)(2.1f), of_t);
@@ -115,9 +121,11 @@ typedef struct {
   number_real size, error;
 } error_place;
 
-static error_place error_placed(number_real error, int_lanes z_e, scaled reference, number_real size, int_lanes size_e) {
+static error_place error_placed(number_real error, int_lanes z_e, scaled reference, number_real size,
+                                int_lanes size_e) {
   const number_real power = scaled_power_within(size_e);
-  const error_place place = {size * power, fma(error, scaled_power_within(z_e), error_of_sum(size, reference, size_e) * power)};
+  const error_place place = {size * power,
+                             fma(error, scaled_power_within(z_e), error_of_sum(size, reference, size_e) * power)};
   return place;
 }
 

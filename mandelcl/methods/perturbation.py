@@ -21,7 +21,8 @@ from mandelcl.words import Words
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.replay import Replay
 
-KERNEL, LOOP = "method_perturbation.cl", ("turn_errors.cl", "advance_turns.cl")
+KERNEL = "method_perturbation.cl"
+LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
