@@ -42,6 +42,6 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(
-        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, once=True, digest=False)
+        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, once=True)
     )
     say(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")

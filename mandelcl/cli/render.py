@@ -85,6 +85,7 @@ Examples:
 @options.colour_options
 @options.compress_option
 @options.trace_option
+@click.option("--digest", is_flag=True, help="Print the SHA-256 of the counts, as little-endian 32-bit words.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
@@ -105,6 +106,7 @@ def command(
     inside: str | None,
     compress: str,
     trace: str | None,
+    digest: bool,
     as_json: bool,
     quiet: bool,
     **job_options: Any,
@@ -171,7 +173,7 @@ def command(
                 cancel=cancel,
                 once=True,
                 compress=compress,
-                digest=as_json or not all(output.format_of(path).is_picture for path in paths),
+                digest=as_json or digest,
             )
         )
     if tracing:
@@ -180,6 +182,8 @@ def command(
             say(f"mandelcl: nothing was traced: {rectangles} shows a picture that was computed as a whole")
     if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
+    if digest and not as_json:
+        click.echo(report.counts_sha256)
     if report.all_at_cap and not quiet:
         say(_all_inside(report.iterations_cap))
     confirmation = _confirmed(job, sample, quiet or as_json) if sample else None

@@ -67,21 +67,21 @@ def render_to(
     store_after: float = STORE_AFTER_S,
     once: bool = False,
     compress: str = FAST,
-    digest: bool = True,
+    digest: bool = False,
 ) -> Report:
     """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
 
     Returns a report. `devices` are as for `render`: SPECs or devices, several to share the picture, none for the
-    fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside the
-    first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait to be
-    read. `notice` is called with lines for the user, `progress` after each block, both from this thread; `see`, from
-    another, with the counts of some rows and the number of the first, each row once and in order. Without `digest` the
-    report has no SHA-256 of the counts, and those of a large picture that nobody else wants stay on the device, which
-    colours it. Setting `cancel` ends the render with CancelledError. Existing files are replaced when everything is
-    done, or not at all; if the disk refuses one of several only then, FileError says which are finished but not in
-    place. `compress` is "fast" or "small": the same pixels in less space, and several times as long. `once` is for a
-    process that does no more with OpenCL: it opens the runtime of its device alone, where an earlier one has chosen the
-    device.
+    fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside
+    the first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait
+    to be read. `notice` is called with lines for the user, `progress` after each block, both from this thread;
+    `see`, from another, with the counts of some rows and the number of the first, each row once and in order. With
+    `digest` the report has the SHA-256 of the counts; without it, those of a large picture that nobody else wants
+    stay on the device, which colours it. Setting `cancel` ends the render with CancelledError. Existing files are
+    replaced when everything is done, or not at all; if the disk refuses one of several only then, FileError says
+    which are finished but not in place. `compress` is "fast" or "small": the same pixels in less space, and several
+    times as long. `once` is for a process that does no more with OpenCL: it opens the runtime of its device alone,
+    where an earlier one has chosen the device.
     Raises FileError, and what `render` raises.
     """
     paths = paths_of(paths)

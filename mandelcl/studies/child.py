@@ -75,5 +75,5 @@ def serve(channel: Channel) -> None:
         channel.answer(stages.run(job, device, colouring, Path(task.output), started))
         return
     variant = Variant(**task.variant) if task.variant else None
-    report = render_to([task.output], job, colouring, [device], plain(Settings(variant=variant)))
+    report = render_to([task.output], job, colouring, [device], plain(Settings(variant=variant)), digest=True)
     channel.answer(report.as_dict())

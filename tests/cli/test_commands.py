@@ -1,5 +1,6 @@
 """Every command does what it says: outputs, exit codes, JSON, signals and pipes."""
 
+import hashlib
 import json
 import os
 import re
@@ -370,3 +371,12 @@ def test_brackets_in_a_devices_name_are_no_markup(
     assert device.name in run("tune", "--number", "float").err
     show(["a"], [[device.name]])
     assert device.name in capfd.readouterr().out
+
+
+def test_the_digest_is_printed_where_it_is_asked_for(draw: Run, folder: Path) -> None:
+    render = ("render", "--size", "33x17", "--iterations", "300", "-o", "a.png", "-o", "a.npz")
+    assert draw(*render, "--quiet").out == ""
+    with np.load(folder / "a.npz") as archive:
+        expected = hashlib.sha256(archive["counts"].astype("<u4").tobytes()).hexdigest()
+    assert draw(*render, "--quiet", "--digest").out == f"{expected}\n"
+    assert json.loads(draw(*render, "--digest", "--json").out)["counts_sha256"] == expected

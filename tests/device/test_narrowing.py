@@ -72,6 +72,7 @@ def files(folder: Path, device: Device, **options: Any) -> tuple[list[bytes], st
         [device],
         SETTINGS,
         see=lambda top, counts: seen.append((top, counts.dtype, int(counts.sum()))),
+        digest=True,
         **options,
     )
     assert all(dtype == np.uint32 for _, dtype, _ in seen)

@@ -122,7 +122,7 @@ def test_several_pictures_share_the_pixels(device: Device, tmp_path: Path, shade
     shading.shader_of(device, JOB, ICE)
     shaded.clear()
     paths = [tmp_path / "a.png", tmp_path / "b.png"]
-    render_to(paths, JOB, ICE, device, ROWS_OF_FIVE, digest=False)
+    render_to(paths, JOB, ICE, device, ROWS_OF_FIVE)
     assert [path.read_bytes() for path in paths] == [expected, expected]
     assert sum(shaded) == WIDTH * HEIGHT
 
@@ -130,10 +130,10 @@ def test_several_pictures_share_the_pixels(device: Device, tmp_path: Path, shade
 def test_who_wants_counts_has_them(device: Device, tmp_path: Path, shaded: list[int]) -> None:
     rows: list[int] = []
     paths = [tmp_path / "a.png", tmp_path / "a.npz"]
-    render_to(paths, JOB, ICE, device, digest=False)
-    assert render_to(paths[0], JOB, ICE, device).counts_sha256
+    render_to(paths, JOB, ICE, device)
+    assert render_to(paths[0], JOB, ICE, device, digest=True).counts_sha256
     render_to(
-        paths[0], JOB, ICE, device, digest=False, see=lambda top, counts: rows.extend(range(top, top + len(counts)))
+        paths[0], JOB, ICE, device, see=lambda top, counts: rows.extend(range(top, top + len(counts)))
     )
     assert rows == list(range(HEIGHT))
     assert not shaded
@@ -189,6 +189,6 @@ def test_what_pixels_do_not_hold_is_refused(device: Device, tmp_path: Path) -> N
         pictures.render(device, resume=True, digest=True)
     paths = [pictures.path, tmp_path / "b.npz"]
     with pytest.raises(FileError, match=r"without the counts that .*b.npz needs; leave that out, or delete the folder"):
-        render_to(paths, JOB, ICE, device, resume=True, digest=False)
+        render_to(paths, JOB, ICE, device, resume=True)
     pictures.render(device, resume=True)
     assert pictures.path.read_bytes() == expected
