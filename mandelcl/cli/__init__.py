@@ -4,7 +4,6 @@ Each command is a module of this package, imported when it is called. Modules of
 rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 """
 
-import gc
 import importlib
 import io
 import os
@@ -23,10 +22,6 @@ _COMMANDS = (
     *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
     "cache",
 )
-
-# By default Python looks for garbage a hundred times while modules are loaded, a tenth of the time that this takes.
-# They make 50 000 to 60 000 objects.
-_GARBAGE = 100_000, 20, 20
 
 
 def _summary(name: str) -> str:
@@ -90,7 +85,6 @@ def _explain(error: click.ClickException) -> None:
 
 def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
-    gc.set_threshold(*_GARBAGE)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
     standard_output.accept_all()
     try:
@@ -111,5 +105,3 @@ def main() -> None:
         if not standard_output.refuses(error):
             raise
         standard_output.give_up(error, 1)
-    finally:
-        gc.freeze()  # while it ends, the interpreter would look for garbage several times, for longer than --help takes

@@ -132,9 +132,7 @@ def test_who_wants_counts_has_them(device: Device, tmp_path: Path, shaded: list[
     paths = [tmp_path / "a.png", tmp_path / "a.npz"]
     render_to(paths, JOB, ICE, device)
     assert render_to(paths[0], JOB, ICE, device, digest=True).counts_sha256
-    render_to(
-        paths[0], JOB, ICE, device, see=lambda top, counts: rows.extend(range(top, top + len(counts)))
-    )
+    render_to(paths[0], JOB, ICE, device, see=lambda top, counts: rows.extend(range(top, top + len(counts))))
     assert rows == list(range(HEIGHT))
     assert not shaded
 
