@@ -16,16 +16,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files import deepzoom
-from mandelcl.files.lock import FileLock
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.job_text import integer
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 MANIFEST = "manifest.json"
 LOCK = "lock"
@@ -119,15 +121,21 @@ class Store:
         self.folder = folder
         self.manifest: Manifest | None = None
         self.keeps_draft = False  # a finished draft that could not be put in place
-        self._lock = FileLock(folder / LOCK)
+        self._lock: FileLock | None = None
 
     def lock(self) -> None:
         """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
         self.folder.mkdir(exist_ok=True)
         self._refuse_strangers()
-        if not self._lock.acquire():
+        from filelock import FileLock, Timeout  # while a runtime opens: it loads much
+
+        lock = FileLock(self.folder / LOCK, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
             why = f"{self.folder} is in use: another mandelcl is drawing the same file"
-            raise FileError(why, self.folder)
+            raise FileError(why, self.folder) from None
+        self._lock = lock
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
@@ -222,7 +230,7 @@ class Store:
 
     def remove(self) -> None:
         """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
-        if not self._lock.is_held:
+        if self._lock is None or not self._lock.is_locked:
             return
         # The manifest goes last: bands without one belong to no job, and are swept away.
         names = [path for path in self.folder.iterdir() if _is_band(path) or _is_draft(path)]
@@ -244,10 +252,11 @@ class Store:
 
     def release(self) -> None:
         """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
-        if not self._lock.is_held:
+        if self._lock is None or not self._lock.is_locked:
             return
         if self.keeps_draft:
-            self._lock.release()  # its file stays: the next render knows the folder by it
+            self._lock.release()
+            (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
         elif (self.folder / MANIFEST).exists() and (self.manifest is None or self.band_count()):
             self.sweep()
             self._lock.release()
