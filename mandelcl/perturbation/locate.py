@@ -14,7 +14,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.exact import root_above
 from mandelcl.perturbation.exact import exact_outcome, fraction_bits
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
-from mandelcl.perturbation.orbit import CAP, PERIOD, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import CAP, INSIDE, PERIOD, Orbit, reference_orbit
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -189,7 +189,8 @@ class _Search:
             cap = min(cap, self._most)
             show = self._show("period", cap)
             orbit = reference_orbit(Reference(*box.middle, box.radius), cap, _RADIUS_SQUARED, self._cancel, show)
-            attracted = orbit.ended == CAP and _recurs(orbit) and self._stays(box, cap)
+            known = orbit.ended == INSIDE or (orbit.ended == CAP and _recurs(orbit))
+            attracted = known and self._stays(box, cap)
             if orbit.ended != CAP or cap == self._most or attracted:
                 return orbit, attracted
             cap *= _CAP_FACTOR

@@ -49,7 +49,7 @@ def test_which_jobs_are_narrowed(device: Device) -> None:
         (MOST + 1, ("counts",), False),
         (9, ("counts", "smooth"), False),
     ):
-        job = Job(whole(8, 8), cap, planes=planes)
+        job = Job(whole(2048, 2048), cap, planes=planes)
         assert narrows(job) is fits
         assert (counts_16(device, job) is not None) is (fits and device.pins)
 

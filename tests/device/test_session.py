@@ -53,7 +53,7 @@ def test_files_and_fields_come_from_one_session(device: Device, tmp_path: object
     with Session(device) as session:
         field, _ = mandelcl.render(job(), session)
         path = Path(str(tmp_path)) / "a.npz"
-        report = mandelcl.render_to(path, job(), devices=session)
+        report = mandelcl.render_to(path, job(), devices=session, digest=True)
     assert report.counts_sha256 == field.counts_sha256()
 
 

@@ -50,7 +50,9 @@ class Files:
         return self.folder / "a.png.part"
 
     def render(self, device: Device, settings: Settings = ROWS_OF_FIVE, **options: Any) -> Report:
-        return render_to(self.paths, self.job, self.colouring, [device], settings, store_after=0, **options)
+        return render_to(
+            self.paths, self.job, self.colouring, [device], settings, store_after=0, digest=True, **options
+        )
 
     def stop(self, device: Device, pixels: int, **options: Any) -> None:
         """Render, and stop it once so many pixels are done."""
@@ -102,7 +104,7 @@ def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -
         folder.mkdir(parents=True)
         job = a_job(target.number.name, target.rounding, planes=("counts", "smooth")[: 1 + smooth])
         files = Files(folder, job, ICE if smooth else COURSEWORK)
-        report = render_to(files.paths, job, files.colouring, [target.device], settings, memory=memory)
+        report = render_to(files.paths, job, files.colouring, [target.device], settings, memory=memory, digest=True)
         files.check(target.device)
         assert report.counts_sha256 == render(job, target.device)[0].counts_sha256()
 

@@ -36,7 +36,9 @@ def traced(folder: Path, job: Job, devices: list[Device], outputs: tuple[str, ..
     paths = [folder / name for name in outputs]
     settings = Settings(block_pixels=16_000, budget=0.01)
     with recording(folder / "trace.json", "test", {}):
-        report = render_to(paths, job, Colouring(find_palette("classic")), devices, settings, store_after=0)
+        report = render_to(
+            paths, job, Colouring(find_palette("classic")), devices, settings, store_after=0, digest=True
+        )
     return traces.read(folder / "trace.json"), report
 
 

@@ -375,7 +375,9 @@ def test_a_store_without_bands_is_nothing(tmp_path: Path) -> None:
     store.release()
     assert names(tmp_path) == []
     for resume in (False, True):
-        a_store(tmp_path / "s", a_manifest())._lock.release()  # as when its process ends
+        killed = a_store(tmp_path / "s", a_manifest())
+        assert killed._lock is not None
+        killed._lock.release()  # as when its process ends
         store = Store(tmp_path / "s")
         store.lock()
         assert left_behind([store], resume) is None

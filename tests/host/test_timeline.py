@@ -321,7 +321,7 @@ def test_a_worker_records_on_the_parents_timeline() -> None:
     assert [span.name for span in theirs] == [f"span {k}" for k in range(1200)]
     assert all(start <= span.start <= span.start + span.duration <= end for span in theirs)
     assert {kept.tracks[span.track] for span in theirs} == {"their own", "MainThread"}
-    assert theirs[0].details == {"n": 0, "what": "?[31mred"}
+    assert theirs[0].details == {"n": 0, "what": r"\x1b[31mred"}
 
 
 def test_a_worker_whose_clock_differs_is_put_right() -> None:
