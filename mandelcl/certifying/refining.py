@@ -13,15 +13,13 @@ from mandelcl.block import Block
 from mandelcl.cancelling import Token, stop_if
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
+from mandelcl.engine.settling import FINE
 from mandelcl.job import Job
-from mandelcl.numbers import DOUBLE, FLOAT
+from mandelcl.numbers import DOUBLE
 from mandelcl.report import LaunchLog
 from mandelcl.words import Words
 
 Indices = npt.NDArray[np.uint32]
-
-# Bits of steps and tail by number: so fine, few counts are left in doubt, and a pixel takes some three times as long.
-_FINER = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 
 
 def finer(job: Job, double: bool) -> Job:
@@ -29,7 +27,7 @@ def finer(job: Job, double: bool) -> Job:
     reference = job.reference
     assert reference is not None, "a settled job by perturbation has a reference"
     number = DOUBLE.name if double else job.number
-    steps, tail = _FINER[number]
+    steps, tail = FINE[number]  # few counts are left in doubt, and a pixel takes some three times as long
     steps, tail = max(reference.step_bits, steps), min(reference.tail_bits, tail)
     return replace(job, number=number, reference=replace(reference, step_bits=steps, tail_bits=tail))
 

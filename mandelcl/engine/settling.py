@@ -16,7 +16,7 @@ from mandelcl.reference import Reference
 
 # Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
 # steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.
-_FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
+FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 _DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
 _FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
 _DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
@@ -55,7 +55,7 @@ def _bits(job: Job, reference: Reference) -> Mapping[str, tuple[int, int]]:
     """Return the bits of steps and tail, by number, for a job that leaves them open."""
     if CERTIFIED.name in job.planes:
         return _FIRST
-    return _DEEP if reference.radius < _DEEP_RADIUS else _FINE
+    return _DEEP if reference.radius < _DEEP_RADIUS else FINE
 
 
 def begin_early(job: Job) -> None:
