@@ -8,7 +8,7 @@ from mandelcl.cancelling import Token
 from mandelcl.certifying.refining import Indices, Refiner, Watch
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.numbers.fixed import MOST_WORDS, FixedFormat
+from mandelcl.numbers.fixed import MOST_WORDS
 from mandelcl.perturbation.exact import fraction_bits
 from mandelcl.planes import CERTIFIED, COUNTS, first_words
 from mandelcl.report import LaunchLog
@@ -67,6 +67,6 @@ def _wider(job: Job) -> Iterator[Job]:
         if words > MOST_WORDS:
             return
         number = by_name(f"fixed:{words}")
-        assert isinstance(number, FixedFormat)
-        if job.radius_squared <= number.largest_radius_squared and number.cannot_hold(view) is None:
+        largest = number.largest_radius_squared
+        if (largest is None or job.radius_squared <= largest) and number.cannot_hold(view) is None:
             yield replace(job, method="bounded", number=number.name, rounding="fixed", reference=None)
