@@ -18,10 +18,8 @@ from mandelcl.smooth import CHORD_BITS, UNIT_BITS, Chords
 from mandelcl.words import WORD_MASK, Words
 
 BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
-BEND_BITS, MOST_BITS = (
-    0x41000000,
-    0x4FFFFFFF,
-)  # those of BEND as a float, and of the largest below 2³³: above all counts
+BEND_BITS = 0x41000000  # those of BEND as a float
+MOST_BITS = 0x4FFFFFFF  # those of the largest float below 2³³: above all counts
 _LEAST_TURN = 2.0**-20  # in units of the fourth root: what turns faster is noise in any case
 _FRACTION_LIMIT = np.float32(1 << 30)  # beyond any fraction of an orbit
 _SMALL_DENOMINATOR = 1 << 16
