@@ -2,7 +2,10 @@
 
 import pytest
 
+from mandelcl.numbers import by_name
+from mandelcl.opencl.device import Device
 from mandelcl.workers.process import WorkerProcess
+from tests.device.targets import name_of
 
 
 @pytest.fixture
@@ -17,3 +20,12 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
 
     monkeypatch.setattr("mandelcl.crew.crew.WorkerProcess", Recorded)
     return started
+
+
+@pytest.fixture(params=["double", "float"])
+def number(request: pytest.FixtureRequest, device: Device) -> str:
+    """Return each number that a device has."""
+    name: str = request.param
+    if by_name(name).needs_fp64 and not device.fp64:
+        pytest.skip(f"{name_of(device)} has no double precision")
+    return name

@@ -13,7 +13,6 @@ import pytest
 
 from mandelcl.computing.settings import Settings
 from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.ahead import beside
 from mandelcl.perturbation.confirming import confirm
@@ -23,21 +22,11 @@ from mandelcl.rendering.render import render
 from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import deep
-from tests.device.targets import name_of
 
 PLACES = Path(__file__).parents[1] / "host" / "deep_places.json"
 TIP, BRANCH = (Fraction(-2), Fraction(0)), (Fraction(0), Fraction(1))
 # In the seahorse valley there is a minibrot of period 998, 10^−15 in size.
 SEAHORSE = Fraction("-0.74364388703715887078"), Fraction("0.13182590420531229282")
-
-
-@pytest.fixture(params=["double", "float"])
-def number(request: pytest.FixtureRequest, device: Device) -> str:
-    """Return each number that a device has."""
-    name: str = request.param
-    if by_name(name).needs_fp64 and not device.fp64:
-        pytest.skip(f"{name_of(device)} has no double precision")
-    return name
 
 
 @cache

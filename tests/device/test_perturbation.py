@@ -25,17 +25,7 @@ from mandelcl.words import Words
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes, traced
 
-NUMBERS = ("double", "float")
 MOST_TURNS = 1 << 14
-
-
-@pytest.fixture(params=NUMBERS)
-def number(request: pytest.FixtureRequest, device: Device) -> str:
-    """Return each number that a device has."""
-    name: str = request.param
-    if by_name(name).needs_fp64 and not device.fp64:
-        pytest.skip(f"{name_of(device)} has no double precision")
-    return name
 
 
 @cache

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.exact import parse_number
 from mandelcl.job import Job
-from mandelcl.view import View
+from tests import places
 from tests.oracle import truth_counts
 
 FILE = Path(__file__).with_name("deep.json")
@@ -21,14 +20,9 @@ _SPARE_BITS = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(places.Place):
     """A place, the number that is to show it, and the share of pixels that must have the true count."""
 
-    name: str
-    re: str
-    im: str
-    zoom: str
-    iterations: int
     number: str
     share: float
     truth: npt.NDArray[np.uint32]
@@ -36,8 +30,7 @@ class Place:
     @property
     def job(self) -> Job:
         """The small picture."""
-        re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom)
-        return Job(View.centred(re, im, zoom, WIDTH, HEIGHT), self.iterations, number=self.number, rounding="fixed")
+        return Job(self.view(WIDTH, HEIGHT), self.iterations, number=self.number, rounding="fixed")
 
     def compute(self) -> npt.NDArray[np.uint32]:
         """Return the counts in integers with 96 bits more than tell two pixels apart."""
