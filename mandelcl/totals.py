@@ -1,8 +1,8 @@
 """What the results of blocks come to: sums that a report and a progress line are made of."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,6 +20,14 @@ class Totals:
     iterations: int = 0
     inside: int = 0
     certified: int = 0
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Self:
+        """Return the totals that `dataclasses.asdict` gave these values of; raises ValueError for others."""
+        numbers = [values.get(one.name) for one in fields(cls)]
+        if len(values) != len(numbers) or not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError("they are no totals")
+        return cls(**values)
 
     def __add__(self, other: Self) -> "Totals":
         return Totals(self.iterations + other.iterations, self.inside + other.inside, self.certified + other.certified)

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -167,15 +167,20 @@ class Store:
         if not (self.folder / MANIFEST).exists():
             self._write(MANIFEST, [manifest.text().encode()], flush=True)
 
-    def verified(self) -> Iterator[tuple[int, bool]]:
-        """Yield the number of each band that has a file, and whether the file is intact; damaged ones are removed."""
+    def verified(self, check: Callable[[Band], object] | None = None) -> Iterator[tuple[int, bool]]:
+        """Yield the number of each band that has a file, and whether the file is intact; damaged ones are removed.
+
+        A band for which `check` raises ValueError is damaged, too.
+        """
         for band in range(self._require_manifest().bands):
             if not self._path(band).exists():
                 continue
             try:
-                self.read(band)
+                kept = self.read(band)
+                if check is not None:
+                    check(kept)
                 yield band, True
-            except FileError:
+            except (FileError, ValueError):
                 with one_line("cannot use", self.folder):
                     self._path(band).unlink()
                 yield band, False

@@ -34,11 +34,11 @@ from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.form import PIXELS, Values
-from mandelcl.rendering.pixels import converter, form_for, picture_of, require_form
+from mandelcl.rendering.pixels import Convert, converter, form_for, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.session import Session
-from mandelcl.rendering.store import DRAFT, Manifest, Store
+from mandelcl.rendering.store import DRAFT, Band, Manifest, Store
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
 from mandelcl.totals import Totals, totals_of
@@ -81,8 +81,7 @@ def render_to(
     replaced when everything is done, or not at all; if the disk refuses one of several only then, FileError says
     which are finished but not in place. `compress` is "fast" or "small": the same pixels in less space, and several
     times as long. `once` is for a process that does no more with OpenCL: it opens the runtime of its device alone,
-    where an earlier one has chosen the device.
-    Raises FileError, and what `render` raises.
+    where an earlier one has chosen the device. Raises FileError, and what `render` raises.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -141,6 +140,11 @@ def _require_memory(work: Work) -> None:
         )
 
 
+def _totals_of_pixels(band: Band) -> Totals:
+    """Return the totals that are kept with pixels; raises ValueError where they are none."""
+    return Totals.parse(band.facts)
+
+
 class _Stop:
     """The token of a render: set when the caller cancels it, or one of its threads has failed."""
 
@@ -175,7 +179,8 @@ class _Render:
         self.watch = Stopwatch()
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load, manifest.form)
         self._pixels = manifest.form.kind == PIXELS
-        self._convert = converter(work, manifest.form, colouring, self.watch)
+        self._colouring = colouring
+        self._convert: Convert | None = None  # the work yields what a new render keeps
         self._totals: dict[int, Totals] = {}  # of bands that are not stored yet
         self._loaded = Totals()  # of bands that an earlier process computed
         self._loading = threading.Lock()
@@ -195,9 +200,10 @@ class _Render:
     def resume(self, notice: Callable[[str], None]) -> None:
         """Take over what the store holds, after verifying every byte of it."""
         store = self.stores[0]
+        self._convert = converter(self.work, self.manifest.form, self._colouring, self.watch)
         with one_line("cannot continue", store.folder):
             store.begin(self.manifest)
-            bands = list(store.verified())
+            bands = list(store.verified(_totals_of_pixels if self._pixels else None))
         self.bands.stored.update(band for band, whole in bands if whole)
         self.bands.keep = self._keep
         damaged = sum(not whole for _, whole in bands)
@@ -320,7 +326,7 @@ class _Render:
     def _load(self, band: int) -> Values:
         with self.watch.of("load"):
             kept, job = self.stores[0].read(band), self.work.job
-            totals = Totals(**kept.facts) if self._pixels else totals_of(job.planes, job.iterations, kept.values)
+            totals = _totals_of_pixels(kept) if self._pixels else totals_of(job.planes, job.iterations, kept.values)
         with self._loading:
             self._loaded += totals
         return kept.values

@@ -190,3 +190,21 @@ def test_what_pixels_do_not_hold_is_refused(device: Device, tmp_path: Path) -> N
         render_to(paths, JOB, ICE, device, resume=True)
     pictures.render(device, resume=True)
     assert pictures.path.read_bytes() == expected
+
+
+@pytest.mark.parametrize("facts", [{}, {"iterations": 1}, {"iterations": "1", "inside": 0, "certified": 0}])
+def test_pixels_without_totals_are_damaged(device: Device, tmp_path: Path, facts: dict[str, Any]) -> None:
+    """Whatever their checksum: the band is computed again."""
+    pictures = Pictures(tmp_path)
+    expected, truth = pictures.expected(device)
+    pictures.stop(device)
+    store, lines = Store(pictures.part), list[str]()
+    manifest = store.read_manifest()
+    assert manifest is not None
+    store.begin(manifest)
+    band = next(band for band, _ in store.verified())
+    store.write(band, store.read(band).values, facts)
+    report = pictures.render(device, resume=True, notice=lines.append)
+    assert any("1 damaged and computed again" in line for line in lines)
+    assert pictures.path.read_bytes() == expected
+    assert report.iterations_total == truth.iterations_total
