@@ -1,5 +1,7 @@
 /* The burning ship: z₀ = 0, z ← (|re z| + i·|im z|)² + c, and c is the pixel's point. Nobody is known never to escape.
  * */
+#define FORMULA_PHASES 1
+#define FORMULA_ANALYTIC 0
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 0
 #define FORMULA_BOUNDS_SPREAD 0
@@ -37,3 +39,28 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
   const number_far next = {2 * (re * by_re - im * by_im) + move.re, 2 * (re * by_im + im * by_re) + move.im};
   return next;
 }
+
+#ifdef HAS_DERIVATIVES
+/* How z changes as the pixel's point moves along re and along im, by what `move` says: at the start, and after the step
+ * from z. */
+typedef struct { derivative_complex by_re, by_im; } formula_derivative;
+
+static formula_derivative formula_derivative_start(formula_derivative move) {
+  const formula_derivative none = {derivative_zero(), derivative_zero()};
+  return none;
+}
+
+static derivative_complex formula_column_step(derivative_point z, derivative_complex column, derivative_complex move) {
+  const derivative_point folded = {fabs(z.re), fabs(z.im)};
+  const derivative_complex by_re = derivative_turn_re(column, lanes_mask(z.re < 0));
+  const derivative_complex turned = derivative_turn_im(by_re, lanes_mask(z.im < 0));
+  return derivative_add(derivative_twice(derivative_times(folded, turned)), move);
+}
+
+static formula_derivative formula_derivative_step(derivative_point z, formula_derivative derivative,
+                                                  formula_derivative move, uint_lanes phase) {
+  const formula_derivative next = {formula_column_step(z, derivative.by_re, move.by_re),
+                                   formula_column_step(z, derivative.by_im, move.by_im)};
+  return next;
+}
+#endif

@@ -1,4 +1,6 @@
 /* Julia sets of z² + c: z₀ is the pixel's point, and c a parameter of the job. Nobody is known never to escape. */
+#define FORMULA_PHASES 1
+#define FORMULA_ANALYTIC 1
 #define FORMULA_BEGINS_INSIDE 0
 #define FORMULA_KNOWS_INSIDE 0
 #define FORMULA_BOUNDS_SPREAD 0
@@ -31,3 +33,17 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
   const number_far next = {2 * (z.re * change.re - z.im * change.im), 2 * (z.re * change.im + z.im * change.re)};
   return next;
 }
+
+#ifdef HAS_DERIVATIVES
+/* The derivative of z by the pixel's point, where that moves by `move`: at the start, and after the step from z. */
+typedef derivative_complex formula_derivative;
+
+static formula_derivative formula_derivative_start(formula_derivative move) {
+  return move;
+}
+
+static formula_derivative formula_derivative_step(derivative_point z, formula_derivative derivative,
+                                                  formula_derivative move, uint_lanes phase) {
+  return derivative_twice(derivative_times(z, derivative));
+}
+#endif

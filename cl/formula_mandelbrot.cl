@@ -1,4 +1,6 @@
 /* The Mandelbrot set: z₀ = 0, z ← z² + c, and c is the pixel's point. */
+#define FORMULA_PHASES 1
+#define FORMULA_ANALYTIC 1
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 1
 #define FORMULA_BOUNDS_SPREAD 1
@@ -32,6 +34,20 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
                            2 * (z.re * change.im + z.im * change.re) + move.im};
   return next;
 }
+
+#ifdef HAS_DERIVATIVES
+/* The derivative of z by the pixel's point, where that moves by `move`: at the start, and after the step from z. */
+typedef derivative_complex formula_derivative;
+
+static formula_derivative formula_derivative_start(formula_derivative move) {
+  return derivative_zero();
+}
+
+static formula_derivative formula_derivative_step(derivative_point z, formula_derivative derivative,
+                                                  formula_derivative move, uint_lanes phase) {
+  return derivative_add(derivative_twice(derivative_times(z, derivative)), move);
+}
+#endif
 
 /* How orbits near one another spread in a step, from z of at most `size`: bounds of the derivative, of what a change of
  * at most `reach` makes beyond that, and of |z²|. */

@@ -1,4 +1,6 @@
 /* The multibrot set of degree 3: z₀ = 0, z ← z³ + c, and c is the pixel's point. Nobody is known never to escape. */
+#define FORMULA_PHASES 1
+#define FORMULA_ANALYTIC 1
 #define FORMULA_BEGINS_INSIDE 1
 #define FORMULA_KNOWS_INSIDE 0
 #define FORMULA_BOUNDS_SPREAD 1
@@ -33,6 +35,22 @@ static number_far formula_tangent(number_far z, number_far change, number_far mo
                            3 * (square.re * change.im + square.im * change.re) + move.im};
   return next;
 }
+
+#ifdef HAS_DERIVATIVES
+/* The derivative of z by the pixel's point, where that moves by `move`: at the start, and after the step from z. */
+typedef derivative_complex formula_derivative;
+
+static formula_derivative formula_derivative_start(formula_derivative move) {
+  return derivative_zero();
+}
+
+static formula_derivative formula_derivative_step(derivative_point z, formula_derivative derivative,
+                                                  formula_derivative move, uint_lanes phase) {
+  const derivative_point square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
+  const derivative_complex by_square = derivative_times(z, derivative_twice(derivative_times(z, derivative)));
+  return derivative_add(derivative_add(by_square, derivative_times(square, derivative)), move);
+}
+#endif
 
 /* How orbits near one another spread in a step, from z of at most `size`: bounds of the derivative, of what a change of
  * at most `reach` makes beyond that, and of |z³|. */

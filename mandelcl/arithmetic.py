@@ -49,3 +49,30 @@ class Arithmetic(Protocol):
 
     def outside(self, z: Complex, radius_squared: Real) -> Any:
         """Return whether not |z|² ≤ R²."""
+
+
+class DerivativeArithmetic(Protocol):
+    """What a kernel's arithmetic of derivatives does, to the last bit: complex numbers with exponents of their own.
+
+    A z that multiplies one is a pair of plain reals, on which `plain` computes, each operation rounded on its own.
+    """
+
+    plain: Arithmetic
+
+    def zero(self) -> Any:
+        """Return 0."""
+
+    def add(self, a: Any, b: Any) -> Any:
+        """Return a + b."""
+
+    def twice(self, a: Any) -> Any:
+        """Return 2·a, exactly."""
+
+    def times(self, z: Complex, a: Any) -> Any:
+        """Return the complex product z·a."""
+
+    def turn_re(self, a: Any, where: Any) -> Any:
+        """Return a with the sign of its real part turned where `where` says so, which `plain.less` returned."""
+
+    def turn_im(self, a: Any, where: Any) -> Any:
+        """Return a with the sign of its imaginary part turned where `where` says so."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.exact import root_above
-from mandelcl.formulas.formula import Formula
+from mandelcl.formulas.formula import Derivative, Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class BurningShip(Formula):
     name: ClassVar[str] = "burning-ship"
     summary: ClassVar[str] = "(|re z| + |im z|·i)² + c"
     home: ClassVar[tuple[str, str, str]] = ("-0.45", "-0.5", "1.25")
+    analytic: ClassVar[bool] = False
     kernel: ClassVar[str] = "formula_burning_ship.cl"
 
     def least_radius_squared(self) -> Fraction:
@@ -49,3 +50,25 @@ class BurningShip(Formula):
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return (|re z| + |im z|·i)² + c."""
         return arithmetic.square_add((arithmetic.absolute(z[0]), arithmetic.absolute(z[1])), c)
+
+    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
+        """Return 0."""
+        return tuple(arithmetic.zero() for _ in move)
+
+    def derivative_step(
+        self,
+        arithmetic: DerivativeArithmetic,
+        z: Complex,
+        derivative: Derivative,
+        move: Derivative,
+        n: int,  # noqa: ARG002
+    ) -> Derivative:
+        """Return 2·folded z·(derivative, turned with what the fold turns) + move, by the point's re and im."""
+        plain = arithmetic.plain
+        zero, folded = plain.encode(Fraction(0)), (plain.absolute(z[0]), plain.absolute(z[1]))
+        turned_re, turned_im = plain.less(z[0], zero), plain.less(z[1], zero)
+        next_columns = []
+        for column, moved in zip(derivative, move, strict=True):
+            turned = arithmetic.turn_im(arithmetic.turn_re(column, turned_re), turned_im)
+            next_columns.append(arithmetic.add(arithmetic.twice(arithmetic.times(folded, turned)), moved))
+        return tuple(next_columns)

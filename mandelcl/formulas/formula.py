@@ -4,14 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.exact import root_above
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
 FromText: TypeAlias = Callable[[object], Fraction]
+# One complex number where a formula is analytic; else two, by the point's real and by its imaginary part.
+Derivative: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Formula(ABC):
     component_kernels: ClassVar[tuple[str, ...]] = ()
     # Whether its orbits can be computed as differences from a reference orbit.
     perturbable: ClassVar[bool] = False
+    # Whether a derivative by the point is one complex number; else it is two, those by its real and imaginary part.
+    analytic: ClassVar[bool] = True
     # Centre and zoom of a view that shows all of it.
     home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
     # Whether each orbit begins inside every escape radius, so that no count is 0.
@@ -74,6 +78,16 @@ class Formula(ABC):
     @abstractmethod
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return the next z."""
+
+    @abstractmethod
+    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
+        """Return the derivative of z₀ by the point, where that moves by `move`."""
+
+    @abstractmethod
+    def derivative_step(
+        self, arithmetic: DerivativeArithmetic, z: Complex, derivative: Derivative, move: Derivative, n: int
+    ) -> Derivative:
+        """Return the derivative of the z that follows z, the n-th of its orbit, from that of z."""
 
     def as_json(self, text: ToText) -> dict[str, str]:
         """Return name and parameters."""

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.exact import Exact, exact, root_above
-from mandelcl.formulas.formula import Formula
+from mandelcl.formulas.formula import Derivative, Formula
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -56,6 +56,21 @@ class Julia(Formula):
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return z² + c."""
         return arithmetic.square_add(z, c)
+
+    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:  # noqa: ARG002
+        """Return the move: z₀ is the point."""
+        return move
+
+    def derivative_step(
+        self,
+        arithmetic: DerivativeArithmetic,
+        z: Complex,
+        derivative: Derivative,
+        move: Derivative,  # noqa: ARG002
+        n: int,  # noqa: ARG002
+    ) -> Derivative:
+        """Return 2·z·derivative."""
+        return (arithmetic.twice(arithmetic.times(z, derivative[0])),)
 
     def _constant_squared(self) -> Fraction:
         return self.re * self.re + self.im * self.im

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.exact import root_above
-from mandelcl.formulas.formula import Formula
+from mandelcl.formulas.formula import Derivative, Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,19 @@ class Mandelbrot(Formula):
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return z² + c."""
         return arithmetic.square_add(z, c)
+
+    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
+        """Return 0."""
+        return tuple(arithmetic.zero() for _ in move)
+
+    def derivative_step(
+        self,
+        arithmetic: DerivativeArithmetic,
+        z: Complex,
+        derivative: Derivative,
+        move: Derivative,
+        n: int,  # noqa: ARG002
+    ) -> Derivative:
+        """Return 2·z·derivative + move."""
+        (by_point,), (moved,) = derivative, move
+        return (arithmetic.add(arithmetic.twice(arithmetic.times(z, by_point)), moved),)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.exact import root_above
-from mandelcl.formulas.formula import Formula
+from mandelcl.formulas.formula import Derivative, Formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,23 @@ class Multibrot3(Formula):
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
         """Return z³ + c."""
         return arithmetic.cube_add(z, c)
+
+    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
+        """Return 0."""
+        return tuple(arithmetic.zero() for _ in move)
+
+    def derivative_step(
+        self,
+        arithmetic: DerivativeArithmetic,
+        z: Complex,
+        derivative: Derivative,
+        move: Derivative,
+        n: int,  # noqa: ARG002
+    ) -> Derivative:
+        """Return z·(z²)′ + z²·z′ + move."""
+        (by_point,), (moved,), plain = derivative, move, arithmetic.plain
+        x, y = z
+        real = plain.subtract(plain.multiply(x, x), plain.multiply(y, y))
+        square = real, plain.multiply(plain.add(x, x), y)
+        by_square = arithmetic.times(z, arithmetic.twice(arithmetic.times(z, by_point)))
+        return (arithmetic.add(arithmetic.add(by_square, arithmetic.times(square, by_point)), moved),)
