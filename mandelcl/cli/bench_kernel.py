@@ -140,7 +140,7 @@ class KernelOptions:
             strict=False,
             formula=None,
             parameters={},
-        ).job(smooth=False)
+        ).job(planes=())
 
     def _shape(self) -> "Shape":
         from mandelcl.studies.own_kernel.trial import Shape

@@ -1,7 +1,7 @@
-"""Options that several commands share, and what they make together: a view, a job, a colouring."""
+"""Options that several commands share, and what those of them that make a job make together."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,13 +14,12 @@ from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.locations import Location, find_location
-from mandelcl.names import ALGORITHMS, DEFAULT_PALETTE, METHODS, NUMBERS, PALETTES, ROUNDINGS
+from mandelcl.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
     from mandelcl.job import Job
-    from mandelcl.shading.colour import Colouring
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -73,18 +72,6 @@ _JOB_OPTIONS = (
     click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
 )
 
-_COLOUR_OPTIONS = (
-    click.option(
-        "--palette",
-        metavar="NAME",
-        shell_complete=completion.palettes,
-        help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]",
-    ),
-    click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
-    click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
-    click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
-)
-
 device_option = click.option(
     "--device",
     "devices",
@@ -111,11 +98,6 @@ self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the 
 def job_options(function: _F) -> _F:
     """Add the options that make a job."""
     return with_options(_JOB_OPTIONS, function)
-
-
-def colour_options(function: _F) -> _F:
-    """Add the options that make a colouring."""
-    return with_options(_COLOUR_OPTIONS, function)
 
 
 def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
@@ -153,20 +135,19 @@ class JobOptions:
         parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
         return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
 
-    def job(self, smooth: bool, certify: bool = False) -> "Job":
-        """Return the job, with smooth fractions and certificates if asked for.
+    def job(self, planes: Collection[str], certify: bool = False) -> "Job":
+        """Return the job, with some planes beside the counts, and with certificates if asked for.
 
         Raises InvalidInputError or click.UsageError where the options do not make one.
         """
         from mandelcl.files.loading import read_job
         from mandelcl.job import Job
-        from mandelcl.planes import CERTIFIED, COUNTS, SMOOTH
+        from mandelcl.planes import CERTIFIED, ordered
 
         self.check()
         base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
         certify = certify or CERTIFIED.name in base.planes
-        planes = {COUNTS.name: True, SMOOTH.name: smooth, CERTIFIED.name: certify}
-        changes: dict[str, Any] = {"planes": tuple(name for name, kept in planes.items() if kept)}
+        changes: dict[str, Any] = {"planes": ordered([*planes, *([CERTIFIED.name] if certify else [])])}
         formula = self.chosen_formula()
         if formula is not None:
             changes["formula"] = formula
@@ -252,33 +233,6 @@ class JobOptions:
         re, im, zoom = home if self.center is None or self.zoom is None else (*self.center, self.zoom)
         centre = parse_number(re, "center"), parse_number(im, "center")
         return View.centred(*centre, parse_number(zoom, "zoom"), width, height, rotation)
-
-
-def colouring(
-    palette: str | None,
-    cycle: float | None,
-    offset: float | None,
-    inside: str | None,
-    location: Location | None = None,
-    like: str | None = None,
-) -> "Colouring":
-    """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
-    from mandelcl.files.loading import read_colouring
-    from mandelcl.shading.colour import Colouring, find_palette
-    from mandelcl.shading.palettes import read_colour
-
-    remembered = read_colouring(like) if like is not None else None
-    if remembered is not None:
-        base = Colouring.from_json(remembered)
-    elif location is not None:
-        base = Colouring(find_palette(location.palette), location.cycle, location.offset)
-    else:
-        base = Colouring(find_palette(DEFAULT_PALETTE))
-    if palette is not None:
-        base = Colouring(find_palette(palette))
-    given = {"cycle": cycle, "offset": offset, "inside": None if inside is None else read_colour(inside)}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return replace(base, **changes)
 
 
 def _sufficient(formula: Formula) -> Fraction:

@@ -1,8 +1,11 @@
 """`mandelcl recolour`."""
 
+from typing import Any
+
 import click
 
 from mandelcl.cli import completion, options
+from mandelcl.cli.colour_options import ColourOptions, colour_options
 
 
 @click.command(
@@ -25,16 +28,13 @@ Examples:
     metavar="FILE",
     help=".png, .ppm, .tif or .dzi.",
 )
-@options.colour_options
+@colour_options
 @options.compress_option
 def command(
     field: str,
     outputs: tuple[str, ...],
-    palette: str | None,
-    cycle: float | None,
-    offset: float | None,
-    inside: str | None,
     compress: str,
+    **given: Any,
 ) -> None:
     """Draw a saved field with another palette.
 
@@ -43,7 +43,7 @@ def command(
     from mandelcl.files import loading, output
 
     output.check_writable(*outputs)
-    colouring = options.colouring(palette, cycle, offset, inside)
+    colouring = ColourOptions.taken_from(given).colouring()
     loaded = loading.read_field(field)
     picture = colouring.picture(loaded)
     for path in outputs:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mandelcl.cli import completion, options
+from mandelcl.cli.colour_options import ColourOptions, colour_options
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
@@ -82,7 +83,7 @@ Examples:
     metavar="SECONDS",
     help="Spend at most so long on the exact arithmetic that the last of --certify need.",
 )
-@options.colour_options
+@colour_options
 @options.compress_option
 @options.trace_option
 @click.option("--digest", is_flag=True, help="Print the SHA-256 of the counts, as little-endian 32-bit words.")
@@ -100,16 +101,12 @@ def command(
     confirm: int | None,
     certify: bool,
     certify_for: float | None,
-    palette: str | None,
-    cycle: float | None,
-    offset: float | None,
-    inside: str | None,
     compress: str,
     trace: str | None,
     digest: bool,
     as_json: bool,
     quiet: bool,
-    **job_options: Any,
+    **given: Any,
 ) -> None:
     """Draw a picture.
 
@@ -130,7 +127,8 @@ def command(
 
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
-    options_given = options.JobOptions.of(**job_options)
+    colours = ColourOptions.taken_from(given)
+    options_given = options.JobOptions.of(**given)
     options_given.check()
     ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
 
@@ -141,11 +139,11 @@ def command(
     paths = outputs or (DEFAULT_OUTPUT,)
     pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])
-    colouring = options.colouring(palette, cycle, offset, inside, options_given.location(), options_given.like)
+    colouring = colours.colouring(options_given.location(), options_given.like)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
-    job = options_given.job(colouring.palette.smooth, certify or certify_for is not None)
+    job = options_given.job(colouring.planes, certify or certify_for is not None)
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

@@ -30,7 +30,7 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
     from mandelcl.engine import choose
     from mandelcl.engine.building import loop_text
 
-    job = options.JobOptions.of(**job_options).job(smooth)
+    job = options.JobOptions.of(**job_options).job(("smooth",) if smooth else ())
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     text = loop_text(choice.job, choice.variant, orbits)
     # A file is to hold the bytes of the kernels, whatever standard output's encoding is.

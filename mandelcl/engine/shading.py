@@ -111,7 +111,8 @@ def shaded(colouring: Colouring) -> FormFor:
     """Return what makes the form of pixels in a colouring, for devices that give the host's bytes, where it gains."""
 
     def make(device: Device, job: Job) -> Shader | None:
-        return shader_of(device, job, colouring) if worthwhile(device, job.view.pixels) else None
+        gains = colouring.by_table and worthwhile(device, job.view.pixels)
+        return shader_of(device, job, colouring) if gains else None
 
     return make
 
@@ -144,7 +145,7 @@ def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
         for colouring in COLOURINGS:
             tried = Shader(device, like, colouring)
             alike = tried.text() == shader.text()
-            if alike and not np.array_equal(tried.pixels(results), paint(like.iterations, values, colouring)[0]):
+            if alike and not np.array_equal(tried.pixels(results), paint(like, values, colouring)[0]):
                 return False
     return True
 

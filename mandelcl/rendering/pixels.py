@@ -88,4 +88,4 @@ def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
 def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> npt.NDArray[np.uint8]:
     """Return the pixels of a block's results, where the device does not make them."""
     with watch.of("colour"):
-        return paint(job.iterations, values_of(job.planes, results, job.facts), colouring)
+        return paint(job, values_of(job.planes, results, job.facts), colouring)

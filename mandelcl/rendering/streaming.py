@@ -90,6 +90,8 @@ def render_to(
     output.check_writable(*paths)
     if colouring is None:
         output.check_coloured(*paths)
+    else:
+        colouring.check_planes(job.planes)
     notice = notice or (lambda _line: None)
     for line in scarce_addresses():
         notice(line)

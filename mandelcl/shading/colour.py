@@ -1,31 +1,31 @@
 """From a field to RGB.
 
-A colour depends on a pixel's count alone, never on the rest of the picture, so strips and tiles of one picture
+A colour depends on a pixel's own planes alone, never on the rest of the picture, so strips and tiles of one picture
 agree with the whole.
 """
 
 import json
 import math
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from types import NoneType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError, require_type
-from mandelcl.field import Field, Rows, RowSource
+from mandelcl.field import Field, RowSource
 from mandelcl.files.strips import Picture
-from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
+from mandelcl.planes import SMOOTH
 from mandelcl.report import Stopwatch
+from mandelcl.shading.effects import Effect, effect_named, in_order
+from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
-from mandelcl.shading.turns import Places, Turns, linear, rooted
-from mandelcl.words import Words
+from mandelcl.shading.turns import Turns, linear, rooted
 
-__all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette"]
+__all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette", "paint"]
 
-_MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
 _MOST_INDEXED = 256  # colours that a byte numbers
 _LEAST_CYCLE = 1e-9
 
@@ -37,13 +37,14 @@ class Colouring:
     `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one colour per count,
     and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand alike.
     `offset` shifts the colours by that many turns. `inside` replaces the palette's colour of the set, and is written as
-    there.
+    there. `effects` are laid over the colours, in the order of `EFFECTS`, each at most once.
     """
 
     palette: Palette
     cycle: float | None = None
     offset: float = 0.0
     inside: str | None = None
+    effects: tuple[Effect, ...] = ()
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -58,11 +59,24 @@ class Colouring:
             raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
         if self.inside is not None:
             object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
+        require_type(self.effects, (tuple, list), "a colouring's effects")
+        object.__setattr__(self, "effects", in_order(self.effects))
+
+    @property
+    def planes(self) -> tuple[str, ...]:
+        """The planes that it looks at beside the counts; it does without the smooth fractions where there are none."""
+        smooth = (SMOOTH.name,) if self.palette.smooth else ()
+        return tuple(dict.fromkeys((*smooth, *(plane for effect in self.effects for plane in effect.planes))))
+
+    @property
+    def by_table(self) -> bool:
+        """Whether each pixel has a colour of the palette's table, which follows from its count alone."""
+        return not self.effects
 
     @property
     def indexed(self) -> bool:
         """Whether it has so few colours that a pixel is a byte, its place in the palette's table."""
-        return len(self.palette.table()) <= _MOST_INDEXED
+        return self.by_table and len(self.palette.table()) <= _MOST_INDEXED
 
     def turns(self, continuous: bool) -> Turns:
         """Return how counts turn the palette: with their smooth fractions if `continuous`, or by themselves."""
@@ -72,23 +86,38 @@ class Colouring:
         return linear(size, palette.cycle if self.cycle is None else self.cycle, self.offset, continuous)
 
     def picture(self, source: RowSource) -> Picture:
-        """Return the picture of a field, which writers paint strip by strip."""
+        """Return the picture of a field, which writers paint strip by strip.
+
+        Raises InvalidInputError where the field has not the planes that an effect looks at.
+        """
+        self.check_planes(source.job.planes)
         view, watch = source.job.view, Stopwatch()
         table = self.palette.table() if self.indexed else None
 
         def strip(top: int, bottom: int) -> npt.NDArray[np.uint8]:
             with watch.of("colour"):  # waiting for rows is not counted
-                return paint(source.job.iterations, source.rows(top, bottom), self)
+                return paint(source.job, source.rows(top, bottom), self)
 
         return Picture(view.width, view.height, strip, table, self.to_json(), watch)
 
-    def to_json(self) -> str:
-        """Return the colouring as one line of JSON: the palette's name, the cycle (or null), the offset and `inside`.
+    def check_planes(self, planes: Sequence[str]) -> None:
+        """Raise InvalidInputError where an effect looks at a plane that is not among these."""
+        for effect in self.effects:
+            lacking = [plane for plane in effect.planes if plane not in planes]
+            if lacking:
+                raise InvalidInputError(f"{effect.name} needs the plane {lacking[0]}, which the field has not")
 
-        `inside` is there only where the colouring has it.
+    def to_json(self) -> str:
+        """Return the colouring as one line of JSON: the palette's name, the cycle (or null), the offset and the rest.
+
+        `inside` and `effects` are there only where the colouring has them.
         """
-        inside = {} if self.inside is None else {"inside": self.inside}
-        return json.dumps({"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset, **inside})
+        values: dict[str, Any] = {"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset}
+        if self.inside is not None:
+            values["inside"] = self.inside
+        if self.effects:
+            values["effects"] = {effect.name: effect.to_json() for effect in self.effects}
+        return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -97,59 +126,37 @@ class Colouring:
             values = json.loads(text)
             name, cycle, offset = values["palette"], values["cycle"], values["offset"]
             cycle = None if cycle is None else float(cycle)
-            return cls(find_palette(str(name)), cycle, float(offset), values.get("inside"))
-        except (ArithmeticError, KeyError, RecursionError, TypeError, ValueError) as error:
+            effects = {name: effect_named(name).from_json(value) for name, value in values.get("effects", {}).items()}
+            palette = find_palette(str(name))
+            return cls(palette, cycle, float(offset), values.get("inside"), tuple(effects.values()))
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
 
 
-def colourise(
-    field: Field, palette: Palette | str, *, cycle: float | None = None, offset: float = 0.0
-) -> npt.NDArray[np.uint8]:
+def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) -> npt.NDArray[np.uint8]:
     """Return the field's colours: sRGB, uint8 (height, width, 3).
 
-    The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them. `cycle`
-    and `offset` are those of a `Colouring`. Raises InvalidInputError.
+    The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them. `options`
+    such as `cycle` and `offset` are those of a `Colouring`, which may be given itself in place of the palette. Raises
+    InvalidInputError.
 
     The path from counts to entries of the table takes whole numbers and single roundings, so every platform and every
     device picks the same entries. Only the making of the table takes powers, whose last bit may differ.
     """
     require_type(field, Field, "the field")
-    colouring = Colouring(find_palette(palette) if isinstance(palette, str) else palette, cycle, offset)
-    pixels = paint(field.job.iterations, field.rows(0, len(field.counts)), colouring)
+    colouring = _colouring(palette, options)
+    colouring.check_planes(field.job.planes)
+    pixels = paint(field.job, field.rows(0, len(field.counts)), colouring)
     return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
 
 
-def paint(cap: int, rows: Rows, colouring: Colouring) -> npt.NDArray[np.uint8]:
-    """Return the colours of rows of a job with this cap, uint8 (height, width, 3).
-
-    Where the colouring is indexed, they are places in its table, uint8 (height, width).
-    """
-    table = colouring.palette.table()
-    counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
-    pixels = np.empty(counts.shape if colouring.indexed else (*counts.shape, 3), np.uint8)
-    step = max(1, CHUNK_PIXELS // max(1, counts.shape[1]))
-    for top in range(0, counts.shape[0], step):
-        strip = slice(top, top + step)
-        places = _places(cap, counts[strip], None if smooth is None else smooth[strip], colouring)
-        if colouring.indexed:
-            pixels[strip] = places
-        else:
-            np.take(table, places, axis=0, out=pixels[strip], mode="clip")
-    return pixels
+def _colouring(palette: Palette | str | Colouring, options: Mapping[str, Any]) -> Colouring:
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise InvalidInputError(f"a colouring has no {unknown[0]}; it has {', '.join(_OPTIONS)}")
+    if isinstance(palette, Colouring):
+        return replace(palette, **options)
+    return Colouring(find_palette(palette) if isinstance(palette, str) else palette, **options)
 
 
-def _places(cap: int, counts: Words, smooth: npt.NDArray[np.float32] | None, colouring: Colouring) -> Places:
-    """Return each pixel's index into the palette's table."""
-    if smooth is None and cap <= _MOST_COUNTS:
-        return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
-    places = colouring.turns(smooth is not None).places(counts, smooth)
-    np.copyto(places, len(colouring.palette.table()) - 1, where=counts == np.uint32(cap))
-    return places
-
-
-@lru_cache(maxsize=8)
-def _places_by_count(cap: int, colouring: Colouring) -> Places:
-    """Return the index into the table for each count from 0 to the cap, which is inside."""
-    places = colouring.turns(continuous=False).places(np.arange(cap + 1, dtype=np.uint32), None)
-    places[cap] = len(colouring.palette.table()) - 1
-    return places
+_OPTIONS = tuple(field.name for field in fields(Colouring) if field.name != "palette")

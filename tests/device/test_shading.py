@@ -39,7 +39,7 @@ def some_results(job: Job, pixels: int, seed: int) -> Words:
 
 def on_host(job: Job, results: Words, colouring: Colouring) -> npt.NDArray[np.uint8]:
     values = values_of(job.planes, results, job.facts)
-    pixels = paint(job.iterations, {name: value[None] for name, value in values.items()}, colouring)
+    pixels = paint(job, {name: value[None] for name, value in values.items()}, colouring)
     return pixels.reshape(pixels.shape[1:])
 
 
@@ -202,7 +202,7 @@ def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -
 
 
 def on_host_field(field: Field, colouring: Colouring) -> npt.NDArray[np.uint8]:
-    return paint(field.job.iterations, field.planes, colouring)
+    return paint(field.job, field.planes, colouring)
 
 
 def test_small_pictures_are_left_to_the_host(device: Device) -> None:

@@ -1,0 +1,89 @@
+"""Options that make a colouring, and the colouring that they make."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mandelcl.cli import completion
+from mandelcl.cli.options import with_options
+from mandelcl.locations import Location
+from mandelcl.names import DEFAULT_PALETTE, PALETTES
+from mandelcl.shading.effects import EFFECTS, effect_named
+
+if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
+    from mandelcl.shading.colour import Colouring
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--palette",
+        metavar="NAME",
+        shell_complete=completion.palettes,
+        help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]",
+    ),
+    click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
+    click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
+    click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
+    *(
+        click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none` leaves it out.")
+        for name, listed in EFFECTS.items()
+    ),
+)
+
+
+def colour_options(function: _F) -> _F:
+    """Add the options that make a colouring."""
+    return with_options(_OPTIONS, function)
+
+
+@dataclass(frozen=True, slots=True)
+class ColourOptions:
+    """The options of a colouring as given; None for those left out."""
+
+    palette: str | None
+    cycle: float | None
+    offset: float | None
+    inside: str | None
+    effects: Mapping[str, str]
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> "ColourOptions":
+        """Return the options among those that click gives, and take them out of these."""
+        texts = {name: values.pop(name.replace("-", "_")) for name in EFFECTS}
+        effects = {name: text for name, text in texts.items() if text is not None}
+        return cls(**{name: values.pop(name) for name in ("palette", "cycle", "offset", "inside")}, effects=effects)
+
+    def colouring(self, location: Location | None = None, like: str | None = None) -> "Colouring":
+        """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
+        from mandelcl.shading.colour import Colouring, find_palette
+        from mandelcl.shading.palettes import read_colour
+
+        base = _base(location, like)
+        if self.palette is not None:
+            base = Colouring(find_palette(self.palette), effects=base.effects)
+        inside = None if self.inside is None else read_colour(self.inside)
+        given = {"cycle": self.cycle, "offset": self.offset, "inside": inside}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.effects:
+            effects = {effect.name: effect for effect in base.effects}
+            for name, text in self.effects.items():
+                effects.pop(name, None)
+                if text != "none":
+                    effects[name] = effect_named(name).parse(text)
+            changes["effects"] = tuple(effects.values())
+        return replace(base, **changes)
+
+
+def _base(location: Location | None, like: str | None) -> "Colouring":
+    from mandelcl.files.loading import read_colouring
+    from mandelcl.shading.colour import Colouring, find_palette
+
+    remembered = read_colouring(like) if like is not None else None
+    if remembered is not None:
+        return Colouring.from_json(remembered)
+    if location is not None:
+        return Colouring(find_palette(location.palette), location.cycle, location.offset)
+    return Colouring(find_palette(DEFAULT_PALETTE))

@@ -1,0 +1,48 @@
+"""Colours as amounts of light, in which they are mixed, and back (the transfer function of IEC 61966-2-1, sRGB)."""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+Light = npt.NDArray[np.float32]  # 0 … 1 a channel
+
+_STEPS = 65535  # of a table from light to bytes: twenty to the least step of a byte
+
+
+def light_of(values: npt.NDArray[np.uint8]) -> Light:
+    """Return the light of sRGB bytes."""
+    return np.take(_decoded(), values, mode="clip")
+
+
+def bytes_of(light: Light) -> npt.NDArray[np.uint8]:
+    """Return light as sRGB bytes, limited to what these hold; that of a byte is this byte again."""
+    steps = np.clip(light, 0, 1)
+    steps *= np.float32(_STEPS)
+    steps += np.float32(0.5)
+    return np.take(_encoded(), steps.astype(np.uint16), mode="clip")
+
+
+def decode(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the light of sRGB values from 0 to 1."""
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def encode(light: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return sRGB values from 0 to 1 of light."""
+    light = np.clip(light, 0, 1)
+    return np.asarray(np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055))
+
+
+@cache
+def _decoded() -> Light:
+    table = decode(np.arange(256) / 255).astype(np.float32)
+    table.flags.writeable = False
+    return table
+
+
+@cache
+def _encoded() -> npt.NDArray[np.uint8]:
+    table = np.rint(encode(np.arange(_STEPS + 1) / _STEPS) * 255).astype(np.uint8)
+    table.flags.writeable = False
+    return table
