@@ -12,6 +12,7 @@ PALETTES = (
     *("spectrum", "aurora", "dusk", "parchment"),
 )
 DEFAULT_PALETTE = "classic"
+PALETTE_SUFFIXES = (".map", ".ugr", ".ual", ".gpl", ".ggr", ".kfp", ".txt", ".hex", ".css", ".json")  # of files
 
 TUNING_S = 25.0  # for a device and number
 PATIENCE_S = 30.0  # for a row of a study

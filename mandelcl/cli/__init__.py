@@ -20,7 +20,7 @@ from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = (
     *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
-    "cache",
+    *("palettes", "cache"),
 )
 
 

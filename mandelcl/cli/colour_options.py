@@ -9,7 +9,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.locations import Location
-from mandelcl.names import DEFAULT_PALETTE, PALETTES
+from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES
 from mandelcl.shading.effects import EFFECTS, effect_named
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
@@ -20,9 +20,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option(
         "--palette",
-        metavar="NAME",
+        metavar="PALETTE",
         shell_complete=completion.palettes,
-        help=f"{', '.join(PALETTES)}. [default: the place's, or {DEFAULT_PALETTE}]",
+        help=f"{', '.join(PALETTES)}; a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME is one of several), "
+        f"cmap:NAME of the library cmap, or colours like #03071e,#ffba08. [default: the place's, or {DEFAULT_PALETTE}]",
     ),
     click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),

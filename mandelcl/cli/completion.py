@@ -19,8 +19,12 @@ def places(_context: click.Context, _parameter: click.Parameter, incomplete: str
 
 
 def palettes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the palettes that begin so."""
-    return _items(dict.fromkeys(PALETTES, ""), incomplete)
+    """Return the palettes that begin so: by name, of the library where that is begun; where none does, files."""
+    if incomplete.startswith("cmap:"):
+        from mandelcl.shading.palette_files import library
+
+        return _items({f"cmap:{name}": "" for name in library.names()}, incomplete)
+    return _items(dict.fromkeys((*PALETTES, "cmap:"), ""), incomplete) or _files(incomplete)
 
 
 def devices(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":

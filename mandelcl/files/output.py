@@ -47,6 +47,12 @@ def check_coloured(*paths: str | Path) -> None:
             )
 
 
+def require_picture(path: str | Path) -> None:
+    """Raise InvalidInputError for a path whose suffix is not that of a picture."""
+    if not format_of(path).is_picture:
+        raise InvalidInputError(f"{path} would be a field; a drawing is written as .png, for example")
+
+
 def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> None:
     """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is part of another.
 

@@ -63,6 +63,13 @@ class Colouring:
         object.__setattr__(self, "effects", in_order(self.effects))
 
     @property
+    def _own_palette(self) -> Palette:
+        """The palette as it is without another inside, if it is one of those in the list."""
+        listed = PALETTES.get(self.palette.name)
+        own = listed is not None and self.palette == replace(listed, inside=self.palette.inside)
+        return listed if listed is not None and own and self.inside is not None else self.palette
+
+    @property
     def planes(self) -> tuple[str, ...]:
         """The planes that it looks at beside the counts; it does without the smooth fractions where there are none."""
         smooth = (SMOOTH.name,) if self.palette.smooth else ()
@@ -108,11 +115,12 @@ class Colouring:
                 raise InvalidInputError(f"{effect.name} needs the plane {lacking[0]}, which the field has not")
 
     def to_json(self) -> str:
-        """Return the colouring as one line of JSON: the palette's name, the cycle (or null), the offset and the rest.
+        """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest.
 
+        A palette in the list goes by its name; any other is there with its colours, so that nobody needs its file.
         `inside` and `effects` are there only where the colouring has them.
         """
-        values: dict[str, Any] = {"palette": self.palette.name, "cycle": self.cycle, "offset": self.offset}
+        values: dict[str, Any] = {"palette": self._own_palette.to_json(), "cycle": self.cycle, "offset": self.offset}
         if self.inside is not None:
             values["inside"] = self.inside
         if self.effects:
@@ -124,10 +132,9 @@ class Colouring:
         """Return the colouring that `to_json` wrote; raises InvalidInputError for anything else."""
         try:
             values = json.loads(text)
-            name, cycle, offset = values["palette"], values["cycle"], values["offset"]
+            palette, cycle, offset = Palette.from_json(values["palette"]), values["cycle"], values["offset"]
             cycle = None if cycle is None else float(cycle)
             effects = {name: effect_named(name).from_json(value) for name, value in values.get("effects", {}).items()}
-            palette = find_palette(str(name))
             return cls(palette, cycle, float(offset), values.get("inside"), tuple(effects.values()))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error

@@ -4,34 +4,26 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.printable import quoted
+from mandelcl.shading.blending import as_bytes, turn_of
 
 TABLE_SIZE = 4096
+MOST_COLOURS = 4096
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
-# Linear sRGB to OKLab (Björn Ottosson, "A perceptual color space for image processing", 2020, as corrected 2021).
-_TO_LMS = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-)
-_TO_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
+# How colours follow one another: even steps in OKLab through them; the same curve at the stops' own places; straight
+# lines, or half waves of a cosine, from each to the next in sRGB.
+BLENDS = ("even", "oklab", "linear", "sine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +31,11 @@ class Palette:
     """A closed cycle of colours.
 
     `colours` are sRGB hexadecimal (`"#03071e"`). A discrete palette shows them as they are, colour[n mod size]
-    for the count n. A smooth one passes through them in OKLab, at constant speed, and returns to the first.
-    `cycle` is the default length of a turn: for a discrete palette in counts, for a smooth one in units of
-    (8 + count)^(1/4). `inside` is the colour of the set. Raises InvalidInputError for colours that are none, or for a
-    cycle that is no length.
+    for the count n. A smooth one passes through them in OKLab, at constant speed, and returns to the first. Where
+    `blend` is one of `BLENDS` other than "even", each colour has its place in the turn, from 0 to below 1, ascending:
+    `positions`, or equal distances without these. `cycle` is the default length of a turn: for a discrete palette in
+    counts, for a smooth one in units of (8 + count)^(1/4). `inside` is the colour of the set. Raises InvalidInputError
+    for colours that are none or too many, for a cycle that is no length, and for positions that are no such places.
     """
 
     name: str
@@ -51,18 +44,39 @@ class Palette:
     cycle: float
     discrete: bool = False
     inside: str = "#000000"
+    blend: str = "even"
+    positions: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         require_type(self.colours, (tuple, list), "a palette's colours")
         object.__setattr__(self, "colours", tuple(self.colours))
         if not self.colours:
             raise InvalidInputError("a palette needs at least one colour")
+        if len(self.colours) > MOST_COLOURS:
+            raise InvalidInputError(f"a palette has at most {MOST_COLOURS} colours, not {len(self.colours)}")
         for colour in (*self.colours, self.inside):
             if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
                 raise InvalidInputError(f"{colour!r} is not a colour; write it like #03071e")
         require_type(self.cycle, (int, float), "a palette's cycle")
         if not 0 < self.cycle < math.inf:
             raise InvalidInputError(f"a palette's cycle must be a length above 0, not {self.cycle}")
+        if self.blend not in BLENDS:
+            raise InvalidInputError(f"unknown blend {quoted(self.blend)}; there is {', '.join(BLENDS)}")
+        self._check_positions()
+
+    def _check_positions(self) -> None:
+        require_type(self.positions, (tuple, list), "a palette's positions")
+        object.__setattr__(self, "positions", tuple(self.positions))
+        if not self.positions:
+            return
+        for position in self.positions:
+            require_type(position, (int, float), "a colour's position")
+        if self.discrete or self.blend == "even":
+            raise InvalidInputError("only the colours of a palette that blends them at places have positions")
+        steps = [*self.positions, self.positions[0] + 1]
+        ascending = all(left < right for left, right in pairwise(steps))
+        if len(self.positions) != len(self.colours) or not (steps[0] >= 0 and steps[-2] < 1 and ascending):
+            raise InvalidInputError("a palette's positions are one a colour, ascending, from 0 to below 1")
 
     @property
     def smooth(self) -> bool:
@@ -75,6 +89,26 @@ class Palette:
         A turn is the colours themselves for a discrete palette, and TABLE_SIZE colours for a smooth one.
         """
         return _table(self)
+
+    def to_json(self) -> str | dict[str, Any]:
+        """Return what `from_json` takes: the name of a palette in the list, and all of another."""
+        if PALETTES.get(self.name) == self:
+            return self.name
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_json(cls, values: Any) -> "Palette":
+        """Return the palette that `to_json` described; raises InvalidInputError for anything else."""
+        if isinstance(values, str):
+            return listed_palette(values)
+        names = {field.name for field in fields(cls)}
+        if not isinstance(values, dict) or not {"colours", "cycle"} <= set(values) <= names:
+            raise InvalidInputError(f"not a palette: {quoted(values)}")
+        for name in ("name", "description", "inside", "blend"):
+            require_type(values.setdefault(name, _DEFAULTS[name]), str, f"a palette's {name}")
+        require_type(values.get("discrete", False), bool, "whether a palette is discrete")
+        return cls(**values)
 
 
 # The coursework's own table, `mapping[16]`.
@@ -154,16 +188,30 @@ _ALL = (
     ),
 )
 
+_DEFAULTS = {"name": "palette", "description": "", "inside": "#000000", "blend": "even"}  # of what files leave out
 PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in _ALL})
 
 
-def find_palette(name: str) -> Palette:
+def listed_palette(name: str) -> Palette:
     """Return the palette of that name; raises InvalidInputError, listing the known ones, if there is none."""
-    require_type(name, str, "a palette's name")
     try:
         return PALETTES[name]
     except KeyError:
         raise InvalidInputError(f"unknown palette {quoted(name)}; there is {', '.join(PALETTES)}") from None
+
+
+def find_palette(name: str) -> Palette:
+    """Return the palette that a text names: one in the list, a file's, one of a library, or a row of colours.
+
+    "ice", "sunset.ugr", "sunset.ugr#NAME", "cmap:viridis", "#03071e,#ffba08". Raises InvalidInputError for what is none
+    of these, and FileError for a file that is no palette.
+    """
+    require_type(name, str, "a palette's name")
+    if name in PALETTES:
+        return PALETTES[name]
+    from mandelcl.shading import palette_files  # few need them
+
+    return palette_files.palette_of(name) or listed_palette(name)
 
 
 def read_colour(text: str) -> str:
@@ -186,44 +234,10 @@ def read_colour(text: str) -> str:
 @cache
 def _table(palette: Palette) -> npt.NDArray[np.uint8]:
     colours = _rgb(*palette.colours)
-    table = np.vstack([colours if palette.discrete else _even_cycle(colours), _rgb(palette.inside)])
+    turn = colours if palette.discrete else as_bytes(turn_of(colours, palette.blend, palette.positions, TABLE_SIZE))
+    table = np.vstack([turn, _rgb(palette.inside)])
     table.flags.writeable = False  # shared by every caller
     return table
-
-
-def _even_cycle(colours: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return TABLE_SIZE colours on a closed curve through the given ones, at equal distances in OKLab.
-
-    A monotone cubic (Fritsch and Carlson, 1980; slopes are harmonic means) in each coordinate: no channel
-    overshoots, so no band of a hue that nobody asked for.
-    """
-    lab = _srgb_to_oklab(colours)
-    step = np.roll(lab, -1, axis=0) - lab
-    before = np.roll(step, 1, axis=0)
-    same_sign = before * step > 0
-    slope = np.where(same_sign, 2 * before * step / np.where(same_sign, before + step, 1), 0)
-    place = np.arange(len(lab) * 2048 + 1) / 2048
-    k = place.astype(np.intp) % len(lab)
-    after = (k + 1) % len(lab)
-    t = (place % 1)[:, None]
-    curve = lab[k] + t * slope[k] + t**2 * (3 * step[k] - 2 * slope[k] - slope[after])
-    curve += t**3 * (slope[k] + slope[after] - 2 * step[k])
-    length = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
-    even = np.arange(TABLE_SIZE) * (length[-1] / TABLE_SIZE)
-    return _oklab_to_srgb(np.stack([np.interp(even, length, channel) for channel in curve.T], axis=1))
-
-
-def _srgb_to_oklab(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-    value = rgb / 255
-    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    return np.asarray(np.cbrt(linear @ _TO_LMS.T) @ _TO_LAB.T)
-
-
-def _oklab_to_srgb(lab: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    linear = (lab @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_LMS).T
-    linear = np.clip(linear, 0, 1)
-    value = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.asarray(np.rint(value * 255), dtype=np.uint8)
 
 
 def _rgb(*colours: str) -> npt.NDArray[np.uint8]:

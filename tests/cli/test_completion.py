@@ -41,7 +41,7 @@ def test_places(command: str) -> None:
 
 @pytest.mark.parametrize("command", ["render", "recolour"])
 def test_palettes(command: str) -> None:
-    assert offered(command, "--palette") == list(PALETTES)
+    assert offered(command, "--palette") == [*PALETTES, "cmap:"]
     assert offered(command, "--center", "0,1", "--palette", incomplete="gr") == ["grey"]
 
 

@@ -15,8 +15,9 @@ from tests.tables import planted, saved, table
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
-    "cache",
+    *("palettes", "cache"),
 )
+GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 PAGES = sorted(
     {"README.md", "CONTRIBUTING.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))}
 )
@@ -85,6 +86,8 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             if not (folder / word).exists():
                 saved(folder / word, table(planted(), study=find_study("devices"), date=word))
     for word in arguments[1:]:
+        if word.partition("#")[0].endswith(".ugr"):
+            (folder / word.partition("#")[0]).write_text(GRADIENT, encoding="utf-8")
         if word.endswith(".cl"):
             (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
     result = run(*small(arguments))
