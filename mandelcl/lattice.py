@@ -101,6 +101,11 @@ class Lattice:
         """Return the lattice counted from another pixel: its (0, 0) is this one's (columns, rows)."""
         return replace(self, column=self.column - columns, row=self.row - rows)
 
+    def anchored(self, column: int, row: int) -> Self:
+        """Return the same points with another pixel as the anchor, from which a number that rounds counts its steps."""
+        re, im = self.point(column, row)
+        return replace(self, re=re, im=im, column=column, row=row)
+
     def finer(self, factor: int = 2) -> Self:
         """Return the lattice with `factor` times as many columns and rows: its pixel (factor·i, factor·j) is (i, j)."""
         _require_factor(factor)

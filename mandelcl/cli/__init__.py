@@ -19,8 +19,8 @@ from mandelcl.cli.progress import say
 from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = (
-    *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
-    *("palettes", "cache"),
+    *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
+    *("source", "palettes", "cache"),
 )
 
 

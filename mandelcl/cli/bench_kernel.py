@@ -128,6 +128,7 @@ class KernelOptions:
             zoom=zoom,
             region=self.region,
             rotate=None,
+            anchor=None,
             like=None,
             size=size,
             iterations=cap,

@@ -39,6 +39,13 @@ _JOB_OPTIONS = (
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
     click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
     click.option(
+        "--anchor",
+        nargs=2,
+        type=int,
+        metavar="COLUMN ROW",
+        help="The pixel from which others are counted. [default: 0 0]",
+    ),
+    click.option(
         "--like", metavar="FILE", type=completion.FILE, help="Take the job of a .png or .npz that mandelcl wrote."
     ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
@@ -116,6 +123,7 @@ class JobOptions:
     zoom: str | None
     region: tuple[str, str, str, str] | None
     rotate: str | None
+    anchor: tuple[int, int] | None
     like: str | None
     size: str | None
     iterations: int | None
@@ -199,8 +207,9 @@ class JobOptions:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
         if self.zoom is not None and self.center is None and self.at is None:
             raise click.UsageError("--zoom needs what to zoom in on: --center RE IM, or --at NAME")
-        if self.rotate is not None and self.like is not None:
-            raise click.UsageError("--like takes the view from its file; leave --rotate out")
+        for name in ("rotate", "anchor"):
+            if getattr(self, name) is not None and self.like is not None:
+                raise click.UsageError(f"--like takes the view from its file; leave --{name} out")
         formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
         if len(formulas) > 1:
             raise click.UsageError(f"{' and '.join(formulas)} each say what is iterated; give one of them")
@@ -220,6 +229,10 @@ class JobOptions:
         return location.iterations if location else DEFAULT_ITERATIONS
 
     def _view(self) -> View:
+        view = self._picture()
+        return view if self.anchor is None else replace(view, lattice=view.lattice.anchored(*self.anchor))
+
+    def _picture(self) -> View:
         width, height = parse_size(DEFAULT_SIZE if self.size is None else self.size)
         rotation = Fraction(0) if self.rotate is None else parse_number(self.rotate, "rotation")
         location = self.location()

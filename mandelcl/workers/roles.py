@@ -23,6 +23,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "pinned": "mandelcl.studies.pinned:serve",
         "kernel": "mandelcl.studies.own_kernel.worker:serve",
         "soak": "mandelcl.soak.worker:serve",
+        "explore": "mandelcl.explore.worker:serve",
         "exact": "mandelcl.perturbation.counting:serve",
     }
 )

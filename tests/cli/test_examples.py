@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import signal
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
@@ -9,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from mandelcl.studies import find_study
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, start
 from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    *("render", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune", "source"),
-    *("palettes", "cache"),
+    *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
+    *("source", "palettes", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 PAGES = sorted(
@@ -75,6 +76,22 @@ def small(arguments: list[str]) -> list[str]:
     return [command, *rest, "--size", f"{width // shrink}x{height // shrink}"]
 
 
+def explored(folder: Path, arguments: list[str]) -> None:
+    """Start the server of an example, see its address and end it."""
+    if "--save-dir" in arguments:
+        (folder / arguments[arguments.index("--save-dir") + 1]).mkdir(exist_ok=True)
+    chosen = ["0" if before == "--port" else word for before, word in zip(["", *arguments], arguments, strict=False)]
+    process = start("explore", *chosen, "--no-browser")
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("http://127.0.0.1:"), arguments
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def check(run: Run, folder: Path, arguments: list[str]) -> None:
     """Run an example, small; a field, table or kernel that no example before it has written is made first."""
     for word in arguments[1:] if arguments[0] in ("compare", "recolour") else []:
@@ -90,6 +107,9 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             (folder / word.partition("#")[0]).write_text(GRADIENT, encoding="utf-8")
         if word.endswith(".cl"):
             (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
+    if arguments[0] == "explore" and find_spec("websockets") is not None:
+        explored(folder, arguments[1:])
+        return
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:
         return  # the example is for another machine; that its options parse is shown

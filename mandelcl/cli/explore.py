@@ -1,0 +1,93 @@
+"""`mandelcl explore`."""
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mandelcl.cli import options
+from mandelcl.cli.colour_options import ColourOptions, colour_options
+from mandelcl.cli.progress import say
+from mandelcl.errors import MandelclError
+from mandelcl.extras import how_to_install
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command(
+    "explore",
+    epilog="""\b
+Examples:
+  mandelcl explore
+  mandelcl explore --at seahorse-valley
+  mandelcl explore --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
+  mandelcl explore --at lightning --palette ice --device gpu
+  mandelcl explore --no-browser --port 8080 --save-dir pictures
+""",
+)
+@options.job_options
+@options.device_option
+@colour_options
+@click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. [default: a free one]")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen at. [default: 127.0.0.1]")
+@click.option("--allow-remote", is_flag=True, help="Let --host be an address that other machines reach.")
+@click.option(
+    "--save-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where pictures are saved. [default: the current folder]",
+)
+@click.option(
+    "--max-save",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="MPX",
+    help="The largest picture that a page may save, in millions of pixels.",
+)
+def command(
+    devices: tuple[str, ...],
+    no_browser: bool,
+    port: int,
+    host: str,
+    allow_remote: bool,
+    save_dir: Path | None,
+    max_save: int,
+    **values: Any,
+) -> None:
+    """Explore in the browser: move, zoom, colour, save.
+
+    A page opens that is served by this machine alone, from 127.0.0.1, to whoever has its address with the token. At
+    rest it shows the very pixels that `mandelcl render` draws. Ctrl-C ends it.
+    """
+    from mandelcl import interrupts
+    from mandelcl.explore.house import Start
+    from mandelcl.planes import SMOOTH
+
+    try:
+        from mandelcl.explore.server import Server, run
+    except ModuleNotFoundError as error:
+        raise MandelclError(f"the explorer needs {error.name}: {how_to_install('explore')}") from error
+    if host not in _LOOPBACK and not allow_remote:
+        raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
+    colours = ColourOptions.taken_from(values)
+    given = options.JobOptions.of(**values)
+    colouring = colours.colouring(given.location(), given.like)
+    folder = (save_dir or Path.cwd()).absolute()
+    start = Start(given.job((SMOOTH.name,)), colouring, devices, folder, max_save * 10**6)
+    server = Server(start, host, port)
+
+    def opened(address: str) -> None:
+        click.echo(address)
+        if host not in _LOOPBACK:
+            say("mandelcl: other machines can reach this page; what is sent is not encrypted")
+        if not no_browser:  # some wait until it is closed
+            threading.Thread(target=webbrowser.open, args=(address,), name="mandelcl browser", daemon=True).start()
+
+    try:
+        run(server, opened, interrupts.answer_with)
+    except OSError as error:
+        raise MandelclError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error

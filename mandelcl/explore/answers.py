@@ -1,0 +1,209 @@
+"""What a page may ask for, by its `do`, and the answers."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from mandelcl import __version__
+from mandelcl.errors import InvalidInputError
+from mandelcl.explore import frames, messages, pictures, places
+from mandelcl.explore.client import Client
+from mandelcl.explore.house import House
+from mandelcl.explore.messages import Message
+from mandelcl.explore.viewing import LEVELS, Viewing
+from mandelcl.formulas import FORMULAS, formula_named
+from mandelcl.job import Job
+from mandelcl.locations import LOCATIONS, find_location
+from mandelcl.names import NUMBERS
+from mandelcl.shading.colour import Colouring
+from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+from mandelcl.shading.turns import BEND, BEND_BITS, MOST_BITS, Linear, Turns
+from mandelcl.smooth import CHORD_BITS
+
+PROTOCOL = 1
+_MOST_SIDE = 1 << 15
+
+
+def welcome(house: House) -> Mapping[str, Any]:
+    """Return the first message to a page."""
+    start = house.start
+    return {
+        "say": "welcome",
+        "version": __version__,
+        "protocol": PROTOCOL,
+        "tile": frames.TILE,
+        "levels": list(LEVELS),
+        "limits": {
+            "message": messages.MESSAGE_BYTES,
+            "pixels": messages.MOST_PIXELS,
+            "iterations": messages.MOST_ITERATIONS,
+            "save_pixels": start.save_pixels,
+        },
+        "palettes": [_palette(palette) for palette in PALETTES.values()],
+        "places": [_place(name) for name in LOCATIONS],
+        "formulas": [_formula(name) for name in FORMULAS],
+        "numbers": list(NUMBERS),
+        "start": {**places.described(start.job), "colouring": _colouring_json(start.colouring)},
+        "folder": str(start.folder),
+    }
+
+
+def _palette(palette: Palette) -> Mapping[str, Any]:
+    table = palette.table()
+    return {
+        "name": palette.name,
+        "description": palette.description,
+        "size": len(table) - 1,
+        "smooth": palette.smooth,
+        "inside": palette.inside,
+        "cycle": palette.cycle,
+        "table": _base64(table.tobytes()),
+    }
+
+
+def _place(name: str) -> Mapping[str, Any]:
+    place = LOCATIONS[name]
+    colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
+    facts = {field: getattr(place, field) for field in ("name", "description", "re", "im", "zoom", "iterations")}
+    return {**facts, "colouring": _colouring_json(colouring)}
+
+
+def _formula(name: str) -> Mapping[str, Any]:
+    formula = formula_named(name)
+    parameters = [key for key in formula.as_json(str) if key != "name"]
+    home = {"home": list(formula.home), "perturbable": formula.perturbable}
+    return {"name": name, "summary": formula.summary, "parameters": parameters, **home}
+
+
+def _colouring_json(colouring: Colouring) -> Mapping[str, Any]:
+    values: Mapping[str, Any] = json.loads(colouring.to_json())
+    return values
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _pointer(client: Client, message: Message) -> None:
+    viewing = client.panes.get(messages.pane(message))
+    if viewing is not None:
+        viewing.turn_to(messages.place(message, "at"))
+
+
+def _cancel(client: Client, message: Message) -> None:
+    viewing = client.panes.get(messages.pane(message))
+    if viewing is not None:
+        viewing.end()
+
+
+def _close(client: Client, message: Message) -> None:
+    client.close_pane(messages.pane(message))
+
+
+def _stop(client: Client, message: Message) -> None:
+    number = messages.number_id(message)
+    request = client.requests.get(number)
+    if request is not None:
+        request.cancel()
+    if client.uploads.pop(number, None) is not None:
+        client.say({"say": "stopped", "id": number, "resumable": False})
+
+
+def _ping(client: Client, message: Message) -> None:
+    client.say({"say": "pong", "id": messages.number_id(message)})
+
+
+def _copy(client: Client, message: Message) -> None:
+    number, colouring = messages.number_id(message), places.colouring_of(messages.mapping(message, "colouring"))
+    job = wanted_job(client, message, colouring)
+    texts = [write(job, colouring, "mandelbrot.png") for write in (places.command, places.python)]
+    client.say({"say": "copied", "id": number, "command": texts[0], "python": texts[1]})
+
+
+def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
+    """Return the job of a pane's view in the size that a message asks for, with the planes that its colours need."""
+    job = client.settled_job(messages.pane(message))
+    if message.get("size") is not None:
+        job = places.resized(job, *messages.pair(message, "size", 1 << 24, 1))
+    elif message.get("scale") is not None:
+        scale = messages.whole(message, "scale", 64, 1)
+        if scale > 1:
+            job = places.finer(job, scale)
+    if job.view.pixels > client.house.start.save_pixels:
+        raise InvalidInputError(f"a save has at most {client.house.start.save_pixels} pixels; --max-save says so")
+    return replace(job, planes=colouring.planes)
+
+
+def _colours(client: Client, message: Message) -> None:
+    colouring = places.colouring_of(messages.mapping(message, "colouring"))
+    continuous = message.get("continuous", colouring.palette.smooth) is True
+    turns = _turns(colouring.turns(continuous))
+    table = _base64(colouring.palette.table().tobytes())
+    client.say({"say": "colours", "id": messages.number_id(message), "table": table, "turns": turns})
+
+
+def _turns(turns: Turns) -> Mapping[str, Any]:
+    if isinstance(turns, Linear):
+        numbers = {name: str(getattr(turns, name)) for name in ("per_count", "per_unit", "start")}
+        return {"kind": "linear", "size": turns.size, **numbers}
+    chords = {name: _base64(getattr(turns.chords, name).astype("<u4").tobytes()) for name in ("starts", "rises")}
+    bits = {"first_bits": BEND_BITS, "chord_bits": CHORD_BITS, "most_bits": MOST_BITS, "bend": BEND}
+    return {"kind": "rooted", "size": turns.size, **chords, **bits}
+
+
+def _paint(client: Client, message: Message) -> None:
+    number, pane = messages.number_id(message), messages.pane(message)
+    colouring = places.colouring_of(messages.mapping(message, "colouring"))
+    viewing = client.panes.get(pane)
+    if viewing is None or not viewing.complete:
+        raise messages.no_view(pane)
+    colouring.check_planes(viewing.job.planes)
+    client.begin_request(number, partial(_painted, client, number, viewing, colouring))
+
+
+async def _painted(client: Client, number: int, viewing: Viewing, colouring: Colouring) -> None:
+    parts = list(viewing.parts)
+    painting: Callable[[], list[bytes]] = partial(
+        list, pictures.painted(viewing.address, viewing.whole, parts, viewing.job, colouring)
+    )
+    pane, generation = viewing.wanted.pane, viewing.wanted.generation
+    for frame in await asyncio.get_running_loop().run_in_executor(None, painting):
+        client.show(pane, generation, frame)
+    client.say({"say": "painted", "id": number, "pane": pane, "generation": generation})
+
+
+def _place_of(client: Client, message: Message) -> None:
+    number = messages.number_id(message)
+    width, height = messages.pair(message, "size", _MOST_SIDE, 1)
+    if message.get("name") is not None:
+        place = find_location(messages.text(message, "name"))
+        job = Job(place.view(width, height), place.iterations)
+        colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
+        found = {**places.described(job), "colouring": _colouring_json(colouring)}
+    else:
+        value = message.get("job")
+        if not isinstance(value, str):
+            raise InvalidInputError("job must be a text")
+        found = {**places.described(places.resized(Job.from_json(value), width, height)), "colouring": None}
+    client.say({"say": "placed", "id": number, **found})
+
+
+ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
+    {
+        "view": Client.view,
+        "pointer": _pointer,
+        "cancel": _cancel,
+        "close": _close,
+        "stop": _stop,
+        "ping": _ping,
+        "copy": _copy,
+        "colours": _colours,
+        "paint": _paint,
+        "place": _place_of,
+    }
+)

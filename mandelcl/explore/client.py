@@ -1,0 +1,162 @@
+"""A page that is connected: what it says is done, and what comes of it is sent, the newest view first of all."""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol, TypeAlias
+
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+
+from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.explore import messages, references
+from mandelcl.explore.house import House
+from mandelcl.explore.messages import Message
+from mandelcl.explore.references import Kept
+from mandelcl.explore.viewing import Viewing
+from mandelcl.job import Job
+
+_A_SECOND = 200.0  # messages that a page may send, once it has sent ...
+_AT_ONCE = 400.0
+_MOST_REQUESTS = 16  # of those that take their time, at once
+
+
+class Upload(Protocol):
+    """A file that a page is sending."""
+
+    def piece(self, data: bytes) -> None:
+        """Take the next piece; raises InvalidInputError where that cannot be right."""
+
+
+class Client:
+    """A page: its panes, its requests, and the messages on their way to it (an `Outbox`)."""
+
+    def __init__(self, socket: ServerConnection, house: House) -> None:
+        self.house = house
+        self.panes: dict[int, Viewing] = {}
+        self.uploads: dict[int, Upload] = {}
+        self.requests: dict[int, asyncio.Task[None]] = {}
+        self._socket = socket
+        self._generations: dict[int, int] = {}
+        self._kept: dict[int, Kept] = {}
+        self._leaving: deque[tuple[int, int, bytes | memoryview | str]] = deque()
+        self._something = asyncio.Event()
+        self._allowed, self._counted = _AT_ONCE, time.monotonic()
+
+    async def serve(self, answers: "Answers") -> None:
+        """Do what the page says, until it is gone."""
+        sender = asyncio.create_task(self._send())
+        try:
+            async for text in self._socket:
+                await self._wait_for_turn()
+                self._hear(text, answers)
+        except ConnectionClosed:
+            pass
+        finally:
+            sender.cancel()
+            for request in list(self.requests.values()):
+                request.cancel()
+            for pane in list(self.panes):
+                self.close_pane(pane)
+            with suppress(asyncio.CancelledError):
+                await sender
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Send a message."""
+        self._leave(-1, 0, json.dumps(message))
+
+    def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
+        """Send a frame, unless the pane has a newer generation by then."""
+        self._leave(pane, generation, frame)
+
+    def view(self, message: Message) -> None:
+        """Compute a view for a pane, in place of its earlier one."""
+        wanted = messages.view_wanted(message)
+        before = self.panes.get(wanted.pane)
+        if wanted.generation < self._generations.get(wanted.pane, 0):
+            return  # an older one that was overtaken
+        self._generations[wanted.pane] = wanted.generation
+        if before is not None:
+            before.end()
+        job = references.referred(wanted.job, self._kept.get(wanted.pane))
+        if job.reference is not None:
+            self._kept[wanted.pane] = Kept(job.reference, job.formula, job.radius_squared)
+        seats = self.house.seats(wanted.devices, job)
+        viewing = self.panes[wanted.pane] = Viewing(wanted, job, seats, self, before)
+        viewing.begin()
+
+    def close_pane(self, pane: int) -> None:
+        """Forget a pane."""
+        viewing = self.panes.pop(pane, None)
+        self._kept.pop(pane, None)
+        if viewing is not None:
+            viewing.end()
+
+    def settled_job(self, pane: int) -> Job:
+        """Return the job of a pane's view; raises InvalidInputError where it has none that is settled."""
+        viewing = self.panes.get(pane)
+        if viewing is None or not viewing.key:
+            raise messages.no_view(pane)
+        return viewing.job
+
+    def begin_request(self, number: int, work: Callable[[], Awaitable[None]]) -> None:
+        """Do what takes its time, until it is done or a `stop` names it; raises InvalidInputError beside too many."""
+        if number in self.requests or len(self.requests) >= _MOST_REQUESTS:
+            raise messages.too_much()
+
+        async def run() -> None:
+            try:
+                await work()
+            except (MandelclError, CancelledError) as error:
+                self.say({"say": "problem", "id": number, "line": str(error)})
+            finally:
+                self.requests.pop(number, None)
+
+        self.requests[number] = asyncio.create_task(run())
+
+    def _hear(self, text: str | bytes, answers: "Answers") -> None:
+        about: dict[str, Any] = {}
+        try:
+            if isinstance(text, bytes):
+                number, data = messages.piece(text)
+                about["id"] = number
+                if number not in self.uploads:
+                    raise messages.nothing_open()
+                self.uploads[number].piece(data)
+                return
+            message = messages.read(text)
+            about = {name: message[name] for name in ("id", "pane", "generation") if type(message.get(name)) is int}
+            answer = answers.get(messages.text(message, "do"))
+            if answer is None:
+                raise messages.unknown(message)
+            answer(self, message)
+        except MandelclError as error:
+            self.say({"say": "problem", "line": str(error), **about})
+
+    async def _wait_for_turn(self) -> None:
+        """Read no more messages for a while where a page sends too many."""
+        now = time.monotonic()
+        self._allowed = min(_AT_ONCE, self._allowed + (now - self._counted) * _A_SECOND) - 1
+        self._counted = now
+        if self._allowed < 0:
+            await asyncio.sleep(-self._allowed / _A_SECOND)
+
+    def _leave(self, pane: int, generation: int, data: bytes | memoryview | str) -> None:
+        self._leaving.append((pane, generation, data))
+        self._something.set()
+
+    async def _send(self) -> None:
+        with suppress(ConnectionClosed):
+            while True:
+                await self._something.wait()
+                while self._leaving:
+                    pane, generation, data = self._leaving.popleft()
+                    if pane < 0 or generation >= self._generations.get(pane, 0):
+                        await self._socket.send(data)
+                self._something.clear()
+
+
+Answers: TypeAlias = Mapping[str, Callable[[Client, Message], None]]

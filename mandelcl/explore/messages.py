@@ -1,0 +1,268 @@
+"""What a page says, read strictly: a message that makes no sense raises InvalidInputError, whatever it is."""
+
+import json
+import math
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from mandelcl.block import Block
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_number
+from mandelcl.formulas import MANDELBROT, Formula, formula_from_json
+from mandelcl.job import Job
+from mandelcl.lattice import Lattice
+from mandelcl.planes import COUNTS, SMOOTH
+from mandelcl.printable import quoted
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+MESSAGE_BYTES = 1 << 16
+MOST_PANES = 4
+MOST_PIXELS = 1 << 25
+MOST_ITERATIONS = 10**9
+_MOST_GENERATION = 1 << 32
+_MOST_OFFSET = 1 << 30
+_MOST_SIDE = 1 << 15
+_MOST_RECTANGLES = 4096
+_MOST_DEVICES = 64
+_MOST_TEXT = 4096
+PIECE_BYTES = 49_152
+_PIECE_MAGIC = 0x554C434D  # MCLU
+_PIECE_HEADER = struct.Struct("<II")
+
+Message = Mapping[str, Any]
+
+
+def read(text: str) -> Message:
+    """Return the message of a frame; raises InvalidInputError for what is none."""
+    try:
+        message = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise InvalidInputError("a message that is not JSON") from None
+    if not isinstance(message, dict):
+        raise InvalidInputError("a message that is not a JSON object")
+    return message
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def whole(message: Message, name: str, most: int, least: int = 0) -> int:
+    """Return a whole number of a message."""
+    value = message.get(name)
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidInputError(f"{name} must be a whole number from {least} to {most}")
+    return value
+
+
+def text(message: Message, name: str, default: str | None = None) -> str:
+    """Return a text of a message."""
+    value = message.get(name, default)
+    if not isinstance(value, str) or len(value) > _MOST_TEXT:
+        raise InvalidInputError(f"{name} must be a text")
+    return value
+
+
+def number_id(message: Message) -> int:
+    """Return the number that the page has given a request."""
+    return whole(message, "id", _MOST_GENERATION - 1)
+
+
+def pane(message: Message) -> int:
+    """Return the number of a pane."""
+    return whole(message, "pane", MOST_PANES - 1)
+
+
+def pair(message: Message, name: str, most: int, least: int = 0) -> tuple[int, int]:
+    """Return two whole numbers."""
+    values = message.get(name)
+    if not isinstance(values, list) or len(values) != 2:
+        raise InvalidInputError(f"{name} must be two numbers")
+    first, second = (whole({name: value}, name, most, least) for value in values)
+    return first, second
+
+
+def place(message: Message, name: str) -> tuple[float, float]:
+    """Return a place in a lattice, in pixels, which may lie between them."""
+    values = message.get(name)
+    if not isinstance(values, list) or len(values) != 2:
+        raise InvalidInputError(f"{name} must be a column and a row")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _MOST_OFFSET:
+            raise InvalidInputError(f"{name} must be a column and a row")
+    return float(values[0]), float(values[1])
+
+
+def rectangle(values: object, what: str) -> Block:
+    """Return a rectangle that is written as [column, row, width, height]."""
+    if not isinstance(values, list) or len(values) != 4:
+        raise InvalidInputError(f"{what} must be a column, a row, a width and a height")
+    x, y = (whole({what: value}, what, _MOST_OFFSET, -_MOST_OFFSET) for value in values[:2])
+    width, height = (whole({what: value}, what, _MOST_OFFSET, 1) for value in values[2:])
+    return Block(x, y, width, height)
+
+
+def mapping(message: Message, name: str) -> Message:
+    """Return an object of a message."""
+    value = message.get(name)
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{name} must be an object")
+    return value
+
+
+def exact(message: Message, name: str, default: str | None = None) -> Fraction:
+    """Return an exact number of a message: a text as `parse_number` reads it."""
+    value = message.get(name, default)
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} must be a number, written as a text")
+    return parse_number(value, name)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewWanted:
+    """A view that a page wants: a job, on which devices, near which pixel first, and what the page has of it.
+
+    The pixels of `near` and `have` are counted from the lattice's anchor, as is `whole`. `rotation` is as given.
+    """
+
+    pane: int
+    generation: int
+    job: Job
+    rotation: Fraction
+    devices: tuple[str, ...]
+    near: tuple[float, float]
+    key: str = ""
+    have: tuple[Block, ...] = field(default=())
+
+    @property
+    def whole(self) -> Block:
+        """The view's pixels."""
+        view = self.job.view
+        return Block(-view.lattice.column, -view.lattice.row, view.width, view.height)
+
+
+def view_wanted(message: Message) -> ViewWanted:
+    """Return the view that a `view` asks for."""
+    chart = mapping(message, "lattice")
+    rotation = exact(chart, "rotation", "0")
+    lattice = Lattice.upright(exact(chart, "re"), exact(chart, "im"), exact(chart, "pitch"))
+    if rotation:
+        lattice = lattice.rotated(rotation)
+    origin = pair(message, "origin", _MOST_OFFSET, -_MOST_OFFSET)
+    width, height = pair(message, "size", _MOST_SIDE, 1)
+    if width * height > MOST_PIXELS:
+        raise InvalidInputError(f"a view has at most {MOST_PIXELS} pixels")
+    view = View(lattice.moved(*origin), width, height)
+    middle = [origin[0] + width / 2, origin[1] + height / 2]
+    key, have = _have(message)
+    return ViewWanted(
+        pane(message),
+        whole(message, "generation", _MOST_GENERATION - 1),
+        _job(message, view),
+        rotation,
+        _devices(message),
+        place({"pointer": middle, **message}, "pointer"),
+        key,
+        have,
+    )
+
+
+def _job(message: Message, view: View) -> Job:
+    formula = _formula(message)
+    given = message.get("radius_squared")
+    radius_squared = max(Fraction(4), _sufficient(formula)) if given is None else exact(message, "radius_squared")
+    reference = message.get("reference")
+    if reference is not None:
+        if not isinstance(reference, list) or len(reference) != 3:
+            raise InvalidInputError("reference must be re, im and radius")
+        re, im, radius = (exact({"reference": value}, "reference") for value in reference)
+    return Job(
+        view,
+        whole(message, "iterations", MOST_ITERATIONS, 1),
+        radius_squared,
+        formula,
+        text(message, "number", "auto"),
+        text(message, "rounding", "auto"),
+        text(message, "method", "auto"),
+        text(message, "algorithm", "escape"),
+        planes=_planes(message),
+        reference=None if reference is None else Reference(re, im, radius),
+    )
+
+
+def _formula(message: Message) -> Formula:
+    if "formula" not in message:
+        return MANDELBROT
+    try:
+        return formula_from_json(mapping(message, "formula"), lambda value: exact({"formula": value}, "formula"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"not a formula: {type(error).__name__}") from None
+
+
+def _sufficient(formula: Formula) -> Fraction:
+    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
+    from mandelcl.exact import root_above
+
+    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
+    return radius * radius
+
+
+def _planes(message: Message) -> tuple[str, ...]:
+    planes = message.get("planes", [COUNTS.name, SMOOTH.name])
+    if not isinstance(planes, list) or any(name not in (COUNTS.name, SMOOTH.name) for name in planes):
+        raise InvalidInputError(f"planes are {COUNTS.name} and {SMOOTH.name}")
+    return tuple(planes)
+
+
+def _devices(message: Message) -> tuple[str, ...]:
+    devices = message.get("devices", [])
+    if not isinstance(devices, list) or len(devices) > _MOST_DEVICES:
+        raise InvalidInputError("devices must be a list of SPECs")
+    for spec in devices:
+        if not isinstance(spec, str) or not 0 < len(spec) <= 200:
+            raise InvalidInputError(f"{quoted(spec)} is no SPEC of a device")
+    return tuple(dict.fromkeys(devices))
+
+
+def _have(message: Message) -> tuple[str, tuple[Block, ...]]:
+    if message.get("have") is None:
+        return "", ()
+    have = mapping(message, "have")
+    rectangles = have.get("rectangles")
+    if not isinstance(rectangles, list) or len(rectangles) > _MOST_RECTANGLES:
+        raise InvalidInputError(f"rectangles must be a list of at most {_MOST_RECTANGLES}")
+    return text(have, "key"), tuple(rectangle(values, "a rectangle") for values in rectangles)
+
+
+def piece(data: bytes) -> tuple[int, bytes]:
+    """Return the number and the bytes of a piece of a file."""
+    if len(data) < _PIECE_HEADER.size or len(data) > _PIECE_HEADER.size + PIECE_BYTES:
+        raise InvalidInputError("a piece of a file of an impossible size")
+    magic, number = _PIECE_HEADER.unpack_from(data)
+    if magic != _PIECE_MAGIC:
+        raise InvalidInputError("a binary frame that is no piece of a file")
+    return number, data[_PIECE_HEADER.size :]
+
+
+def unknown(message: Message) -> InvalidInputError:
+    """Return the error of a message that asks for what there is not."""
+    return InvalidInputError(f"unknown message {quoted(message.get('do'))}")
+
+
+def no_view(number: int) -> InvalidInputError:
+    """Return the error of a pane that shows nothing yet."""
+    return InvalidInputError(f"pane {number} has no view yet")
+
+
+def nothing_open() -> InvalidInputError:
+    """Return the error of a piece of a file that was not announced."""
+    return InvalidInputError("a piece of a file that is not open")
+
+
+def too_much() -> InvalidInputError:
+    """Return the error of a request beside too many others."""
+    return InvalidInputError("too many requests at once, or a number that is in use")

@@ -1,0 +1,84 @@
+"""What the parts of a complete view make together: its planes, their digest, a cap that would suit, its colours."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.block import Block
+from mandelcl.explore.frames import Address, Part, colours, tiled
+from mandelcl.explore.rectangles import overlap
+from mandelcl.job import Job
+from mandelcl.planes import COUNTS, SMOOTH
+from mandelcl.shading.colour import Colouring, paint
+from mandelcl.words import Words, sha256
+
+_LEAST_CAP = 1000
+_LATE = 0.995  # of the counts that escaped, so many are below ...
+_ROOM = 3  # ... a third of the cap that is suggested
+_SAMPLE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The SHA-256 of a view's counts, how many iterations they are, how many are at the cap, and a better cap."""
+
+    sha256: str
+    iterations: int
+    inside: int
+    suggested: int
+
+
+def assembled(whole: Block, parts: Sequence[Part]) -> dict[str, npt.NDArray[Any]]:
+    """Return the planes of a block that parts make together, by name; all blocks are counted from the anchor."""
+    planes: dict[str, npt.NDArray[Any]] = {COUNTS.name: np.zeros((whole.height, whole.width), np.uint32)}
+    if all(part.smooth is not None for part in parts):
+        planes[SMOOTH.name] = np.zeros((whole.height, whole.width), np.float32)
+    for part in parts:
+        common = overlap(whole, part.block)
+        if common is None:
+            continue
+        target, source = _pixels(common, whole), _pixels(common, part.block)
+        planes[COUNTS.name][target] = part.counts[source]
+        if SMOOTH.name in planes and part.smooth is not None:
+            planes[SMOOTH.name][target] = part.smooth[source]
+    return planes
+
+
+def summary(whole: Block, parts: Sequence[Part], cap: int) -> Summary:
+    """Return the summary of a complete view."""
+    counts: Words = assembled(whole, parts)[COUNTS.name]
+    inside = int(np.count_nonzero(counts == np.uint32(cap)))
+    return Summary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_cap(counts, cap))
+
+
+def suggested_cap(counts: Words, cap: int) -> int:
+    """Return the cap that suits what escaped: thrice what nearly all of it takes, rounded up to 1, 2 or 5 · 10^n."""
+    flat = counts.reshape(-1)
+    sample = flat[:: max(1, flat.size // _SAMPLE)]
+    escaped = sample[sample < np.uint32(cap)]
+    if not escaped.size:
+        return _LEAST_CAP if cap <= _LEAST_CAP else cap
+    return round_cap(max(_LEAST_CAP, int(_ROOM * np.quantile(escaped, _LATE))))
+
+
+def round_cap(least: int) -> int:
+    """Return the least of 1, 2 or 5 times a power of ten that is at least a number."""
+    power: int = 10 ** (len(str(least)) - 1)
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+
+
+def painted(address: Address, whole: Block, parts: Sequence[Part], job: Job, colouring: Colouring) -> Iterator[bytes]:
+    """Yield the frames of a complete view's colours, as its PNG has them."""
+    pixels = paint(job, assembled(whole, parts), colouring)
+    if pixels.ndim == 2:
+        pixels = np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
+    for block in tiled(whole):
+        yield colours(address, block, pixels[_pixels(block, whole)])
+
+
+def _pixels(block: Block, whole: Block) -> tuple[slice, slice]:
+    x, y = block.x - whole.x, block.y - whole.y
+    return slice(y, y + block.height), slice(x, x + block.width)

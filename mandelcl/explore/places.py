@@ -1,0 +1,185 @@
+"""Views as the page has them, and as commands and Python texts name them: exactly."""
+
+import json
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import root_below, to_digits
+from mandelcl.formulas import MANDELBROT
+from mandelcl.job import Job
+from mandelcl.lattice import Lattice
+from mandelcl.rotation import cosine_and_sine
+from mandelcl.shading.colour import Colouring
+from mandelcl.view import View
+
+_DEGREE_PLACES = 6
+_MOST_ZEROS = 6
+
+
+def number_text(value: Fraction) -> str:
+    """Return an exact number, as `parse_number` reads it: a decimal where it is one, else a ratio."""
+    denominator, fives = value.denominator, 0
+    twos = (denominator & -denominator).bit_length() - 1
+    denominator >>= twos
+    while denominator % 5 == 0:
+        denominator //= 5
+        fives += 1
+    ratio = to_digits(value.numerator) + ("" if value.denominator == 1 else "/" + to_digits(value.denominator))
+    if denominator != 1:
+        return ratio
+    decimal = _decimal(value, max(twos, fives))
+    return decimal if len(decimal) <= 2 * len(ratio) else ratio
+
+
+def _decimal(value: Fraction, places: int) -> str:
+    """Return a number of so many decimals."""
+    digits = to_digits(abs(value.numerator) * 10**places // value.denominator)
+    sign = "-" if value < 0 else ""
+    short = digits.rstrip("0") or "0"
+    exponent = len(digits) - 1 - places  # of the first digit
+    if -_MOST_ZEROS <= exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{short}"
+    if 0 <= exponent < max(len(short), _MOST_ZEROS):
+        whole, rest = short[: exponent + 1].ljust(exponent + 1, "0"), short[exponent + 1 :]
+        return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}"
+    return f"{sign}{short[0]}{'.' + short[1:] if short[1:] else ''}e{exponent}"
+
+
+def upright_of(lattice: Lattice) -> tuple[Fraction, Fraction]:
+    """Return the pitch and the rotation, in degrees, of a lattice.
+
+    Raises InvalidInputError for one that is no upright lattice turned by an angle of six decimals.
+    """
+    if lattice.is_upright:
+        return lattice.matrix[0], Fraction(0)
+    a, b, c, d = lattice.matrix
+    length = root_below(a * a + c * c)
+    angle = math.degrees(math.atan2(-float(c / length), float(a / length)))
+    degrees = Fraction(round(angle * 10**_DEGREE_PLACES), 10**_DEGREE_PLACES)
+    cosine, sine = cosine_and_sine(degrees)
+    pitch = a / cosine if abs(cosine) > abs(sine) else -c / sine
+    if Lattice.upright(0, 0, abs(pitch)).rotated(degrees).matrix == (a, b, c, d):
+        return pitch, degrees
+    raise InvalidInputError("the picture's lattice is no upright one that was turned, which the explorer cannot show")
+
+
+def resized(job: Job, width: int, height: int) -> Job:
+    """Return a job whose picture has another size, about the same middle and as high a part of the plane.
+
+    Its reference stays where it reaches the new view.
+    """
+    view = job.view
+    if (view.width, view.height) == (width, height):
+        return job
+    re, im = _middle(view)
+    scale = Fraction(view.height, height)
+    a, b, c, d = (entry * scale for entry in view.lattice.matrix)
+    centred = Lattice(re, im, (a, b, c, d)).shifted(Fraction(1 - width, 2), Fraction(1 - height, 2))
+    changed = replace(job, view=View(centred, width, height), reference=None, method="auto", number="auto")
+    changed = replace(changed, rounding="auto")
+    if job.reference is not None and job.reference.reaches(changed.view):
+        changed = replace(changed, reference=job.reference, method="perturbation")
+    return changed
+
+
+def finer(job: Job, factor: int) -> Job:
+    """Return a job of as many times the columns and rows, whose every so many-th pixel is the job's own."""
+    view = job.view.finer(factor)
+    if job.method == "perturbation":
+        return replace(job, view=view)
+    return replace(job, view=view, method="auto", number="auto", rounding="auto")
+
+
+def described(job: Job) -> dict[str, Any]:
+    """Return a job as the page asks for it in a `view`."""
+    lattice, view = job.view.lattice, job.view
+    pitch, rotation = upright_of(lattice)
+    chart = {"re": lattice.re, "im": lattice.im, "pitch": pitch, "rotation": rotation}
+    facts: dict[str, Any] = {
+        "lattice": {name: number_text(value) for name, value in chart.items()},
+        "origin": [-lattice.column, -lattice.row],
+        "size": [view.width, view.height],
+        "iterations": job.iterations,
+        "formula": job.formula.as_json(number_text),
+        "number": job.number,
+        "rounding": job.rounding,
+        "method": job.method,
+        "algorithm": job.algorithm,
+        "radius_squared": number_text(job.radius_squared),
+    }
+    if job.reference is not None:
+        reference = job.reference
+        facts["reference"] = [number_text(value) for value in (reference.re, reference.im, reference.radius)]
+    return facts
+
+
+def command(job: Job, colouring: Colouring, output: str) -> str:
+    """Return the command that draws a settled job, with its very counts."""
+    view = job.view
+    pitch, rotation = upright_of(view.lattice)
+    re, im = _middle(view)
+    words = ["mandelcl", "render", "--center", number_text(re), number_text(im)]
+    words += ["--zoom", number_text(4 / (pitch * view.height)), "--size", f"{view.width}x{view.height}"]
+    if rotation:
+        words += ["--rotate", number_text(rotation)]
+    if (view.lattice.column, view.lattice.row) != (0, 0):
+        words += ["--anchor", str(view.lattice.column), str(view.lattice.row)]
+    words += _formula(job)
+    words += ["--iterations", str(job.iterations)]
+    words += _radius(job)
+    words += ["--method", job.method, "--number", job.number, "--rounding", job.rounding]
+    if job.reference is not None:
+        reference = job.reference
+        words += ["--reference", *map(number_text, (reference.re, reference.im, reference.radius))]
+    if job.algorithm != "escape":
+        words += ["--algorithm", job.algorithm] + ["--strict"] * job.strict
+    return shlex.join([*words, *_colours(colouring), "-o", output])
+
+
+def python(job: Job, colouring: Colouring, output: str) -> str:
+    """Return a Python text that draws a settled job, with its very counts."""
+    return (
+        "import mandelcl\n\n"
+        f"job = mandelcl.Job.from_json({job.to_json()!r})\n"
+        f"colouring = mandelcl.Colouring.from_json({colouring.to_json()!r})\n"
+        f"mandelcl.render_to({output!r}, job, colouring)\n"
+    )
+
+
+def _middle(view: View) -> tuple[Fraction, Fraction]:
+    middle = view.lattice.shifted(Fraction(view.width - 1, 2), Fraction(view.height - 1, 2))
+    return middle.point(0, 0)
+
+
+def _formula(job: Job) -> list[str]:
+    values = dict(job.formula.as_json(number_text))
+    name = values.pop("name")
+    if values:
+        return [f"--{name}", *values.values()]
+    return [] if job.formula == MANDELBROT else ["--formula", name]
+
+
+def _radius(job: Job) -> list[str]:
+    root = root_below(job.radius_squared)
+    if root * root != job.radius_squared:
+        raise InvalidInputError("the escape radius is no ratio, so no command names it")
+    return [] if root == 2 else ["--escape-radius", number_text(root)]
+
+
+def _colours(colouring: Colouring) -> list[str]:
+    words = ["--palette", colouring.palette.name]
+    if colouring.cycle is not None:
+        words += ["--cycle", repr(colouring.cycle)]
+    if colouring.offset:
+        words += ["--offset", repr(colouring.offset)]
+    return words if colouring.inside is None else [*words, "--inside", colouring.inside]
+
+
+def colouring_of(values: Mapping[str, Any]) -> Colouring:
+    """Return the colouring of a message; raises InvalidInputError for what is none."""
+    return Colouring.from_json(json.dumps({"cycle": None, "offset": 0.0, **values}))

@@ -1,0 +1,293 @@
+"""The explorer's devices, each in a worker process that is started when it is needed, and again when it has died.
+
+All of it runs in the thread of the event loop. What a device is to compute are `Task`s: views, by number.
+"""
+
+import asyncio
+import itertools
+import queue
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mandelcl.block import Block
+from mandelcl.errors import DeviceError
+from mandelcl.explore.frames import HEADER_BYTES
+from mandelcl.job import Job
+from mandelcl.printable import printable
+from mandelcl.workers.channel import BUILDING, STARTING
+from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
+from mandelcl.workers.wire import WireError
+
+BUDGET_S = 0.03
+BLOCK_PIXELS = 1 << 21  # of a block, at most
+_BUFFER_BYTES = 8 * BLOCK_PIXELS + HEADER_BYTES * 1024
+_DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
+_MOST_FAULTS = 3  # deaths in a row, without a block in between
+_REST_S = 10.0  # after those, for a device that is asked for again
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds that a worker may take to start or to build, and those that it may be silent or in one launch."""
+
+    start: float = 600.0
+    launch: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a device has made of a task's job: how fast it may be, and how many orbits fill it."""
+
+    job: Job
+    spec: str
+    name: str
+    warnings: tuple[str, ...]
+    pixels_per_s: float
+    saturation: int
+    gpu: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A block of a task at a level, counted from the view's first pixel at that level."""
+
+    level: int
+    block: Block
+
+
+class Task(Protocol):
+    """A view that devices compute."""
+
+    def order(self) -> Mapping[str, Any]:
+        """Return what a worker is told of it: its job, its pane, its generation and its levels."""
+
+    def settled(self, seat: "Seat", facts: Settled) -> None:
+        """Take note of the job as a device has settled it."""
+
+    def waiting(self, iterations: int) -> None:
+        """Take note that so many iterations of its reference are done."""
+
+    def next(self, seat: "Seat") -> Piece | None:
+        """Return what a device is to compute next; None where there is nothing for it."""
+
+    def done(self, seat: "Seat", piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
+        """Take the frames of a piece, and what it took; raises WireError where they cannot be right."""
+
+    def returned(self, piece: Piece) -> None:
+        """Take a piece back that a device has not computed."""
+
+    def refused(self, seat: "Seat", why: str) -> None:
+        """Take note that a device cannot do it."""
+
+
+class _Inbox(queue.Queue[WorkerMessage]):
+    """Messages of a worker, which reach the thread of an event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[WorkerMessage], None]) -> None:
+        super().__init__()
+        self._loop, self._hear = loop, hear
+
+    def put(self, item: WorkerMessage, block: bool = True, timeout: float | None = None) -> None:  # noqa: ARG002
+        """Pass a message on, from any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._hear, item)
+
+
+class Seat:
+    """A device, or with no SPEC the fastest one for each job, and the tasks that it has.
+
+    `tell` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the device
+    that it last used, and `giter_per_s` what that did of late.
+    """
+
+    def __init__(self, specs: tuple[str, ...], first: Job, tell: Callable[[str, str, str], None], patience: Patience):
+        self.specs, self.spec, self.name = specs, specs[0] if specs else "", ""
+        self.giter_per_s = 0.0
+        self.lost = False
+        self._first, self._tell, self._patience = first, tell, patience
+        self._worker: Worker | None = None
+        self._numbers = itertools.count(1)
+        self._tasks: dict[int, Task] = {}
+        self._under_way: dict[tuple[int, Piece], None] = {}
+        self._faults, self._failed_at = 0, 0.0
+        self._begun = time.monotonic()
+
+    @property
+    def label(self) -> str:
+        """Its device's SPEC and name, as far as they are known."""
+        return f"{self.spec} {self.name}".strip() or "the device"
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process."""
+        return self._worker.pid if isinstance(self._worker, WorkerProcess) else None
+
+    @property
+    def working(self) -> bool:
+        """Whether it has blocks in hand."""
+        return bool(self._under_way)
+
+    def start(self) -> None:
+        """Start its process; raises DeviceError where the system does not allow it."""
+        inbox = _Inbox(asyncio.get_running_loop(), self._hear)
+        self._begun = time.monotonic()
+        self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
+        worker.send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
+
+    def warm(self) -> None:
+        """Start its process before there is anything to do; where that fails, the first task will say so."""
+        with suppress(DeviceError):
+            self.start()
+
+    def begin(self, task: Task) -> None:
+        """Have a task's job settled; blocks follow once it is."""
+        if self._worker is None:
+            if self._faults >= _MOST_FAULTS and time.monotonic() - self._failed_at < _REST_S:
+                task.refused(self, f"{self.label} has failed {self._faults} times; it is left out for a while")
+                return
+            self._faults = 0
+            try:
+                self.start()
+            except DeviceError as error:
+                task.refused(self, str(error))
+                return
+        self._drop(task)
+        number = next(self._numbers)
+        self._tasks[number] = task
+        self._send_view(number, task)
+
+    def end_task(self, task: Task) -> None:
+        """Have nothing more computed for a task; what runs for it ends within a launch."""
+        self._drop(task)
+        self.fill()
+
+    def fill(self) -> None:
+        """Give the device blocks, by turns of its tasks, as many as it may have at once."""
+        while self._worker is not None and len(self._under_way) < _DEPTH:
+            for number, task in list(self._tasks.items()):
+                piece = task.next(self)
+                if piece is not None:
+                    del self._tasks[number]  # the others come first next time
+                    self._tasks[number] = task
+                    self._give(number, piece)
+                    break
+            else:
+                return
+
+    def watch(self) -> None:
+        """End the process where it takes too long; to be called now and then."""
+        worker = self._worker
+        if worker is None or not (self._tasks or self._under_way):
+            return
+        activity, now = worker.activity, time.monotonic()
+        starts = activity.doing in (STARTING, BUILDING)
+        most = self._patience.start if starts else self._patience.launch
+        silent = now - max(worker.heard, self._begun)
+        if silent > most or (self._under_way and activity.seconds > most):
+            worker.kill()  # the end of its messages follows
+
+    def close(self) -> None:
+        """End the process."""
+        self._tasks.clear()
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            worker.end()
+
+    def _send_view(self, number: int, task: Task) -> None:
+        assert self._worker is not None
+        self._worker.send({"do": "view", "view": number, **task.order()})
+
+    def _drop(self, task: Task) -> None:
+        for number in [number for number, one in self._tasks.items() if one is task]:
+            del self._tasks[number]
+            if self._worker is not None:
+                self._worker.send({"do": "drop", "view": number})
+
+    def _give(self, number: int, piece: Piece) -> None:
+        assert self._worker is not None
+        self._under_way[number, piece] = None
+        block = piece.block
+        corners = [block.x, block.y, block.width, block.height]
+        self._worker.send({"do": "block", "view": number, "level": piece.level, "block": corners}, lend=True)
+
+    def _hear(self, message: WorkerMessage) -> None:
+        if message.worker is not self._worker:
+            return
+        try:
+            if message.head is None or message.head.get("say") == "failed":
+                self._died(message)
+            else:
+                self._note(message.head, message.payload)
+        except (WireError, KeyError, TypeError, ValueError):
+            message.worker.kill()
+
+    def _note(self, head: Mapping[str, Any], payload: bytearray | memoryview) -> None:
+        say, number = head["say"], head["view"]
+        task = self._tasks.get(number)
+        if say in ("done", "back"):
+            piece = Piece(head["level"], Block(*head["block"]))
+            self._under_way.pop((number, piece), None)
+            if task is not None and say == "done":
+                self._faults = 0
+                self._measure(head["seconds"], head["iterations"])
+                task.done(self, piece, memoryview(payload), head["seconds"], head["iterations"])
+            elif task is not None:
+                task.returned(piece)
+        elif task is not None and say == "settled":
+            self._settled(task, head)
+        elif task is not None and say == "reference":
+            task.waiting(int(head["iterations"]))
+        elif task is not None and say == "refused":
+            del self._tasks[number]
+            task.refused(self, printable(str(head["why"])))
+        self.fill()
+
+    def _settled(self, task: Task, head: Mapping[str, Any]) -> None:
+        self.spec, self.name = str(head["spec"]), str(head["name"])
+        if self.lost:
+            self.lost = False
+            self._tell("device-back", self.spec, f"{self.label} works again")
+        facts = Settled(
+            Job.from_json(head["job"]),
+            self.spec,
+            self.name,
+            tuple(printable(str(line)) for line in head["warnings"]),
+            float(head["pixels_per_s"]),
+            int(head["saturation"]),
+            bool(head["gpu"]),
+        )
+        task.settled(self, facts)
+
+    def _measure(self, seconds: float, iterations: int) -> None:
+        if seconds > 0:
+            self.giter_per_s += 0.3 * (iterations / seconds / 1e9 - self.giter_per_s)
+
+    def _died(self, message: WorkerMessage) -> None:
+        """Start another process for what this one had in hand, unless it has died too often."""
+        worker = message.worker
+        why = printable(str(message.head["why"])) if message.head else worker.last_words()
+        asyncio.get_running_loop().run_in_executor(None, worker.end)
+        self._worker = None
+        self._faults, self._failed_at, self.lost = self._faults + 1, time.monotonic(), True
+        tasks, under_way = list(self._tasks.items()), list(self._under_way)
+        self._under_way.clear()
+        for number, piece in under_way:
+            if number in self._tasks:
+                self._tasks[number].returned(piece)
+        again = self._faults < _MOST_FAULTS
+        line = f"{self.label} was lost: {why}"
+        self._tell("device-lost", self.spec, line + ("; it is started again" if again else ""))
+        try:
+            if again:
+                self.start()
+        except DeviceError:
+            again = False
+        for number, task in tasks:
+            if again:
+                self._send_view(number, task)
+            else:
+                self._tasks.pop(number, None)
+                task.refused(self, line)

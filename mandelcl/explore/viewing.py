@@ -1,0 +1,294 @@
+"""A view on its way to a page: settled by its devices, coarse pixels first, then all of them, nearest first."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from mandelcl.block import Block
+from mandelcl.explore import rectangles
+from mandelcl.explore.frames import Address, Part, unpacked
+from mandelcl.explore.messages import ViewWanted
+from mandelcl.explore.pictures import Summary, summary
+from mandelcl.explore.seats import BLOCK_PIXELS, Piece, Seat, Settled
+from mandelcl.job import Job
+from mandelcl.workers.wire import WireError
+
+COARSE, FINE = 3, 0
+LEVELS = (COARSE, FINE)
+_PIECE_S = 0.04  # what a block should take on a CPU
+_GPU_PIXELS = 1 << 20  # of a GPU's blocks, at least
+_LEAST_COARSE = 1 << 12
+_SHOW_S = 0.1
+
+
+class Outbox(Protocol):
+    """The way to a page."""
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Send a message."""
+
+    def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
+        """Send a frame, unless the pane has a newer generation by then."""
+
+
+class Viewing:
+    """A view that a page wants (a `Task`), from its job to the last pixel.
+
+    `before` is the pane's view before it: where the two share lattice and key, what that has computed serves this one.
+    `key` is empty until the job is settled, and `complete` says whether all pixels are there.
+    """
+
+    def __init__(
+        self, wanted: ViewWanted, job: Job, seats: Sequence[Seat], outbox: Outbox, before: "Viewing | None"
+    ) -> None:
+        self.wanted, self.job = wanted, job
+        self.key = ""
+        self.complete = False
+        self.parts: list[Part] = []
+        self.summary: Summary | None = None
+        self.ready = asyncio.Event()  # set when it is complete, or ended
+        self._seats, self._outbox, self._before = list(seats), outbox, before
+        self._facts: dict[Seat, Settled] = {}
+        self._reasons: list[str] = []
+        self._wholes = {level: rectangles.coarse(wanted.whole, level) for level in LEVELS}
+        self._near = wanted.near
+        self._missing: list[Block] = []
+        self._pending: dict[int, list[Block]] = {}
+        self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
+        self._coarse_pixels, self._coarse_s = 0, 0.0
+        self._kernel_s, self._iterations, self._done, self._to_do = 0.0, 0, 0, 0
+        self._started, self._shown = time.perf_counter(), 0.0
+        self._ended = False
+
+    @property
+    def address(self) -> Address:
+        """To whom its finest pixels belong."""
+        return Address(self.wanted.pane, self.wanted.generation, FINE)
+
+    @property
+    def whole(self) -> Block:
+        """Its pixels, counted from the anchor."""
+        return self.wanted.whole
+
+    def begin(self) -> None:
+        """Have the devices settle the job."""
+        for seat in list(self._seats):
+            seat.begin(self)
+
+    def end(self) -> None:
+        """Have nothing more computed; what there is stays."""
+        self._ended = True
+        for seat in self._seats:
+            seat.end_task(self)
+        self.ready.set()
+
+    def turn_to(self, near: tuple[float, float]) -> None:
+        """Compute what is near a pixel first from now on."""
+        self._near = near
+        for level, blocks in self._pending.items():
+            self._pending[level] = rectangles.by_distance(blocks, _scaled(near, level))
+
+    def order(self) -> Mapping[str, Any]:
+        """Return what a worker is told of it."""
+        levels = [[level, [block.x, block.y, block.width, block.height]] for level, block in self._wholes.items()]
+        wanted = self.wanted
+        return {"job": self.job.to_json(), "pane": wanted.pane, "generation": wanted.generation, "levels": levels}
+
+    def settled(self, seat: Seat, facts: Settled) -> None:
+        """Take note of the job as a device has settled it; with the last one, begin."""
+        if seat in self._facts and self.key:
+            return  # its process was started again
+        self._facts[seat] = facts
+        self._when_all_have_answered()
+
+    def refused(self, seat: Seat, why: str) -> None:
+        """Do without a device; without any there is no picture."""
+        if seat in self._seats:
+            self._seats.remove(seat)
+        self._facts.pop(seat, None)
+        self._reasons.append(why)
+        if not self._seats:
+            self._say("failed", why="; ".join(dict.fromkeys(self._reasons)))
+            self._ended = True
+            self.ready.set()
+        elif not self.key:
+            self._when_all_have_answered()
+        else:
+            self._say("problem", line=why)
+
+    def waiting(self, iterations: int) -> None:
+        """Show how many iterations of the reference are done."""
+        self._say("progress", level=COARSE, done=0, pixels=self.whole.pixels, reference=iterations)
+
+    def next(self, seat: Seat) -> Piece | None:
+        """Return what a device is to compute next."""
+        if not self.key or self._ended or seat not in self._facts:
+            return None
+        for level in LEVELS:
+            if level == FINE and FINE not in self._pending:
+                if self._open[COARSE]:
+                    return None  # which says how large blocks should be
+                self._cut_fine()
+            blocks = self._pending.get(level)
+            if blocks:
+                block, whole = blocks.pop(), self._wholes[level]
+                return Piece(level, replace(block, x=block.x - whole.x, y=block.y - whole.y))
+        return None
+
+    def returned(self, piece: Piece) -> None:
+        """Take a piece back that a device has not computed: it comes first."""
+        self._pending.setdefault(piece.level, []).append(self._anchored(piece))
+
+    def done(self, _seat: Seat, piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
+        """Pass the frames of a piece on."""
+        block = self._anchored(piece)
+        try:
+            parts = list(unpacked(block, self.job.smooth, frames))
+        except ValueError as error:
+            raise WireError(str(error)) from error
+        if self._ended:
+            return
+        self._open[piece.level] -= 1
+        self._kernel_s += seconds
+        self._done += block.pixels
+        if piece.level == COARSE:
+            self._coarse_pixels, self._coarse_s = self._coarse_pixels + block.pixels, self._coarse_s + seconds
+        else:
+            self._iterations += iterations
+            self.parts += parts
+        for part in parts:
+            self._outbox.show(self.wanted.pane, self.wanted.generation, part.frame)
+        self._show_progress(piece.level)
+        if not any(self._open.values()) and FINE in self._pending:
+            self._finish()
+
+    def _anchored(self, piece: Piece) -> Block:
+        whole = self._wholes[piece.level]
+        return replace(piece.block, x=piece.block.x + whole.x, y=piece.block.y + whole.y)
+
+    def _when_all_have_answered(self) -> None:
+        if self._ended or not all(seat in self._facts for seat in self._seats):
+            return
+        jobs = [facts.job for facts in self._facts.values()]
+        common = agreed(jobs)
+        if all(job == common for job in jobs):
+            self._start(common)
+            return
+        self.job = common
+        self._facts.clear()
+        self.begin()
+
+    def _start(self, job: Job) -> None:
+        self.job, self.key = job, key_of(job)
+        facts = list(self._facts.values())
+        self._say(
+            "settled",
+            key=self.key,
+            number=job.number,
+            rounding=job.rounding,
+            method=job.method,
+            job=job.to_json(),
+            devices=[one.spec for one in facts],
+            warnings=list(dict.fromkeys(line for one in facts for line in one.warnings)),
+        )
+        self._take_over()
+        whole = self.whole
+        self._missing = rectangles.missing(whole, [part.block for part in self.parts])
+        missing = sum(block.pixels for block in self._missing)
+        self._to_do = missing
+        if not missing:
+            self._pending = {FINE: []}
+            self._finish()
+            return
+        quick = min(one.pixels_per_s for one in facts) * _PIECE_S
+        if missing > quick:
+            coarse = [rectangles.coarse(block, COARSE) for block in self._missing]
+            pieces = rectangles.cut(coarse, max(_LEAST_COARSE, int(quick)), _scaled(self._near, COARSE))
+            self._pending[COARSE], self._open[COARSE] = pieces, len(pieces)
+            self._to_do += sum(piece.pixels for piece in pieces)
+        for seat in self._seats:
+            seat.fill()
+
+    def _take_over(self) -> None:
+        """Take what the view before has of this one's pixels, and send what the page lacks of it."""
+        before, self._before = self._before, None
+        if before is None or before.key != self.key or not _same_lattice(before.job, self.job):
+            return
+        had = self.wanted.have if self.wanted.key == self.key else ()
+        for part in before.parts:
+            if rectangles.overlap(self.whole, part.block) is None:
+                continue
+            part = part.addressed(self.address)
+            self.parts.append(part)
+            if rectangles.missing(part.block, had):
+                self._outbox.show(self.wanted.pane, self.wanted.generation, part.frame)
+
+    def _cut_fine(self) -> None:
+        facts = self._facts.values()
+        rate = self._coarse_pixels / self._coarse_s if self._coarse_s else min(one.pixels_per_s for one in facts)
+        pixels = max(int(rate * _PIECE_S), max(one.saturation for one in facts))
+        if all(one.gpu for one in facts):
+            pixels = max(pixels, _GPU_PIXELS)
+        pieces = rectangles.cut(self._missing, min(pixels, BLOCK_PIXELS // 2), self._near)
+        self._pending[FINE], self._open[FINE] = pieces, len(pieces)
+
+    def _show_progress(self, level: int) -> None:
+        now = time.perf_counter()
+        if now - self._shown < _SHOW_S:
+            return
+        self._shown = now
+        rate = self._iterations / self._kernel_s / 1e9 if self._kernel_s else 0.0
+        facts = {"done": self._done, "pixels": self._to_do, "kernel_s": self._kernel_s, "giter_per_s": rate}
+        self._say("progress", level=level, **facts)
+
+    def _finish(self) -> None:
+        for seat in self._seats:
+            seat.end_task(self)
+        self.complete = True
+        asyncio.get_running_loop().create_task(self._summarise())
+
+    async def _summarise(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.summary = found = await loop.run_in_executor(None, summary, self.whole, self.parts, self.job.iterations)
+        if not self._ended:
+            self._say(
+                "complete",
+                sha256=found.sha256,
+                kernel_s=self._kernel_s,
+                seconds=time.perf_counter() - self._started,
+                iterations_total=found.iterations,
+                inside=found.inside,
+                suggested=found.suggested,
+            )
+        self.ready.set()
+
+    def _say(self, say: str, **facts: Any) -> None:
+        self._outbox.say({"say": say, "pane": self.wanted.pane, "generation": self.wanted.generation, **facts})
+
+
+def key_of(job: Job) -> str:
+    """Return what decides the bits of a pixel of a settled job beside its place in the lattice, as a short text."""
+    values = json.loads(job.to_json())
+    del values["view"]
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def agreed(jobs: Sequence[Job]) -> Job:
+    """Return what devices that have settled a job differently can all be asked to do."""
+    first = jobs[0]
+    if any(job.rounding == "separate" for job in jobs) and first.method == "direct":
+        return replace(first, rounding="separate")
+    return first
+
+
+def _same_lattice(one: Job, other: Job) -> bool:
+    a, b = one.view.lattice, other.view.lattice
+    return (a.re, a.im, a.matrix) == (b.re, b.im, b.matrix)
+
+
+def _scaled(near: tuple[float, float], level: int) -> tuple[float, float]:
+    return near[0] / (1 << level), near[1] / (1 << level)

@@ -1,0 +1,219 @@
+"""A page without a browser: what it asks the server for, and what comes."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import numpy as np
+import numpy.typing as npt
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from mandelcl.words import sha256
+
+HEADER = struct.Struct("<IHHIIIiiHH")
+MAGIC = 0x314C434D
+HOME: Mapping[str, Any] = {
+    "lattice": {"re": "-0.75", "im": "0", "pitch": "1/64"},
+    "origin": [-80, -45],
+    "size": [160, 90],
+    "iterations": 300,
+}
+PATIENCE_S = 120.0
+
+
+@dataclass
+class Server:
+    """A server in a process of its own."""
+
+    process: "subprocess.Popen[str]"
+    address: str
+    seconds: float
+
+    @property
+    def host(self) -> str:
+        """Its name and port."""
+        return urlsplit(self.address).netloc
+
+    @property
+    def token(self) -> str:
+        """What its pages know."""
+        return self.address.partition("token=")[2]
+
+    def page(self) -> "Page":
+        """Return a page that is connected."""
+        return Page(self)
+
+    def end(self) -> tuple[int, float, str]:
+        """Return the exit code, how long it took after Ctrl-C, and what it printed on standard error."""
+        started = time.perf_counter()
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(30)
+        seconds = time.perf_counter() - started
+        assert self.process.stderr is not None
+        return code, seconds, self.process.stderr.read()
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Server]:
+    """Yield a server; at the end it is stopped, with exit code 0 and nothing on standard error."""
+    command = [sys.executable, "-m", "mandelcl", "explore", "--no-browser", "--save-dir", str(folder), *arguments]
+    started = time.perf_counter()
+    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address, process.communicate()
+        server = Server(process, address, time.perf_counter() - started)
+        yield server
+        if process.poll() is None:
+            code, _, errors = server.end()
+            assert (code, errors) == (0, "")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@dataclass
+class Picture:
+    """What came of a view: messages, and its finest pixels with the lattice's columns and rows."""
+
+    wanted: Mapping[str, Any]
+    started: float
+    said: list[dict[str, Any]] = field(default_factory=list)
+    first: float = 0.0
+    seconds: float = 0.0
+    frames: int = 0
+    counts: npt.NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
+    smooth: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    came: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    levels: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        width, height = self.wanted["size"]
+        self.counts = np.zeros((height, width), np.uint32)
+        self.smooth = np.zeros((height, width), np.float32)
+        self.came = np.zeros((height, width), np.bool_)
+
+    def of(self, say: str) -> dict[str, Any]:
+        """Return the last message of a kind."""
+        return [message for message in self.said if message["say"] == say][-1]
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the counts that came."""
+        return sha256(self.counts)
+
+    def take(self, frame: bytes) -> None:
+        """Take a frame of counts."""
+        magic, kind, flags, _, _, level, column, row, width, height = HEADER.unpack_from(frame)
+        assert (magic, kind) == (MAGIC, 1)
+        assert column // 256 == (column + width - 1) // 256
+        assert row // 256 == (row + height - 1) // 256
+        pixels = width * height
+        assert len(frame) == HEADER.size + 4 * pixels * (1 + (flags & 1))
+        self.frames += 1
+        self.first = self.first or time.perf_counter() - self.started
+        self.levels.append(level)
+        if level:
+            return
+        x, y = column - self.wanted["origin"][0], row - self.wanted["origin"][1]
+        target = np.s_[max(0, y) : y + height, max(0, x) : x + width]
+        source = np.s_[max(0, -y) :, max(0, -x) :]
+        counts = np.frombuffer(frame, "<u4", pixels, HEADER.size).reshape(height, width)[source]
+        shape = self.counts[target].shape
+        self.counts[target] = counts[: shape[0], : shape[1]]
+        self.came[target] = True
+        if flags & 1:
+            values = np.frombuffer(frame, "<f4", pixels, HEADER.size + 4 * pixels).reshape(height, width)[source]
+            self.smooth[target] = values[: shape[0], : shape[1]]
+
+
+class Page:
+    """A page that is connected to a server."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        url = f"ws://{server.host}/socket?token={server.token}"
+        origin = f"http://{server.host}"
+        self._open = ExitStack()
+        self.socket: ClientConnection = self._open.enter_context(
+            connect(url, origin=Origin(origin), max_size=None, compression=None)
+        )
+        self.welcome = self.receive()
+        self.generation = 0
+        self._ids = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave."""
+        self._open.close()
+
+    def send(self, do: str, **values: Any) -> None:
+        """Say something."""
+        self.socket.send(json.dumps({"do": do, **values}))
+
+    def receive(self) -> Any:
+        """Return the next message, or the next frame's bytes."""
+        message = self.socket.recv(PATIENCE_S)
+        return message if isinstance(message, bytes) else json.loads(message)
+
+    def drain(self) -> None:
+        """Read what comes until the socket is closed; raises ConnectionClosed then."""
+        while True:
+            self.receive()
+
+    def ask(self, do: str, until: str, **values: Any) -> tuple[dict[str, Any], list[Any]]:
+        """Return the answer to a request, and what came before it."""
+        self._ids += 1
+        self.send(do, id=self._ids, **values)
+        before: list[Any] = []
+        while True:
+            message = self.receive()
+            if isinstance(message, dict) and message.get("id") == self._ids:
+                if message["say"] == until:
+                    return message, before
+                assert message["say"] != "problem", message
+            before.append(message)
+
+    def begin(self, wanted: Mapping[str, Any], pane: int = 0, **changes: Any) -> Picture:
+        """Ask for a view."""
+        self.generation += 1
+        wanted = {**wanted, **changes}
+        picture = Picture(wanted, time.perf_counter())
+        self.send("view", pane=pane, generation=self.generation, **wanted)
+        return picture
+
+    def finish(self, picture: Picture, generation: int = 0) -> Picture:
+        """Return a view that was asked for, complete."""
+        generation = generation or self.generation
+        while True:
+            message = self.receive()
+            if isinstance(message, bytes):
+                if HEADER.unpack_from(message)[4] == generation:
+                    picture.take(message)
+                continue
+            picture.said.append(message)
+            assert message["say"] not in ("failed", "problem"), message
+            if message["say"] == "complete" and message["generation"] == generation:
+                picture.seconds = time.perf_counter() - picture.started
+                return picture
+
+    def view(self, wanted: Mapping[str, Any], pane: int = 0, **changes: Any) -> Picture:
+        """Return a view, complete."""
+        return self.finish(self.begin(wanted, pane, **changes))

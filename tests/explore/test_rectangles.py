@@ -1,0 +1,40 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mandelcl.block import Block
+from mandelcl.explore.rectangles import coarse, cut, missing, overlap
+
+_PLACES = st.integers(-40, 40)
+_SIDES = st.integers(1, 60)
+_BLOCKS = st.builds(Block, _PLACES, _PLACES, _SIDES, _SIDES)
+
+
+def pixels(blocks: list[Block]) -> list[tuple[int, int]]:
+    return [(x, y) for b in blocks for y in range(b.y, b.y + b.height) for x in range(b.x, b.x + b.width)]
+
+
+@given(_BLOCKS, st.lists(_BLOCKS, max_size=5))
+def test_what_is_missing_and_what_is_there_are_all_of_it_once(whole: Block, there: list[Block]) -> None:
+    found = pixels(missing(whole, there))
+    assert len(found) == len(set(found))
+    assert set(found) == set(pixels([whole])) - set(pixels(there))
+
+
+def test_a_pan_misses_two_rectangles() -> None:
+    whole = Block(30, 20, 640, 360)
+    assert missing(whole, [Block(0, 0, 640, 360)]) == [Block(640, 20, 30, 340), Block(30, 360, 640, 20)]
+
+
+@given(_BLOCKS, st.integers(1, 5000), st.tuples(_PLACES, _PLACES))
+def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size: int, near: tuple[int, int]) -> None:
+    pieces = cut([whole], size, near)
+    found = pixels(pieces)
+    assert len(found) == len(set(found)) == whole.pixels
+    inside = [k for k, piece in enumerate(pieces) if overlap(piece, Block(*near, 1, 1))]
+    assert inside in ([], [len(pieces) - 1])
+
+
+@given(_BLOCKS, st.integers(0, 4))
+def test_each_pixel_has_one_that_stands_for_it(whole: Block, level: int) -> None:
+    few = set(pixels([coarse(whole, level)]))
+    assert {(x >> level, y >> level) for x, y in pixels([whole])} == few

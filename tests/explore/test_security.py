@@ -1,0 +1,182 @@
+"""Each way in that is closed, and what a server does when it is tried."""
+
+import http.client
+import json
+import random
+import socket
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from tests.explore.page import HOME, Page, Server
+
+
+def get(server: Server, path: str, host: str | None = None, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
+    """Return status, headers and body."""
+    name, _, port = server.host.partition(":")
+    connection = http.client.HTTPConnection(name, int(port), timeout=20)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    connection.putheader("Host", server.host if host is None else host)
+    connection.endheaders()
+    with connection.getresponse() as answer:
+        return answer.status, dict(answer.headers), answer.read()
+
+
+def opened(server: Server, origin: str | None, token: str, host: str | None = None) -> int:
+    """Return the status with which a socket is opened."""
+    headers = {} if host is None else {"Host": host}
+    try:
+        with connect(
+            f"ws://{server.host}/socket?token={quote(token)}",
+            origin=None if origin is None else Origin(origin),
+            additional_headers=headers,
+            compression=None,
+        ):
+            return 101
+    except InvalidStatus as refusal:
+        return refusal.response.status_code
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost:80", ""])
+def test_a_foreign_host_is_refused(server: Server, host: str) -> None:
+    assert get(server, "/", host)[0] == 403
+    assert get(server, f"/?token={server.token}", host)[0] == 403
+
+
+def test_both_names_of_this_machine_are_known(server: Server) -> None:
+    port = server.host.partition(":")[2]
+    for name in ("127.0.0.1", "localhost", "[::1]"):
+        assert get(server, "/nothing", f"{name}:{port}")[0] == 404
+        origin = f"http://{name}:{port}"
+        assert opened(server, origin, server.token) == 101
+
+
+@pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1"])
+def test_a_foreign_origin_is_refused(server: Server, origin: str | None) -> None:
+    assert opened(server, origin, server.token) == 403
+
+
+@pytest.mark.parametrize("token", ["", "x", "ä", "x" * 3000])
+def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
+    assert opened(server, f"http://{server.host}", token) == 403
+    assert opened(server, f"http://{server.host}", server.token) == 101
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "BREW"])
+def test_another_method_gets_nothing(server: Server, method: str) -> None:
+    name, _, port = server.host.partition(":")
+    with socket.create_connection((name, int(port)), timeout=20) as plain:
+        plain.sendall(f"{method} / HTTP/1.1\r\nHost: {server.host}\r\nContent-Length: 4\r\n\r\nbody".encode())
+        answer = b"".join(iter(lambda: plain.recv(65536), b""))
+    assert b"200" not in answer.partition(b"\r\n")[0]
+    assert b"<html" not in answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../server.py",
+        "/%2e%2e/server.py",
+        "/static/index.html",
+        "//etc/passwd",
+        "/..%5cserver.py",
+        "/socket/",
+        "/\x00",
+    ],
+)
+def test_nothing_outside_the_static_folder_is_served(server: Server, path: str) -> None:
+    try:
+        status, _, body = get(server, path)
+    except (http.client.HTTPException, ValueError, ConnectionError):
+        return  # the request itself was none
+    assert status in (400, 403, 404)
+    assert b"import" not in body
+
+
+def test_answers_tell_browsers_to_be_careful(server: Server) -> None:
+    headers = get(server, "/nothing")[1]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+def test_a_message_of_65_kib_closes_the_socket(server: Server) -> None:
+    with server.page() as page:
+        page.socket.send("x" * 65_537)
+        with pytest.raises(ConnectionClosed) as closed:
+            page.drain()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1009
+
+
+def test_a_fifth_page_is_refused_until_one_has_left(server: Server) -> None:
+    pages = [server.page() for _ in range(4)]
+    try:
+        assert opened(server, f"http://{server.host}", server.token) == 503
+    finally:
+        for page in pages:
+            page.close()
+
+
+VALUES: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    3,
+    2**40,
+    1e400,
+    "",
+    "x",
+    "-0.75",
+    "1e99999999",
+    "1/0",
+    [],
+    [1],
+    [0, 0],
+    {},
+    [[[]]],
+)
+
+
+def mutated(rng: random.Random) -> str:
+    """Return a message that is nearly one, or nothing like one."""
+    do = rng.choice(["view", "pointer", "cancel", "close", "paint", "colours", "copy", "place", "ping", "stop", "no"])
+    message: dict[str, object] = {"do": do, "pane": 1, "id": 1, "generation": 1, **HOME, "size": [8, 8]}
+    message |= {"at": [0, 0], "colouring": {"palette": "classic"}, "job": "{}", "name": "lightning"}
+    for _ in range(rng.randrange(1, 4)):
+        name = rng.choice([*message, "have", "devices", "pointer", "formula", "reference", "number", "planes"])
+        message[name] = rng.choice(VALUES)
+    text = json.dumps(message)
+    if rng.random() < 0.3:
+        at = rng.randrange(len(text))
+        text = text[:at] + chr(rng.randrange(1, 0x2FF)) * rng.randrange(3) + text[at + 1 :]
+    return text
+
+
+def survives(page: Page, messages: int, folder: Path) -> None:
+    """Send so many messages, and see that the server is alive and wrote nothing."""
+    before = sorted(folder.rglob("*"))
+    rng = random.Random(18)
+    for k in range(messages):
+        page.socket.send(mutated(rng))
+        if k % 100 == 99:  # what is answered is read, or the answers would fill the pipes
+            page.ask("ping", "pong")
+    page.ask("ping", "pong")
+    picture = page.view(HOME, pane=3)
+    assert picture.came.all()
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_mutated_messages_are_answered_and_change_nothing(page: Page, folder: Path) -> None:
+    survives(page, 2000, folder)
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_mutated_messages(page: Page, folder: Path) -> None:
+    survives(page, 100_000, folder)

@@ -1,0 +1,130 @@
+"""Views, by a page without a browser."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import mandelcl
+from mandelcl.job import Job
+from tests.explore.page import HOME, Page, Picture
+
+DEEP = {
+    "lattice": {
+        "re": "-0.743643887037195207484989608704343541896955772",
+        "im": "0.131825904205502535702776235826836965793229029",
+        "pitch": "1e-42",
+    },
+    "origin": [-48, -27],
+    "size": [96, 54],
+    "iterations": 20000,
+}
+
+
+def same_as_rendered(picture: Picture) -> None:
+    """Check that the counts and fractions are those of the job that the server named."""
+    assert picture.came.all()
+    job = Job.from_json(picture.of("settled")["job"])
+    field, report = mandelcl.render(job)
+    assert report.counts_sha256 == picture.sha256 == picture.of("complete")["sha256"]
+    if "smooth" in job.planes:
+        assert field.smooth is not None
+        assert np.array_equal(field.smooth, picture.smooth)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        HOME,
+        {**HOME, "lattice": {**HOME["lattice"], "rotation": "30"}},
+        {**HOME, "formula": {"name": "julia", "re": "-0.4", "im": "3/5"}},
+        {**HOME, "formula": {"name": "burning-ship"}, "planes": ["counts"]},
+        {**HOME, "number": "fixed:3", "origin": [1000, -2000], "lattice": {"re": "-1.5", "im": "1/7", "pitch": "1e-4"}},
+        DEEP,
+    ],
+    ids=["home", "turned", "julia", "ship", "fixed", "deep"],
+)
+def test_a_view_at_rest_is_what_its_job_renders(page: Page, wanted: dict[str, object]) -> None:
+    picture = page.view(wanted)
+    same_as_rendered(picture)
+    assert picture.of("complete")["inside"] == int((picture.counts == wanted["iterations"]).sum())
+
+
+def test_coarse_pixels_come_first_and_are_those_of_the_view(page: Page) -> None:
+    picture = page.view(HOME, size=[640, 360], origin=[-320, -180], iterations=20000, number="double")
+    assert picture.levels == sorted(picture.levels, reverse=True)
+    assert set(picture.levels) == {3, 0}
+    same_as_rendered(picture)
+
+
+def test_a_pan_brings_what_is_new_alone(page: Page) -> None:
+    first = page.view(HOME)
+    key, have = first.of("settled")["key"], [[-80, -45, 160, 90]]
+    second = page.begin(HOME, origin=[-60, -40], have={"key": key, "rectangles": have})
+    page.finish(second)
+    assert second.of("settled")["key"] == key
+    assert second.came[:-5, :-20].sum() == 0
+    assert second.came[-5:].all()
+    assert second.came[:, -20:].all()
+    job = replace(Job.from_json(first.of("settled")["job"]), view=Job.from_json(second.of("settled")["job"]).view)
+    assert mandelcl.render(job)[1].counts_sha256 == second.of("complete")["sha256"]
+
+
+def test_what_the_page_has_under_another_key_is_sent_again(page: Page) -> None:
+    page.view(HOME)
+    again = page.view(HOME, have={"key": "another", "rectangles": [[-80, -45, 160, 90]]})
+    assert again.came.all()
+
+
+def test_a_pan_at_depth_keeps_the_reference(page: Page) -> None:
+    first, second = page.view(DEEP), page.view(DEEP, origin=[-30, -20])
+    assert first.of("settled")["key"] == second.of("settled")["key"]
+    same_as_rendered(second)
+
+
+def test_the_newest_view_wins(page: Page) -> None:
+    slow = {**HOME, "size": [1280, 720], "iterations": 5_000_000, "number": "fixed:4"}
+    for _ in range(5):
+        page.begin(slow)
+    picture = page.view(HOME)
+    same_as_rendered(picture)
+    generations = {message["generation"] for message in picture.said if message["say"] == "complete"}
+    assert generations == {page.generation}
+
+
+def test_panes_do_not_disturb_each_other(page: Page) -> None:
+    one = page.begin(HOME, 0)
+    first = page.generation
+    two = page.begin(HOME, 1, number="double")
+    while not (one.said and two.said and one.said[-1]["say"] == two.said[-1]["say"] == "complete"):
+        message = page.receive()
+        if isinstance(message, bytes):
+            (one if message[12:16] == first.to_bytes(4, "little") else two).take(message)
+        elif message.get("pane") is not None:
+            (one, two)[message["pane"]].said.append(message)
+    same_as_rendered(one)
+    same_as_rendered(two)
+    assert two.of("settled")["number"] == "double"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"lattice": {"re": "x", "im": "0", "pitch": "1"}}, "re 'x' is not a number"),
+        ({"lattice": {"re": "0", "im": "0", "pitch": "0"}}, "distance between pixels"),
+        ({"size": [100_000, 100_000]}, "size"),
+        ({"size": [32_000, 32_000]}, "pixels"),
+        ({"iterations": 10**12}, "iterations"),
+        ({"devices": ["no such device"]}, "no device matches"),
+        ({"number": "decimal"}, "decimal"),
+        ({"formula": {"name": "lambda"}}, "lambda"),
+    ],
+)
+def test_a_view_that_makes_no_sense_is_answered_in_a_line(page: Page, changes: dict[str, object], why: str) -> None:
+    page.generation += 1
+    page.send("view", pane=0, generation=page.generation, **{**HOME, **changes})
+    said = page.receive()
+    while said["say"] not in ("problem", "failed"):
+        said = page.receive()
+    assert why in said.get("line", said.get("why", ""))
+    same_as_rendered(page.view(HOME))
