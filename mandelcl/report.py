@@ -15,9 +15,17 @@ from mandelcl.totals import Totals
 class Named(Protocol):
     """A device, as a report names it."""
 
-    name: str
-    platform: str
-    driver: str
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def platform(self) -> str:
+        """The name of its platform."""
+
+    @property
+    def driver(self) -> str:
+        """The version of its driver."""
 
 
 _BY_DEVICE = ("device", "platform", "driver")

@@ -181,6 +181,11 @@ def serve(channel: Channel) -> None:
     order, _ = channel.receive()
     if order["device"]["type"] == "cpu" and hasattr(os, "nice"):
         os.nice(10)  # threads that feed a GPU, colour or pack come first; this affects threads started from here on
+    serve_order(channel, order)
+
+
+def serve_order(channel: Channel, order: Mapping[str, Any]) -> None:
+    """Serve as `serve` does, from the order on that names the device and the first job."""
     _BlockWorker(channel, order).run(order["assignment"])
 
 

@@ -21,10 +21,8 @@ from mandelcl.crew import checking
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Part, Patience, Seat
 from mandelcl.crew.sharing import ShareOut
-from mandelcl.engine import choose
-from mandelcl.engine.choose import Choice
 from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
@@ -46,23 +44,25 @@ class Crew:
     """A job on several devices, one worker each (a `Work`).
 
     The choices are for one job, settled alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
-    used. `start_worker` starts workers, by default in processes on this machine. Each fault is a line for `notice`. A
-    crew is used by one thread, for one job after another, until it is closed. Raises DeviceError if no device is left.
+    used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know others.
+    Each fault is a line for `notice`. A crew is used by one thread, for one job after another, until it is closed.
+    Raises DeviceError if no device is left.
     """
 
     def __init__(
         self,
-        choices: Sequence[Choice],
+        choices: Sequence[Part],
         settings: Settings | None = None,
         *,
         patience: Patience | None = None,
         notice: Callable[[str], None] | None = None,
         start_worker: WorkerFactory | None = None,
+        roster: Roster | None = None,
     ) -> None:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
         start_worker = start_worker or partial(WorkerProcess, "blocks")
-        self._roster = Roster(choices, self._settings, patience or Patience(), self._notice, start_worker)
+        self._roster = roster or Roster(choices, self._settings, patience or Patience(), self._notice, start_worker)
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
@@ -87,10 +87,7 @@ class Crew:
                 f"this crew is for {self.job.number}, {self.job.rounding}, by one algorithm; start a new one for "
                 f"{job.number}, {job.rounding}, {job.algorithm}"
             )
-        devices = [seat.choice.device for seat in self._roster if not seat.retired]
-        if not devices:
-            self._roster.require()
-        choices, notes = choose.several(job, devices, self._settings.self_test, required_specs=())
+        choices, notes = self._roster.cast(job)
         self._share, self._cancel = None, NEVER
         self._roster.admit([choice.device for choice in choices])
         self._begin(choices[0].job, choices[0].warnings)
@@ -121,7 +118,7 @@ class Crew:
     @property
     def whole(self) -> bool:
         """Whether every device still takes part."""
-        return not any(seat.retired for seat in self._roster)
+        return self._roster.whole
 
     @property
     def seconds(self) -> float:
@@ -194,14 +191,14 @@ class Crew:
         if self._share is not None:
             self._share.join(seat.name, seat.rate, seat.least_pixels, seat.most_pixels)
 
-    def _fault(self, seat: Seat, why: str) -> None:
+    def _fault(self, seat: Seat, why: str, wrong: bool = False) -> None:
         """End a worker, take its blocks back, and start another, unless that has failed too often."""
         if seat.retired:
             return
         if self._share is not None:
             self._share.leave(seat.name)
         self._checks.leave(seat.name)
-        self._roster.fault(seat, why)
+        self._roster.fault(seat, why, wrong)
 
     def _busy(self, seat: Seat) -> bool:
         return self._checks.busy(seat.name) or (self._share is not None and self._share.has_blocks(seat.name))

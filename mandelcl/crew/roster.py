@@ -3,12 +3,13 @@
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 from mandelcl import timeline
 from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
-from mandelcl.crew.seat import Patience, Seat
-from mandelcl.engine.choose import Choice
+from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
+from mandelcl.engine import choose
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -22,16 +23,17 @@ class Roster:
 
     def __init__(
         self,
-        choices: Sequence[Choice],
+        choices: Sequence[Part],
         settings: Settings,
         patience: Patience,
         notice: Callable[[str], None],
         start_worker: WorkerFactory,
     ) -> None:
         self.faults: list[str] = []
-        self._seats = {choice.device.label: Seat(choice, settings, patience, start_worker) for choice in choices}
         self._settings = settings
         self._notice = notice
+        self._patience, self._start_worker = patience, start_worker
+        self._seats = {choice.device.label: self.seat(choice) for choice in choices}
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._assignment = 0
         self._asked = time.monotonic()
@@ -42,10 +44,19 @@ class Roster:
     def __getitem__(self, name: str) -> Seat:
         return self._seats[name]
 
+    def seat(self, choice: Part) -> Seat:
+        """Return a new seat for a device."""
+        return Seat(choice, self._settings, self._patience, self._start_worker)
+
     @property
-    def devices(self) -> list[Device]:
+    def devices(self) -> list[KnownDevice]:
         """All devices, whether they take part or not."""
         return [seat.choice.device for seat in self]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every device still takes part, so that another job is better served by no new crew."""
+        return not any(seat.retired for seat in self)
 
     @property
     def active(self) -> list[Seat]:
@@ -71,7 +82,17 @@ class Roster:
         for seat in self:
             seat.start(self._messages)
 
-    def admit(self, devices: Sequence[Device]) -> None:
+    def cast(self, job: Job) -> tuple[Sequence[Part], list[str]]:
+        """Return the parts that the devices which are left have in another job, and notes on those left out of it.
+
+        Raises as `choose.several` does, and DeviceError if no device is left.
+        """
+        left = [seat.choice.device for seat in self if not seat.retired]
+        if not left:
+            self.require()
+        return choose.several(job, cast(list[Device], left), self._settings.self_test, required_specs=())
+
+    def admit(self, devices: Sequence[KnownDevice]) -> None:
         """Let these devices take part, except retired ones, and no others."""
         for seat in self:
             seat.able = seat.choice.device in devices
@@ -109,8 +130,8 @@ class Roster:
         sender = next((seat for seat in self if seat.worker is message.worker), None)
         return None if sender is None else (sender, message)  # None: from a worker that has been ended
 
-    def fault(self, seat: Seat, why: str) -> None:
-        """End a worker and start another, unless that has failed too often.
+    def fault(self, seat: Seat, why: str, wrong: bool = False) -> None:  # noqa: ARG002 - who is here may try again
+        """End a worker and start another, unless that has failed too often; `wrong` says that its results were.
 
         Raises DeviceError if no device is left.
         """

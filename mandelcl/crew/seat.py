@@ -3,7 +3,8 @@
 import math
 import queue
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from typing import Protocol
 
 from mandelcl.algorithms import sizing
 from mandelcl.algorithms.schedule import default_budget
@@ -11,7 +12,7 @@ from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import Ready, block_head
 from mandelcl.crew.sharing import DEPTH
-from mandelcl.engine.choose import Choice
+from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.workers.channel import BUILDING, IDLE, STARTING
@@ -34,6 +35,74 @@ class Patience:
     most_faults: int = 3
 
 
+class KnownDevice(Protocol):
+    """A device as a crew knows it: here, or on another machine."""
+
+    @property
+    def spec(self) -> str:
+        """Its numbers where it is, `platform:device`."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def platform(self) -> str:
+        """The name of its platform."""
+
+    @property
+    def driver(self) -> str:
+        """The version of its driver."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it, which no other device of the crew is called."""
+
+    @property
+    def type(self) -> str:
+        """`cpu`, `gpu`, `accelerator` or `other`."""
+
+    @property
+    def fp64(self) -> bool:
+        """Whether kernels may use double."""
+
+    @property
+    def compute_units(self) -> int:
+        """How many compute units it has."""
+
+    @property
+    def watchdog(self) -> bool | None:
+        """Whether the driver stops long kernels; None where it does not say."""
+
+
+class Part(Protocol):
+    """A device's part in a settled job, as `choose` decides it."""
+
+    @property
+    def device(self) -> KnownDevice:
+        """The device."""
+
+    @property
+    def job(self) -> Job:
+        """The job, settled alike for all."""
+
+    @property
+    def variant(self) -> Variant:
+        """How kernels are shaped for the device."""
+
+    @property
+    def loop_limit(self) -> int:
+        """After how many iterations the driver stops a loop; 0 for none."""
+
+    @property
+    def speed(self) -> float:
+        """About how many iterations a second it makes; 0 where it was not tested."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Lines for the user."""
+
+
 class Seat:
     """A device that takes part, with its worker, or none once it is retired.
 
@@ -41,8 +110,9 @@ class Seat:
     blocks. A device that cannot do the current job is not `able`: its worker waits for another one.
     """
 
-    def __init__(self, choice: Choice, settings: Settings, patience: Patience, start_worker: WorkerFactory) -> None:
+    def __init__(self, choice: Part, settings: Settings, patience: Patience, start_worker: WorkerFactory) -> None:
         self.choice = choice
+        self.job = choice.job
         self.name = choice.device.label
         self.worker: Worker | None = None
         self.able = True
@@ -78,12 +148,12 @@ class Seat:
         """Start a worker, whose messages go to `messages`; raises DeviceError if that fails."""
         choice, device = self.choice, self.choice.device
         self.worker = self._start_worker(messages, sizing.SHARED_BAND_BYTES, DEPTH)
-        self._sent, self._sent_job, self._answered = self._newest, choice.job, False
+        self._sent, self._sent_job, self._answered = self._newest, self.job, False
         self.worker.send(
             {
                 "do": "start",
                 "assignment": self._sent,
-                "job": choice.job.to_json(),
+                "job": self.job.to_json(),
                 "device": {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.type},
                 "variant": asdict(choice.variant),
                 "loop_limit": choice.loop_limit,
@@ -98,12 +168,12 @@ class Seat:
         It is told once it is ready for the previous assignment, so that unread messages never fill the pipe.
         """
         self._newest, self._band_pixels = number, band_pixels
-        self.choice = replace(self.choice, job=job)
+        self.job = job
         if self.worker is not None and self._answered:
             self._tell(self.worker)
 
     def _tell(self, worker: Worker) -> None:
-        job = self.choice.job
+        job = self.job
         text = None if job == self._sent_job else job.to_json()
         self._sent, self._sent_job, self._answered, self._busy_since = self._newest, job, False, time.monotonic()
         worker.send({"do": "job", "assignment": self._sent, "job": text})
@@ -123,7 +193,7 @@ class Seat:
             self._tell(self.worker)
             return False
         most = min(message.block_pixels, self._band_pixels)
-        bounds = sizing.shared_block_pixels(self.choice.job, self.rate, self.saturation, most)
+        bounds = sizing.shared_block_pixels(self.job, self.rate, self.saturation, most)
         self.least_pixels, self.most_pixels = bounds
         return self.able
 

@@ -1,9 +1,9 @@
 """Which devices a job runs on, and which number and rounding."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from mandelcl.engine import reach, selftest
 from mandelcl.engine.settling import HasDouble, settle_method
@@ -18,6 +18,20 @@ from mandelcl.printable import quoted
 
 # Devices, or SPECs as on the command line; none for the fastest.
 DeviceSelection: TypeAlias = Device | str | Sequence[Device | str]
+
+# What is found out of a device for a number: its rounding, its variant, and the result of its self-test with them.
+Tested: TypeAlias = tuple[str, Variant, selftest.SelfTestResult]
+
+
+class Labelled(HasDouble, Protocol):
+    """Of a device, here or on another machine, what must be known to settle a job for it and to name it."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+
+
+_D = TypeVar("_D", bound=Labelled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +145,13 @@ def several(
         rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
         settled = job.resolved(number.name, rounding)
         return [Choice(d, settled, default_variant(d, number), warnings=warnings) for d in devices], []
-    results = [(device, *settle_rounding(job, number, device)) for device in devices]
-    if len({rounding for _, rounding, _, _ in results}) > 1:  # fused here, separate there
-        slow = next(device for device, rounding, _, _ in results if rounding == "separate")
-        warnings = (*warnings, f"rounding is separate, since fma is software on {slow.label}")
-        job = job.resolved(number.name, "separate")
-        results = [(device, *settle_rounding(job, number, device)) for device in devices]
+    job, results, slow = settle_alike(
+        job, number, devices, lambda job, devices: [settle_rounding(job, number, device) for device in devices]
+    )
+    warnings = (*warnings, *slow)
     choices: list[Choice] = []
     reasons: dict[str, str] = {}
-    for device, rounding, variant, result in results:
+    for device, (rounding, variant, result) in zip(devices, results, strict=True):
         reason = refusal(job, number, result)
         if reason is None:
             settled = job.resolved(number.name, rounding)
@@ -152,6 +164,21 @@ def several(
     if missed:
         raise DeviceError(f"not every device named can do this job; {'; '.join(missed)}")
     return choices, [f"left out: {reason}" for reason in reasons.values()]
+
+
+def settle_alike(
+    job: Job, number: NumberFormat, devices: Sequence[_D], test: Callable[[Job, Sequence[_D]], list[Tested]]
+) -> tuple[Job, list[Tested], tuple[str, ...]]:
+    """Return a job for devices that share it, what `test` finds of each of them, and warnings.
+
+    Where `auto` rounding would be fused for some and separate for others, the job has `separate`.
+    """
+    results = test(job, devices)
+    if len({rounding for rounding, _, _ in results}) < 2:
+        return job, results, ()
+    slow = next(device for device, (rounding, _, _) in zip(devices, results, strict=True) if rounding == "separate")
+    job = job.resolved(number.name, "separate")
+    return job, test(job, devices), (f"rounding is separate, since fma is software on {slow.label}",)
 
 
 def _tiers(devices: Sequence[Device], number: NumberFormat) -> list[list[Device]]:

@@ -48,11 +48,16 @@ class WorkerMessage:
 class Worker(Protocol):
     """A worker for this process. Its messages, except heartbeats, are put into a queue as WorkerMessages.
 
-    `heard` is when it last sent anything (time.monotonic).
+    Times are those of time.monotonic.
     """
 
-    heard: float
-    activity: Activity
+    @property
+    def heard(self) -> float:
+        """When it last said anything."""
+
+    @property
+    def activity(self) -> Activity:
+        """What it last said that it was doing."""
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
         """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
