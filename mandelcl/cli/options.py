@@ -87,6 +87,19 @@ device_option = click.option(
     shell_complete=completion.devices,
     help="A device: 0:1, part of its name or platform, cpu, gpu or all; may be repeated.",
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Workers of a Dask cluster: tcp://HOST:8786, or local[:N] for N on this machine, for each --device in turn.",
+)
+cluster_wait_option = click.option(
+    "--cluster-wait",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a cluster may be without a worker.",
+)
 trace_option = click.option(
     "--trace",
     metavar="FILE.json",

@@ -16,8 +16,11 @@ from mandelcl.cli.trace import recorded
 from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mandelcl.job import Job
     from mandelcl.perturbation.confirming import Confirmation, Sample
+    from mandelcl.rendering.session import Session
     from mandelcl.report import Report
     from mandelcl.shading.tracing_picture import TracingPicture
     from mandelcl.view import View
@@ -41,6 +44,7 @@ Examples:
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
+  mandelcl render --at galaxy --cluster local:2
   mandelcl render --at galaxy --trace trace.json
   mandelcl render --at thorn-star --confirm 20
   mandelcl render --center 0 1 --zoom 1e40 --size 160x90 --certify -o dendrite.png
@@ -57,6 +61,8 @@ Examples:
 )
 @options.job_options
 @options.device_option
+@options.cluster_option
+@options.cluster_wait_option
 @options.self_test_option
 @click.option(
     "--budget",
@@ -92,6 +98,8 @@ Examples:
 def command(
     outputs: tuple[str, ...],
     devices: tuple[str, ...],
+    cluster: str | None,
+    cluster_wait: float,
     no_self_test: bool,
     budget: float | None,
     blocks: str | None,
@@ -116,8 +124,9 @@ def command(
     never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume continues. Several devices (--device) share the picture. --trace records
-    what the devices and the host did when.
+    interrupt, the same command with --resume continues. Several devices (--device) share the picture, and so do those
+    of several machines (--cluster): of a Dask cluster with workers of `mandelcl cluster-worker`, or of some on this
+    machine. --trace records what the devices and the host did when.
 
     Deep views are computed beside a reference orbit, in rounded numbers. --certify proves each count, or computes it
     again until it can be proved: it is then that of exact arithmetic. --confirm draws its pixels by a fixed rule, the
@@ -130,7 +139,8 @@ def command(
     colours = ColourOptions.taken_from(given)
     options_given = options.JobOptions.of(**given)
     options_given.check()
-    ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
+    if cluster is None:
+        ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
 
     from mandelcl.computing.settings import Settings
     from mandelcl.files import output
@@ -158,20 +168,25 @@ def command(
     )
     with recorded(trace, "render"), progress_bar(job.view.pixels, quiet) as (show, notice):
         report = interruptible(
-            lambda cancel: render_to(
-                paths,
-                job,
-                colouring,
+            lambda cancel: _on(
+                cluster,
+                cluster_wait,
                 devices,
-                settings,
-                resume=resume,
-                progress=show,
-                notice=lambda line: notice(f"mandelcl: {line}"),
-                see=sample.note if sample else None,
-                cancel=cancel,
-                once=True,
-                compress=compress,
-                digest=as_json or digest,
+                lambda selected: render_to(
+                    paths,
+                    job,
+                    colouring,
+                    selected,
+                    settings,
+                    resume=resume,
+                    progress=show,
+                    notice=lambda line: notice(f"mandelcl: {line}"),
+                    see=sample.note if sample else None,
+                    cancel=cancel,
+                    once=True,
+                    compress=compress,
+                    digest=as_json or digest,
+                ),
             )
         )
     if tracing:
@@ -188,6 +203,21 @@ def command(
     if as_json:
         confirmed = {"confirmed": asdict(confirmation)} if confirmation else {}
         click.echo(json.dumps(report.as_dict() | confirmed))
+
+
+def _on(
+    cluster: str | None,
+    wait: float,
+    devices: tuple[str, ...],
+    render: "Callable[[tuple[str, ...] | Session], Report]",
+) -> "Report":
+    """Return the report of a render on some devices, or on a cluster, whose workers take them in turn."""
+    if cluster is None:
+        return render(devices)
+    from mandelcl.rendering.session import Session
+
+    with Session(devices, cluster=cluster, cluster_wait=wait) as session:
+        return render(session)
 
 
 def _sample(job: "Job", number: int) -> "Sample":

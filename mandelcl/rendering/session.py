@@ -20,6 +20,9 @@ from mandelcl.planes import CERTIFIED
 from mandelcl.rendering.waiting import ExactCounts, await_host
 
 if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
+    from distributed import Client
+
+    from mandelcl.cluster.connection import Connection
     from mandelcl.crew.crew import Crew
 
 Notice = Callable[[str], None]
@@ -34,16 +37,26 @@ class Session:
 
     `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Several share each
     picture, every one in its own process, which is kept, too. Without any, the fastest device is chosen for each job.
-    A session does one job at a time. It is a context manager.
+    With a `cluster`, pictures are computed by the workers of that: a `distributed.Client`, which stays the caller's,
+    the address of a scheduler ("tcp://host:8786"), or "local:N" for N workers on this machine, where the SPECs say for
+    which devices. `cluster_wait` is for how many seconds a cluster may be without a worker. A session does one job at a
+    time. It is a context manager.
 
         with mandelcl.Session("gpu") as session:
             for view in views:
                 field, report = mandelcl.render(mandelcl.Job(view), session)
     """
 
-    def __init__(self, devices: choose.DeviceSelection = ()) -> None:
-        selected, self._required_specs = choose.select(devices)
-        self.devices: list[Device] = selected or choose.matching(())
+    def __init__(
+        self,
+        devices: choose.DeviceSelection = (),
+        *,
+        cluster: "Client | str | None" = None,
+        cluster_wait: float = 60.0,
+    ) -> None:
+        self._cluster = None if cluster is None else _connected(cluster, devices, cluster_wait)
+        selected, self._required_specs = choose.select(devices) if cluster is None else ([], set())
+        self.devices: list[Device] = (selected or choose.matching(())) if cluster is None else []
         self._shared = len(selected) > 1
         self._spare: dict[str, Spare] = {}
         self._lenders: dict[str, Lender] = {}
@@ -62,6 +75,12 @@ class Session:
         self._spare.clear()
         for lender in self._lenders.values():
             lender.clear()
+        self._end_crew()
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
+
+    def _end_crew(self) -> None:
         if self._crew is not None:
             self._crew.close()
             self._crew = None
@@ -84,13 +103,17 @@ class Session:
         settings = settings or Settings()
         self._notice = notice
         wait = partial(await_host, progress=progress, notice=notice, cancel=cancel)
-        if self._shared:
+        work: Work
+        if self._cluster is not None:
+            work = self._distribute(self._cluster, job, settings, wait)
+            choice = choose.fastest(work.job, choose.matching(())) if CERTIFIED.name in work.job.planes else None
+        elif self._shared:
             work, choice = self._share(job, settings, wait)
         else:
             choice = choose.fastest(job, self.devices, settings.self_test)
             wait(choice.job)
             work = self._computation(choice, settings)
-        if CERTIFIED.name in work.job.planes:
+        if CERTIFIED.name in work.job.planes and choice is not None:
             from mandelcl.certifying.work import certified
 
             work = certified(work, choice, settings, ExactCounts(progress, notice).show)
@@ -106,7 +129,7 @@ class Session:
 
     def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
         """Return the work of several devices, and the choice of one of them."""
-        _require_shareable(settings, len(self.devices))
+        _require_shareable(settings, f"{len(self.devices)}")
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
@@ -128,13 +151,38 @@ class Session:
             return self._crew, choices[0]
         from mandelcl.crew.crew import Crew
 
-        self.close()
+        self._end_crew()
         self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
         return self._crew, choices[0]
 
+    def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
+        """Return the work of a cluster, which keeps its workers for jobs of one kind."""
+        _require_shareable(settings, "the workers of a cluster")
+        if job.algorithm == "auto":
+            job = replace(job, algorithm="escape")
+        kind = (settings, job.method, job.number, job.rounding)
+        if self._crew is not None and self._crew_of == kind and "auto" not in kind:
+            wait(self._crew.job.at(job.view))
+            self._crew.reset(job)
+            return self._crew
+        from mandelcl.cluster.work import cluster_work
 
-def _require_shareable(settings: Settings, devices: int) -> None:
+        self._end_crew()
+        self._crew = cluster_work(cluster, job, settings, lambda line: self._notice(line), wait)
+        self._crew_of = kind
+        return self._crew
+
+
+def _connected(cluster: "Client | str", devices: choose.DeviceSelection, wait: float) -> "Connection":
+    from mandelcl.cluster.connection import Connection
+
+    given = [devices] if isinstance(devices, str | Device) else list(devices)
+    specs = [device if isinstance(device, str) else device.spec for device in given]
+    return Connection.to(cluster, specs, wait)
+
+
+def _require_shareable(settings: Settings, who: str) -> None:
     """Raise InvalidInputError if a setting is for a single device only."""
     for what, value in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
         if value is not None:
-            raise InvalidInputError(f"{what} need a single device, and {devices} are to share the picture; name one")
+            raise InvalidInputError(f"{what} need a single device, and {who} are to share the picture; name one")

@@ -25,6 +25,8 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "soak": "mandelcl.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
         "exact": "mandelcl.perturbation.counting:serve",
+        "cluster device": "mandelcl.cluster.device:serve",
+        "cluster worker": "mandelcl.cluster.worker:serve",
     }
 )
 

@@ -1,0 +1,228 @@
+"""Between a Dask worker and the process beside it: tasks come in by threads, messages go through the pipe.
+
+Tasks say all that they need, so several clients may use one worker: the process takes up the job of one of them once
+the blocks of the other are done. Nobody is overtaken: whoever wants another job is next.
+"""
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mandelcl.algorithms.sizing import SHARED_BAND_BYTES
+from mandelcl.block import Block
+from mandelcl.crew.messages import block_head, corners
+from mandelcl.crew.sharing import DEPTH
+from mandelcl.errors import DeviceError
+from mandelcl.printable import printable
+from mandelcl.workers.channel import STARTING
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
+
+Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
+Answer: TypeAlias = tuple[dict[str, Any], Any]  # a message, and the bytes behind it
+
+THREADS = DEPTH + 1  # of a Dask worker: the blocks that it may have at once, and a check that goes ahead of them
+ROLE = "cluster device"
+_NOTHING = np.empty(0, np.uint8)
+_DROPPED: Answer = ({"say": "dropped"}, _NOTHING)
+
+
+class Relay:
+    """The process for a device: the one for worker number `turn` of those that SPECs name."""
+
+    def __init__(self, devices: tuple[str, ...], turn: int) -> None:
+        self._opening = {"do": "open", "devices": list(devices), "turn": turn}
+        self._entry = threading.Lock()  # held while a job is taken up
+        self._changed = threading.Condition()
+        self._child: WorkerProcess | None = None
+        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self._order: Order | None = None  # what the process is at
+        self._assignment = 0
+        self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
+        self._ready: Future[Answer] = Future()
+        self._answer: Future[Answer] = Future()
+        self._auditions: dict[str, dict[str, Any]] = {}
+
+    def start(self) -> None:
+        """Start the process, which opens its device; raises DeviceError where the system refuses it."""
+        with self._changed:
+            self._start()
+
+    def introduce(self) -> dict[str, Any]:
+        """Return what the device says of itself, once it is open and tested; raises DeviceError where it fails."""
+        with self._changed:
+            if self._child is None:
+                self._start()
+            answer = self._answer
+        return _answered(answer)
+
+    def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the device answers to a question about a job; raises DeviceError where it fails.
+
+        Questions of one `key` have one answer.
+        """
+        key = json.dumps([question["key"], question["self_test"]])
+        with self._entry:
+            if key not in self._auditions:
+                with self._changed:
+                    self._await_idle()
+                    if self._child is None or self._order is not None:  # it computes, and answers no more questions
+                        self._start()
+                    opened = self._answer
+                _answered(opened)
+                with self._changed:
+                    answer = self._answer = Future()
+                    if self._child is None:
+                        raise DeviceError("the process has gone")
+                    self._child.send({"do": "answer", "question": dict(question)})
+                self._auditions[key] = _answered(answer)
+            return self._auditions[key]
+
+    def prepare(self, order: Order) -> Answer:
+        """Have the device get ready for an order's job, its blocks under way dropped; return what it says then."""
+        with self._entry:
+            ready = self._take_up(order, anew=True)
+        return ready.result()
+
+    def compute(self, order: Order, block: Block, urgent: bool) -> Answer:
+        """Return what the device says of a block, and the block's results; urgent ones go ahead of others."""
+        with self._entry:
+            ready = self._take_up(order, anew=False).result()
+            if ready[0].get("say") != "ready":
+                return ready
+            with self._changed:
+                if self._child is None or self._order != order:
+                    return _DROPPED
+                found = self._blocks.setdefault((self._assignment, *corners(block)), Future())
+                self._child.send(block_head(block, urgent), lend=not urgent)
+        return found.result()
+
+    def drop(self, session: str) -> None:
+        """Drop the blocks that a session has under way; return at once."""
+        with self._changed:
+            if self._blocks and self._order is not None and self._order["session"] == session:
+                self._assign({"do": "job", "job": None})
+
+    def restart(self) -> None:
+        """End the process, whatever it is doing; the next task starts another."""
+        with self._changed:
+            self._end("it was ended")
+
+    def state(self) -> dict[str, Any]:
+        """Return what the process is doing, for how many seconds it has been, and for how many it has been silent."""
+        child = self._child
+        if child is None:
+            return {"doing": STARTING, "for": 0.0, "silent": 0.0}
+        activity, silent = child.activity, max(0.0, time.monotonic() - child.heard)
+        return {"doing": activity.doing, "for": activity.seconds + silent, "silent": silent}
+
+    def close(self) -> None:
+        """End the process for good."""
+        self.restart()
+
+    # What follows is called with `_changed` held, but for `_take_up` and what listens.
+
+    def _start(self) -> WorkerProcess:
+        self._end("another takes its place")
+        self._messages = queue.Queue()
+        self._child = WorkerProcess(ROLE, self._messages, SHARED_BAND_BYTES, THREADS)
+        self._answer = Future()
+        self._child.send(self._opening)
+        threading.Thread(
+            target=self._listen, args=(self._child, self._messages), name="mandelcl relay", daemon=True
+        ).start()
+        return self._child
+
+    def _end(self, why: str) -> None:
+        child, self._child, self._order = self._child, None, None
+        if child is not None:
+            child.end()
+        self._fail(why)
+
+    def _fail(self, why: str) -> None:
+        """Tell all who wait that the process is gone."""
+        failed: Answer = ({"say": "failed", "why": why}, _NOTHING)
+        for waiting in (*self._blocks.values(), self._ready, self._answer):
+            if not waiting.done():
+                waiting.set_result(failed)
+        self._blocks.clear()
+        self._changed.notify_all()
+
+    def _await_idle(self) -> None:
+        while self._blocks:
+            self._changed.wait()
+
+    def _take_up(self, order: Order, anew: bool) -> "Future[Answer]":
+        """Return what will say that the device is ready for an order; with `anew`, its blocks under way are dropped."""
+        with self._changed:
+            if self._order is not None and self._order["session"] != order["session"]:
+                self._await_idle()
+            now = self._order
+            if now == order and not anew:
+                return self._ready
+            if now is not None and _setup(now) == _setup(order):
+                head = {"do": "job", "job": None if now["job"] == order["job"] else order["job"]}
+            else:
+                if now is not None or self._child is None:
+                    self._start()
+                head = {"do": "start", "job": order["job"], **_setup(order)}
+            self._order = order
+            self._assign(head)
+            return self._ready
+
+    def _assign(self, head: dict[str, Any]) -> None:
+        """Send an assignment; what belongs to the one before is dropped."""
+        assert self._child is not None
+        for waiting in (*self._blocks.values(), self._ready):
+            if not waiting.done():
+                waiting.set_result(_DROPPED)
+        self._blocks.clear()
+        self._assignment += 1
+        self._ready = Future()
+        self._child.send({**head, "assignment": self._assignment})
+        self._changed.notify_all()
+
+    def _listen(self, child: WorkerProcess, messages: "queue.Queue[WorkerMessage]") -> None:
+        while True:
+            message = messages.get()
+            with self._changed:
+                if child is not self._child:
+                    return
+                if message.head is None or message.head.get("say") == "failed":
+                    said = (message.head or {}).get("why")
+                    self._end(printable(said) if isinstance(said, str) else child.last_words())
+                    return
+                self._hear(dict(message.head), message.payload)
+
+    def _hear(self, head: dict[str, Any], payload: bytearray | memoryview) -> None:
+        """Hand a message to whoever waits for it; what nobody waits for belongs to something dropped."""
+        say = head.get("say")
+        if say == "answer" and not self._answer.done():
+            self._answer.set_result((head, _NOTHING))
+        elif say == "ready" and head.get("assignment") == self._assignment and not self._ready.done():
+            if self._child is not None:
+                self._child.reclaim()
+            self._ready.set_result((head, _NOTHING))
+        elif say == "done" and isinstance(head.get("block"), list):
+            waiting = self._blocks.pop((int(head.get("assignment", 0)), *head["block"]), None)
+            if waiting is not None:
+                waiting.set_result((head, np.frombuffer(payload, np.uint8)))
+                self._changed.notify_all()
+
+
+def _setup(order: Order) -> dict[str, Any]:
+    """Return what a process is started with, and keeps for all jobs."""
+    return {name: value for name, value in order.items() if name not in ("session", "job")}
+
+
+def _answered(answer: "Future[Answer]") -> dict[str, Any]:
+    head, _ = answer.result()
+    values = head.get("answer")
+    if not isinstance(values, dict):
+        raise DeviceError(str(head.get("why", "the process sent nonsense")))
+    return values

@@ -1,0 +1,44 @@
+"""A client of a scheduler that runs already."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mandelcl.errors import DeviceError
+from mandelcl.printable import printable
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_CONNECT_S = 10.0
+_CLOSE_S = 3.0
+
+
+@contextmanager
+def connected(address: str) -> Iterator["Client"]:
+    """Yield a client of a scheduler; raises DeviceError where it does not answer."""
+    from distributed import Client
+
+    with quiet():
+        try:
+            client = Client(address, timeout=_CONNECT_S, set_as_default=False)
+        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+            why = printable(str(error)) or type(error).__name__
+            raise DeviceError(f"cannot reach a scheduler at {address}: {why}") from error
+        try:
+            yield client
+        finally:
+            client.close(_CLOSE_S)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Have Dask log nothing in this process meanwhile: what it would say of lost connections is said in one line."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,166 @@
+"""The workers of a cluster in a crew: they come and go while it works."""
+
+import queue
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import cast
+
+from mandelcl.cluster.casting import Casting, RemotePart
+from mandelcl.cluster.connection import Connection
+from mandelcl.cluster.members import Member
+from mandelcl.cluster.remote_worker import RemoteWorker
+from mandelcl.computing.settings import Settings
+from mandelcl.crew.roster import Roster
+from mandelcl.crew.seat import Part, Patience, Seat
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.workers.process import Worker, WorkerMessage
+
+
+def _nowhere(messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:  # noqa: ARG001
+    raise DeviceError("a worker of a cluster has a place of its own")
+
+
+class ClusterRoster(Roster):
+    """The workers of a cluster that take part, a seat each.
+
+    One that comes later takes part once it is tested, one that leaves has its blocks taken back, and one whose results
+    were wrong is excluded, as is whoever comes under its name again.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        parts: Sequence[RemotePart],
+        settings: Settings,
+        notice: Callable[[str], None],
+        patience: Patience,
+    ) -> None:
+        self._connection = connection
+        self._casting = Casting(connection, settings.self_test)
+        self._auditions: dict[Member, Future[RemotePart | str]] = {}
+        self._excluded: set[str] = set()
+        self._told: set[str] = set()
+        self._job: Job = parts[0].job
+        self._pixels = 1
+        self._alone_since: float | None = None
+        super().__init__(parts, settings, patience, notice, _nowhere)
+
+    def seat(self, choice: Part) -> Seat:
+        """Return a new seat for a worker."""
+        part = cast(RemotePart, choice)
+
+        def worker(
+            messages: "queue.Queue[WorkerMessage]",
+            reply_bytes: int = 0,  # noqa: ARG001 - no memory is shared with another machine
+            replies: int = 0,  # noqa: ARG001
+        ) -> Worker:
+            return RemoteWorker(self._connection, part.member, messages)
+
+        return Seat(part, self._settings, self._patience, worker)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it serves for another job: whoever has left may come again."""
+        return True
+
+    def require(self) -> None:
+        """Raise DeviceError where there has been no worker for too long."""
+        if self.active:
+            self._alone_since = None
+            self._connection.check()
+            return
+        now = time.monotonic()
+        self._alone_since = self._alone_since or now
+        self._connection.require(self._alone_since)
+
+    def cast(self, job: Job) -> tuple[Sequence[Part], list[str]]:
+        """Return the parts that the workers which are there have in another job, and notes on those left out of it."""
+        members = [self._member(seat) for seat in self if not seat.retired and not self._member(seat).gone]
+        if not members:
+            members = self._connection.await_members()
+        parts, notes = self._casting.parts(job, members)
+        for part in parts:
+            if part.device.label not in self._seats:
+                self._take_seat(part)
+        return parts, notes
+
+    def assign(self, job: Job) -> tuple[int, int]:
+        """Have all workers drop their blocks and get ready for a job; return as `Roster.assign` does."""
+        self._job = job
+        number, self._pixels = super().assign(job)
+        return number, self._pixels
+
+    def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
+        """Return the next message and its seat, or None if none comes in time; newcomers are asked and seated."""
+        for seat in list(self):
+            if not seat.retired and self._member(seat).gone:
+                return seat, WorkerMessage(cast(Worker, seat.worker), None, memoryview(b""))
+        self._meet()
+        self.require()
+        return super().next(timeout)
+
+    def fault(self, seat: Seat, why: str, wrong: bool = False) -> None:
+        """End a worker's part: for now, where it has left; for good, where its results were wrong.
+
+        After other faults the process of its device is started again, unless that has failed too often.
+        """
+        member = self._member(seat)
+        if member.gone:
+            del self._seats[seat.name]
+            seat.end()
+            self._note(f"{seat.name}: {why}")
+            return
+        if wrong:
+            self._excluded.add(member.name)
+            seat.end()
+            self._note(f"{seat.name}: {why}; it is excluded")
+            return
+        if isinstance(seat.worker, RemoteWorker):
+            seat.worker.restart()
+        again = seat.failed() and seat.restart(self._messages)
+        self._note(f"{seat.name}: {why}; {'started again' if again else 'it is retired'}")
+
+    def close(self) -> None:
+        """End all workers' parts."""
+        for audition in self._auditions.values():
+            audition.cancel()
+        super().close()
+
+    def _member(self, seat: Seat) -> Member:
+        return cast(RemotePart, seat.choice).member
+
+    def _note(self, line: str) -> None:
+        self.faults.append(line)
+        self._notice(line)
+
+    def _meet(self) -> None:
+        """Ask those who have come whether they can do the job, and seat those who can."""
+        for line in self._connection.members.refused.values():
+            self._tell(f"left out: {line}")
+        seated = {self._member(seat) for seat in self}
+        for member in list(self._connection.members.present.values()):
+            if member.name in self._excluded and member not in seated:
+                self._tell(f"left out: {member.device.label}: its results were wrong before")
+            elif member not in seated and member not in self._auditions:
+                self._auditions[member] = self._connection.spawn(self._casting.later(self._job, member))
+        for member, audition in [(member, one) for member, one in self._auditions.items() if one.done()]:
+            del self._auditions[member]
+            if member.gone or audition.cancelled():
+                continue
+            part = audition.result()
+            if isinstance(part, str):
+                self._tell(f"left out: {part}")
+            elif part.job == self._job:
+                self._take_seat(part).start(self._messages)
+
+    def _take_seat(self, part: RemotePart) -> Seat:
+        seat = self._seats[part.device.label] = self.seat(part)
+        seat.assign(self._assignment, self._job, self._pixels)
+        return seat
+
+    def _tell(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self._notice(line)
