@@ -4,7 +4,7 @@
  *
  * PLANE_COUNTS, PLANE_SMOOTH  where these planes' words begin
  * FRACTIONS   1 where the smooth fraction counts
- * ROOTED      1 where the fourth root of the count turns the palette, 0 where the count does
+ * ROOTED      1 where a bend of the count, such as its fourth root, turns the palette, 0 where the count does
  * INDEXED     1 where a pixel is a byte, its place in the table; 0 where it is three, red, green and blue */
 #if !defined(FRACTIONS) || !defined(ROOTED) || !defined(INDEXED) || !defined(PLANE_COUNTS) || \
     (FRACTIONS && !defined(PLANE_SMOOTH))

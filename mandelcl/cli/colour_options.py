@@ -9,7 +9,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.locations import Location
-from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES
+from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.shading.effects import EFFECTS, effect_named
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
@@ -25,7 +25,25 @@ _OPTIONS = (
         help=f"{', '.join(PALETTES)}; a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME is one of several), "
         f"cmap:NAME of the library cmap, or colours like #03071e,#ffba08. [default: the place's, or {DEFAULT_PALETTE}]",
     ),
-    click.option("--cycle", type=float, metavar="LENGTH", help="The length of a turn of the palette, in counts."),
+    click.option(
+        "--cycle",
+        type=float,
+        metavar="LENGTH",
+        help="A turn of the palette, in counts, or in units of --transfer.",
+    ),
+    click.option(
+        "--transfer",
+        type=click.Choice(TRANSFERS),
+        help="What turns the palette: ⁴√(8+n), √(8+n), ln(8+n), or the count n. [default: root4; linear with --cycle]",
+    ),
+    click.option(
+        "--equalise",
+        type=click.FloatRange(0, 1),
+        is_flag=False,
+        flag_value=1.0,
+        metavar="[STRENGTH]",
+        help="Lay the palette evenly over the picture's counts, wholly (1) or in part; 0 for not at all.",
+    ),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
     click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
     *(
@@ -46,6 +64,8 @@ class ColourOptions:
 
     palette: str | None
     cycle: float | None
+    transfer: str | None
+    equalise: float | None
     offset: float | None
     inside: str | None
     effects: Mapping[str, str]
@@ -55,7 +75,8 @@ class ColourOptions:
         """Return the options among those that click gives, and take them out of these."""
         texts = {name: values.pop(name.replace("-", "_")) for name in EFFECTS}
         effects = {name: text for name, text in texts.items() if text is not None}
-        return cls(**{name: values.pop(name) for name in ("palette", "cycle", "offset", "inside")}, effects=effects)
+        names = ("palette", "cycle", "transfer", "equalise", "offset", "inside")
+        return cls(**{name: values.pop(name) for name in names}, effects=effects)
 
     def colouring(self, location: Location | None = None, like: str | None = None) -> "Colouring":
         """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
@@ -64,10 +85,14 @@ class ColourOptions:
 
         base = _base(location, like)
         if self.palette is not None:
-            base = Colouring(find_palette(self.palette), effects=base.effects)
+            base = Colouring(find_palette(self.palette), effects=base.effects, equalise=base.equalise, knots=base.knots)
         inside = None if self.inside is None else read_colour(self.inside)
-        given = {"cycle": self.cycle, "offset": self.offset, "inside": inside}
+        given = {"cycle": self.cycle, "transfer": self.transfer, "offset": self.offset, "inside": inside}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.transfer is not None:
+            changes.setdefault("cycle", None)  # that of the place or picture may be in other units
+        if self.equalise is not None:
+            changes |= {"equalise": self.equalise or None, "knots": ()}
         if self.effects:
             effects = {effect.name: effect for effect in base.effects}
             for name, text in self.effects.items():

@@ -20,7 +20,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.shading import turns
 from mandelcl.shading.colour import Colouring, paint
-from mandelcl.shading.turns import Rooted
+from mandelcl.shading.turns import Bent, Linear
 from mandelcl.smooth import logarithms
 from mandelcl.words import WORD_MASK, Words
 
@@ -80,7 +80,7 @@ class Shader:
         defines = {"LANES": self._lanes, "USE_FP64": 0, "PLANE_COUNTS": self._first[COUNTS.name]}
         if self._fractions:
             defines["PLANE_SMOOTH"] = self._first[SMOOTH.name]
-        defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Rooted))}
+        defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Bent))}
         return source.assemble(("shade.cl",), defines | {"INDEXED": int(self.indexed)})
 
     @cached_property
@@ -95,9 +95,10 @@ class Shader:
         values: dict[str, Any] = {"size": turn.size, "colours": colours, "logarithms": colours, "roots": colours}
         if self._fractions:
             values["logarithms"] = upload(logarithms(self._job.formula.degree).words())
-        if isinstance(turn, Rooted):
+        if isinstance(turn, Bent):
             values["roots"] = upload(turn.chords.words())
             return values | dict.fromkeys(("per_count", "per_unit", "start"), (0, 0))
+        assert isinstance(turn, Linear)  # others are not for devices
         words = {"per_count": turn.per_count, "per_unit": turn.per_unit, "start": turn.start}
         return values | {name: (value & WORD_MASK, value >> 32) for name, value in words.items()}
 
@@ -111,7 +112,7 @@ def shaded(colouring: Colouring) -> FormFor:
     """Return what makes the form of pixels in a colouring, for devices that give the host's bytes, where it gains."""
 
     def make(device: Device, job: Job) -> Shader | None:
-        gains = colouring.by_table and worthwhile(device, job.view.pixels)
+        gains = colouring.by_device and worthwhile(device, job.view.pixels)
         return shader_of(device, job, colouring) if gains else None
 
     return make

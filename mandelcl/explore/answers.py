@@ -22,7 +22,7 @@ from mandelcl.locations import LOCATIONS, find_location
 from mandelcl.names import NUMBERS
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
-from mandelcl.shading.turns import BEND, BEND_BITS, MOST_BITS, Linear, Turns
+from mandelcl.shading.turns import BEND, BEND_BITS, MOST_BITS, Equalised, Linear, Turns
 from mandelcl.smooth import CHORD_BITS
 
 PROTOCOL = 1
@@ -151,6 +151,8 @@ def _turns(turns: Turns) -> Mapping[str, Any]:
     if isinstance(turns, Linear):
         numbers = {name: str(getattr(turns, name)) for name in ("per_count", "per_unit", "start")}
         return {"kind": "linear", "size": turns.size, **numbers}
+    if isinstance(turns, Equalised):
+        raise InvalidInputError("this page does not lay colours evenly over a picture")
     chords = {name: _base64(getattr(turns.chords, name).astype("<u4").tobytes()) for name in ("starts", "rises")}
     bits = {"first_bits": BEND_BITS, "chord_bits": CHORD_BITS, "most_bits": MOST_BITS, "bend": BEND}
     return {"kind": "rooted", "size": turns.size, **chords, **bits}

@@ -33,6 +33,7 @@ from mandelcl.host_memory import scarce_addresses
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
+from mandelcl.rendering.fitting import fitted
 from mandelcl.rendering.form import PIXELS, Values
 from mandelcl.rendering.pixels import Convert, converter, form_for, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
@@ -103,7 +104,8 @@ def render_to(
         counts = digest or see is not None
         if manifest:
             job = adopt(job, manifest)
-            require_form(manifest.form, stores[0].folder, paths, colouring, counts)
+            if colouring is None or colouring.fits:
+                require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         begin_early(job)
         if once and not isinstance(devices, Session):
             devices, job = recall.settled(job, devices, settings is None or settings.self_test)
@@ -111,6 +113,11 @@ def render_to(
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
+        if colouring is not None and not colouring.fits:
+            with timeline.span("fit the colours"):
+                colouring = fitted(work, colouring, cancel or NEVER)
+            if manifest:
+                require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         if not there:
             stack.enter_context(claimed(stores, resume=False))
         cut = manifest or Manifest(work.job, work.band_rows, form_for(work, paths, colouring, counts))

@@ -15,14 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError, require_type
-from mandelcl.field import Field, RowSource
+from mandelcl.field import Field, Rows, RowSource
 from mandelcl.files.strips import Picture
+from mandelcl.job import Job
 from mandelcl.planes import SMOOTH
+from mandelcl.printable import quoted
 from mandelcl.report import Stopwatch
 from mandelcl.shading.effects import Effect, effect_named, in_order
+from mandelcl.shading.equalising import knots_of, require_knots, sampled_rows
 from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
-from mandelcl.shading.turns import Turns, linear, rooted
+from mandelcl.shading.turns import BENDS, UNITS, Equalised, Turns, bent, linear
 
 __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette", "paint"]
 
@@ -36,8 +39,13 @@ class Colouring:
 
     `cycle` is the length of a turn of the palette in counts. Without it a discrete palette takes one colour per count,
     and a smooth one turns with (8 + count)^(1/4), which suits caps of a hundred and of a hundred thousand alike.
-    `offset` shifts the colours by that many turns. `inside` replaces the palette's colour of the set, and is written as
-    there. `effects` are laid over the colours, in the order of `EFFECTS`, each at most once.
+    `transfer`, one of `TRANSFERS`, names what turns the palette: (8 + count)^(1/4), √(8 + count), ln(8 + count) or the
+    count; a `cycle` is in units of that. `offset` shifts the colours by that many turns. `inside` replaces the
+    palette's colour of the set, and is written as there. `effects` are laid over the colours, in the order of
+    `EFFECTS`, each at most once.
+
+    `equalise`, from 0 to 1, is how far one turn of the palette is laid evenly over the counts of a picture. These are
+    its `knots`, which `fitted` finds; without them nothing can be painted.
     """
 
     palette: Palette
@@ -45,6 +53,9 @@ class Colouring:
     offset: float = 0.0
     inside: str | None = None
     effects: tuple[Effect, ...] = ()
+    transfer: str | None = None
+    equalise: float | None = None
+    knots: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -61,6 +72,11 @@ class Colouring:
             object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
         require_type(self.effects, (tuple, list), "a colouring's effects")
         object.__setattr__(self, "effects", in_order(self.effects))
+        if self.transfer is not None and self.transfer not in BENDS:
+            raise InvalidInputError(f"unknown transfer {quoted(self.transfer)}; there is {', '.join(BENDS)}")
+        require_type(self.equalise, (int, float, NoneType), "how far colours are equalised")
+        if self.equalise is not None and not 0 < self.equalise <= 1:
+            raise InvalidInputError(f"colours are equalised from above 0 to 1, not {self.equalise}")
 
     @property
     def _own_palette(self) -> Palette:
@@ -81,31 +97,67 @@ class Colouring:
         return not self.effects
 
     @property
+    def by_device(self) -> bool:
+        """Whether a device may find the colours, with the host's bytes."""
+        return self.by_table and self.equalise is None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it has all that it needs to know of the picture."""
+        return self.equalise is None or bool(self.knots)
+
+    def fitted(self, job: Job, samples: Rows) -> Self:
+        """Return the colouring with what it needs to know of a picture, of which `samples` are every eighth pixel."""
+        if self.fits:
+            return self
+        continuous = self.palette.smooth and SMOOTH.name in samples
+        return replace(self, knots=knots_of(job, samples, continuous))
+
+    def fitted_to(self, field: Field) -> Self:
+        """Return the colouring with what it needs to know of a field."""
+        return self if self.fits else self.fitted(field.job, sampled_rows(field.job.view, field.planes))
+
+    @property
     def indexed(self) -> bool:
         """Whether it has so few colours that a pixel is a byte, its place in the palette's table."""
         return self.by_table and len(self.palette.table()) <= _MOST_INDEXED
 
     def turns(self, continuous: bool) -> Turns:
         """Return how counts turn the palette: with their smooth fractions if `continuous`, or by themselves."""
-        palette, size = self.palette, len(self.palette.table()) - 1
-        if self.cycle is None and palette.smooth:
-            return rooted(size, palette.cycle, self.offset)
-        return linear(size, palette.cycle if self.cycle is None else self.cycle, self.offset, continuous)
+        size = len(self.palette.table()) - 1
+        transfer, length = self._transfer()
+        if self.equalise is not None:
+            if not self.knots:
+                raise InvalidInputError("what equalises colours must know the picture; call fitted_to(field) first")
+            knots = np.array(self.knots)
+            return Equalised(size, knots, self.equalise, BENDS[transfer], length, self.offset)
+        if transfer == "linear":
+            return linear(size, length, self.offset, continuous)
+        return bent(size, transfer, length, self.offset)
+
+    def _transfer(self) -> tuple[str, float]:
+        """Return what turns the palette, and the length of a turn in units of that."""
+        palette = self.palette
+        usual = "root4" if palette.smooth else "linear"
+        transfer = self.transfer or (usual if self.cycle is None else "linear")
+        own = palette.cycle * UNITS[transfer] / UNITS[usual]
+        return transfer, own if self.cycle is None else self.cycle
 
     def picture(self, source: RowSource) -> Picture:
-        """Return the picture of a field, which writers paint strip by strip.
+        """Return the picture of a field, which writers paint strip by strip; the colouring is fitted to a `Field`.
 
         Raises InvalidInputError where the field has not the planes that an effect looks at.
         """
         self.check_planes(source.job.planes)
+        own = self.fitted_to(source) if isinstance(source, Field) else self
         view, watch = source.job.view, Stopwatch()
-        table = self.palette.table() if self.indexed else None
+        table = own.palette.table() if own.indexed else None
 
         def strip(top: int, bottom: int) -> npt.NDArray[np.uint8]:
             with watch.of("colour"):  # waiting for rows is not counted
-                return paint(source.job, source.rows(top, bottom), self)
+                return paint(source.job, source.rows(top, bottom), own)
 
-        return Picture(view.width, view.height, strip, table, self.to_json(), watch)
+        return Picture(view.width, view.height, strip, table, own.to_json(), watch)
 
     def check_planes(self, planes: Sequence[str]) -> None:
         """Raise InvalidInputError where an effect looks at a plane that is not among these."""
@@ -118,11 +170,15 @@ class Colouring:
         """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest.
 
         A palette in the list goes by its name; any other is there with its colours, so that nobody needs its file.
-        `inside` and `effects` are there only where the colouring has them.
+        `inside`, `transfer`, `equalise` and `effects` are there only where the colouring has them.
         """
         values: dict[str, Any] = {"palette": self._own_palette.to_json(), "cycle": self.cycle, "offset": self.offset}
         if self.inside is not None:
             values["inside"] = self.inside
+        if self.transfer is not None:
+            values["transfer"] = self.transfer
+        if self.equalise is not None:
+            values |= {"equalise": self.equalise, "knots": list(self.knots)}
         if self.effects:
             values["effects"] = {effect.name: effect.to_json() for effect in self.effects}
         return json.dumps(values)
@@ -135,7 +191,17 @@ class Colouring:
             palette, cycle, offset = Palette.from_json(values["palette"]), values["cycle"], values["offset"]
             cycle = None if cycle is None else float(cycle)
             effects = {name: effect_named(name).from_json(value) for name, value in values.get("effects", {}).items()}
-            return cls(palette, cycle, float(offset), values.get("inside"), tuple(effects.values()))
+            knots = require_knots(values["knots"]) if values.get("knots") else ()
+            return cls(
+                palette,
+                cycle,
+                float(offset),
+                values.get("inside"),
+                tuple(effects.values()),
+                values.get("transfer"),
+                values.get("equalise"),
+                knots,
+            )
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
 
@@ -151,7 +217,7 @@ def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) 
     device picks the same entries. Only the making of the table takes powers, whose last bit may differ.
     """
     require_type(field, Field, "the field")
-    colouring = _colouring(palette, options)
+    colouring = _colouring(palette, options).fitted_to(field)
     colouring.check_planes(field.job.planes)
     pixels = paint(field.job, field.rows(0, len(field.counts)), colouring)
     return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")

@@ -5,10 +5,12 @@ A count, with its smooth fraction where there is one, turns the palette by so mu
 cl/shade.cl does the same, to the last bit. Reals are rounded once, as floats, or not at all.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -20,12 +22,22 @@ from mandelcl.words import WORD_MASK, Words
 BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
 BEND_BITS = 0x41000000  # those of BEND as a float
 MOST_BITS = 0x4FFFFFFF  # those of the largest float below 2³³: above all counts
-_LEAST_TURN = 2.0**-20  # in units of the fourth root: what turns faster is noise in any case
+# In units of a bend: what turns faster is noise in any case.
+_LEAST_TURNS = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
+_BELOW_A_TURN = 1 - 2.0**-40
 _FRACTION_LIMIT = np.float32(1 << 30)  # beyond any fraction of an orbit
 _SMALL_DENOMINATOR = 1 << 16
 _FLOAT_ERROR = Fraction(1, 1 << 52)
 
 Places: TypeAlias = npt.NDArray[np.int64]
+Bend: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+
+# How BEND + count may turn a palette where it does not do so itself.
+BENDS: Mapping[str, Bend] = MappingProxyType(
+    {"root4": lambda value: np.sqrt(np.sqrt(value)), "root2": np.sqrt, "log": np.log, "linear": lambda value: value}
+)
+# A turn in units of each is that of the fourth root times this: so they turn alike about the count 248.
+UNITS: Mapping[str, float] = MappingProxyType({"root4": 1.0, "root2": 8.0, "log": 1.0, "linear": 256.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +72,11 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooted:
-    """A turn of the fourth root of BEND + count, read off `chords` in 2⁻³² of a turn.
+class Bent:
+    """A turn of a bend of BEND + count, such as its fourth root, read off `chords` in 2⁻³² of a turn.
 
-    BEND + count + fraction − 1 is a float, its terms rounded as they are added. As flat as the root is, the last bit of
-    that is a fiftieth of a place at most for the palettes here. A chord's rise is that for one more of this bit.
+    BEND + count + fraction − 1 is a float, its terms rounded as they are added. As flat as the fourth root is, the last
+    bit of that is a fiftieth of a place at most for the palettes here. A chord's rise is that for one more of this bit.
     """
 
     size: int
@@ -89,7 +101,38 @@ class Rooted:
         return turned
 
 
-Turns: TypeAlias = Linear | Rooted
+@dataclass(frozen=True, slots=True, eq=False)
+class Equalised:
+    """One turn laid over a picture so that each part of it has as many pixels, up to `strength`; the rest is `bend`'s.
+
+    `knots` are the counts below which 0, 1/256, 2/256 … of the picture's pixels lie, or its continuous counts. The rest
+    begins at the least of them and turns once in `length`. An offset is in turns.
+    """
+
+    size: int
+    knots: npt.NDArray[np.float64]
+    strength: float
+    bend: Bend
+    length: float
+    offset: float
+
+    def places(self, counts: Words, smooth: npt.NDArray[np.float32] | None) -> Places:
+        """Return the place in the turn of each count, and of its smooth fraction where there is one."""
+        value = counts.astype(np.float64)
+        if smooth is not None:
+            value += smooth
+            value -= 1
+        turned = np.interp(value, self.knots, np.linspace(0, 1, len(self.knots)))
+        np.minimum(turned, _BELOW_A_TURN, out=turned)
+        if self.strength < 1:
+            bent = self.bend(np.maximum(value, 0) + BEND) - self.bend(np.maximum(self.knots[:1], 0) + BEND)
+            turned = self.strength * turned + (1 - self.strength) * bent / self.length
+        turned += self.offset % 1
+        turned -= np.floor(turned)
+        return np.minimum((turned * self.size).astype(np.int64), self.size - 1)
+
+
+Turns: TypeAlias = Linear | Bent | Equalised
 
 
 @lru_cache(maxsize=8)
@@ -105,17 +148,18 @@ def linear(size: int, cycle: float, offset: float, continuous: bool) -> Linear:
 
 
 @lru_cache(maxsize=8)
-def rooted(size: int, turn: float, offset: float) -> Rooted:
-    """Return what turns `size` colours once while (BEND + count)^(1/4) grows by `turn`, shifted by `offset` turns.
+def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
+    """Return what turns `size` colours once while a bend of BEND + count grows by `turn`, shifted by `offset` turns.
 
-    Square roots, products and quotients of float64 are the same on every platform.
+    `transfer` is one of `BENDS` but "linear", which is `linear`'s. Square roots, products and quotients of float64 are
+    the same on every platform. The last bit of a logarithm may differ, and with it the place of few counts, by one.
     """
     ends = np.arange(BEND_BITS, MOST_BITS + 2, 1 << CHORD_BITS, dtype=np.uint32).view(np.float32)
-    roots = np.sqrt(np.sqrt(ends.astype(np.float64)))
-    turned = ((roots - roots[0]) * (2.0**32 / max(turn, _LEAST_TURN))).astype(np.int64)
+    values = BENDS[transfer](ends.astype(np.float64))
+    turned = ((values - values[0]) * (2.0**32 / max(turn, _LEAST_TURNS[transfer]))).astype(np.int64)
     rises = np.diff(turned) >> CHORD_BITS
     starts = turned[:-1] + (_start(size, offset) >> 32)
-    return Rooted(size, Chords(starts.astype(np.uint32), rises.astype(np.uint32)))
+    return Bent(size, Chords(starts.astype(np.uint32), rises.astype(np.uint32)))
 
 
 def _start(size: int, offset: float) -> int:

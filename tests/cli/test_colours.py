@@ -31,3 +31,24 @@ def test_a_picture_is_drawn_again_without_the_file_of_its_palette(run: Run, fold
     assert (folder / "a.png").read_bytes() == (folder / "b.png").read_bytes()
     line = run("render", "--palette", "two.map", "-o", "c.png").line
     assert line == "mandelcl: cannot read two.map: No such file or directory"
+
+
+@pytest.mark.usefixtures("usable_double")
+@pytest.mark.parametrize("palette", ["classic", "coursework"])
+def test_an_equalised_picture_is_the_same_however_it_is_made(run: Run, folder: Path, palette: str) -> None:
+    options = ("--equalise", "0.8", "--transfer", "log", "--palette", palette)
+    view = ("--at", "lightning", "--size", "160x90", "--quiet")
+    assert run("render", *view, *options, "-o", "a.png", "-o", "a.npz").code == 0
+    assert run("recolour", "a.npz", *options, "-o", "b.png").code == 0
+    assert run("render", "--like", "a.png", "-o", "c.png", "--quiet").code == 0
+    assert run("render", *view, *options, "--blocks", "3x7", "-o", "d.png").code == 0
+    data = (folder / "a.png").read_bytes()
+    assert [(folder / name).read_bytes() == data for name in ("b.png", "c.png", "d.png")] == [True] * 3
+    assert run("render", "--like", "a.png", "--equalise", "0", "-o", "e.png", "--quiet").code == 0
+    assert run("recolour", "a.npz", "--transfer", "log", "--palette", palette, "-o", "f.png").code == 0
+    assert (folder / "e.png").read_bytes() == (folder / "f.png").read_bytes() != data
+
+
+def test_a_strength_that_is_none(run: Run) -> None:
+    assert "--equalise" in run("render", "--equalise", "1.5").line
+    assert "--transfer" in run("render", "--transfer", "cube").line

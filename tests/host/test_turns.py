@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mandelcl.job import MAX_ITERATIONS
 from mandelcl.shading.palettes import PALETTES
-from mandelcl.shading.turns import Turns, linear, rooted
+from mandelcl.shading.turns import Turns, bent, linear
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 255, 4096, 100_000])
 COUNTS = st.lists(st.integers(0, MAX_ITERATIONS), min_size=1, max_size=50)
@@ -75,7 +75,7 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
     """Within a fiftieth of a place, and the same whether a chord begins or ends there."""
     getcontext().prec = 40
     size, offset = 4096, 0.375
-    turns = rooted(size, turn, offset)
+    turns = bent(size, "root4", turn, offset)
     counts = sorted({0, 1, 2, 5, *(int(1.37**k) for k in range(70)), *(2**k - 8 for k in range(4, 33)), MAX_ITERATIONS})
     eighth = Decimal(8).sqrt().sqrt()
     wrong = 0
@@ -95,7 +95,7 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
 @settings(deadline=None)
 def test_roots_never_turn_back(turn: float, count: int, smooth: list[float]) -> None:
     """Places rise with the fraction: as a whole by less than a turn, so modulo the size no step is a large one."""
-    turns = rooted(1 << 20, turn, 0.0)
+    turns = bent(1 << 20, "root4", turn, 0.0)
     got = np.array(places(turns, [count] * len(smooth), sorted(smooth)))
     assert (np.diff(got) % (1 << 20) < 1 << 19).all()
 
@@ -103,7 +103,7 @@ def test_roots_never_turn_back(turn: float, count: int, smooth: list[float]) -> 
 def test_roots_never_turn_back_at_the_ends_of_chords() -> None:
     ends = np.unique(np.concatenate([2.0 ** np.arange(10, 24), np.arange(1 << 14, 1 << 15, 32.0)])).astype(np.uint32)
     around = (ends[:, None] + np.array([-9, -8, -7])).astype(np.uint32)
-    got = rooted(1 << 20, 1.6, 0.0).places(around.reshape(-1), None).reshape(around.shape)
+    got = bent(1 << 20, "root4", 1.6, 0.0).places(around.reshape(-1), None).reshape(around.shape)
     assert (np.diff(got, axis=1) % (1 << 20) < 1 << 19).all()
 
 
@@ -114,5 +114,5 @@ def test_roots_never_turn_back_at_the_ends_of_chords() -> None:
 def test_any_fraction_has_a_place(smooth: list[float], count: int) -> None:
     """Also those of no orbit: warnings are errors here."""
     counts = [count] * len(smooth)
-    for turns in rooted(4096, 1.6, 0.3), linear(4096, 3.7, 0.3, continuous=True):
+    for turns in bent(4096, "root4", 1.6, 0.3), linear(4096, 3.7, 0.3, continuous=True):
         assert all(0 <= place < 4096 for place in places(turns, counts, smooth))
