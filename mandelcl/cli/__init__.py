@@ -20,14 +20,19 @@ from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = (
     *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "cache"),
+    *("source", "palettes", "cluster-worker", "cache"),
 )
 
 
 def _summary(name: str) -> str:
     """Return the first line of a command's help, read from its file: nine imports would take longer."""
-    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{_module(name)}.py").read_text(encoding="utf-8")
     return text.partition("\ndef command(")[2].partition('"""')[2].partition("\n")[0].rstrip('"')
+
+
+def _module(name: str) -> str:
+    """Return the name of a command's module."""
+    return name.replace("-", "_")
 
 
 class _Commands(click.Group):
@@ -39,7 +44,7 @@ class _Commands(click.Group):
     def get_command(self, _context: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"mandelcl.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"mandelcl.cli.{_module(cmd_name)}").command
         return command
 
     def resolve_command(

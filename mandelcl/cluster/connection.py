@@ -1,6 +1,7 @@
 """A Dask cluster from a client's side: who is there, and tasks for one worker at a time."""
 
 import asyncio
+import importlib.util
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
@@ -63,11 +64,10 @@ class Connection:
             raise InvalidInputError(
                 "devices are for workers on this machine: name them to `mandelcl cluster-worker`, not here"
             )
-        try:
-            import distributed
-        except ImportError as error:
-            raise DeviceError(f"a cluster needs Dask; install it with: {how_to_install('cluster')}") from error
+        require_dask()
         if address is None:
+            import distributed
+
             if not isinstance(where, distributed.Client):
                 raise InvalidInputError("a cluster is a distributed.Client, an address or local[:N]")
             return cls(where, wait)
@@ -204,6 +204,12 @@ class Connection:
         if status == "closed" or now - self._connected > _CLOSED_S or now - self._answered > _ANSWER_S:
             self.members.clear()
             self._lost = why
+
+
+def require_dask() -> None:
+    """Raise DeviceError, with the command that installs it, where there is no Dask."""
+    if importlib.util.find_spec("distributed") is None:
+        raise DeviceError(f"a cluster needs Dask; install it with: {how_to_install('cluster')}")
 
 
 def _address_of(client: "Client") -> str:

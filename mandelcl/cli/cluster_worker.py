@@ -1,0 +1,61 @@
+"""`mandelcl cluster-worker`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.options import device_option
+from mandelcl.cli.progress import say
+
+if TYPE_CHECKING:
+    import threading
+
+_TICK_S = 0.5
+
+
+@click.command(
+    "cluster-worker",
+    epilog="""\b
+Examples:
+  mandelcl cluster-worker tcp://10.0.0.1:8786
+  mandelcl cluster-worker tcp://10.0.0.1:8786 --device gpu
+  mandelcl cluster-worker tls://head:8786 --device 0:0 --device 0:1
+""",
+)
+@click.argument("scheduler", metavar="ADDRESS")
+@device_option
+def command(scheduler: str, devices: tuple[str, ...]) -> None:
+    """Lend this machine's devices to a Dask cluster.
+
+    For each device one Dask worker registers with the scheduler at ADDRESS, once the device has passed its self-test:
+    for each that --device names, else for each GPU, else for the fastest device. A worker that ends, or loses its
+    scheduler, is started again. Ctrl-C ends it.
+
+    Whoever reaches a Dask scheduler over tcp:// can run programs on all its workers. Use a private network, or tls://
+    with Dask's own settings.
+    """
+    interruptible(lambda cancel: _serve(scheduler, devices, cancel))
+
+
+def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") -> None:
+    from mandelcl.cluster.address import Address
+    from mandelcl.cluster.connection import require_dask
+    from mandelcl.cluster.supervisor import Supervisor, own_name
+    from mandelcl.engine import choose
+    from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
+
+    if not Address.parse(scheduler).scheduler:
+        raise InvalidInputError("a worker joins the cluster of a scheduler, tcp://HOST:8786, not one of its own")
+    require_dask()
+    named = choose.matching(devices)
+    count = len(named if devices else [device for device in named if device.type == "gpu"]) or 1
+    supervisor = Supervisor(devices, count, own_name(), lambda line: say(f"mandelcl: {line}"))
+    try:
+        supervisor.join(scheduler, None)
+        while not cancel.wait(_TICK_S):
+            if supervisor.given_up:
+                raise DeviceError("no device can take part")
+    finally:
+        supervisor.close()
+    raise CancelledError("stopped")
