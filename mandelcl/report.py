@@ -47,6 +47,8 @@ class LaunchLog:
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
+        self.pixels_corrected = 0  # of blocks that were yielded again, with other results
+        self.doubtful_rows: set[tuple[int, int]] = set()  # top to bottom: of them, results were yielded that were wrong
         self.totals = Totals()
 
     def add(self, seconds: float) -> None:

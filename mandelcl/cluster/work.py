@@ -10,6 +10,8 @@ from mandelcl.crew.crew import Crew
 from mandelcl.crew.seat import Patience
 from mandelcl.job import Job
 
+REPEATED = 64  # one block in so many is computed by another worker, too
+
 
 def cluster_work(
     connection: Connection,
@@ -28,4 +30,4 @@ def cluster_work(
         notice(note)
     wait(parts[0].job)
     roster = ClusterRoster(connection, parts, settings, notice, patience or Patience())
-    return Crew(parts, settings, notice=notice, roster=roster)
+    return Crew(parts, settings, notice=notice, roster=roster, repeats=REPEATED)

@@ -59,7 +59,8 @@ class Work(Protocol):
 
         Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Results may come to
         the `place` of their block. Raises CancelledError at most a launch after `cancel` is set; the work may then be
-        reset.
+        reset. A block whose results turn out to have been wrong comes once more: see `pixels_corrected` in `log`, and
+        its `doubtful_rows` where the run ends before that is known.
         """
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

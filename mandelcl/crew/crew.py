@@ -18,7 +18,8 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
 from mandelcl.crew import checking
-from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
+from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
+from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Part, Patience, Seat
@@ -45,6 +46,8 @@ class Crew:
 
     The choices are for one job, settled alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
     used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know others.
+    With `repeats` one block in so many of each worker's is computed by another as well, and where a worker's results
+    are wrong, all that it has delivered is computed again.
     Each fault is a line for `notice`. A crew is used by one thread, for one job after another, until it is closed.
     Raises DeviceError if no device is left.
     """
@@ -58,6 +61,7 @@ class Crew:
         notice: Callable[[str], None] | None = None,
         start_worker: WorkerFactory | None = None,
         roster: Roster | None = None,
+        repeats: int = 0,
     ) -> None:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
@@ -66,6 +70,7 @@ class Crew:
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
+        self._repeats = Repeats(repeats, self._chance) if repeats else None
         self._begin(choices[0].job, choices[0].warnings)
         try:
             self._roster.start()
@@ -106,7 +111,7 @@ class Crew:
 
     def _assign(self) -> int:
         """Have all workers drop their blocks and get ready for the job; return how many pixels a band has."""
-        self._checks = CrossChecks(self.job)
+        self._checks, self._audits = CrossChecks(self.job), Audits()
         self._assignment, pixels = self._roster.assign(self.job)
         return pixels
 
@@ -160,7 +165,7 @@ class Crew:
         try:
             for seat in self._roster.ready:
                 self._join(seat)
-            while not share.complete:
+            while not share.complete or self._audits.pending:
                 for seat in self._roster.ready:
                     self._feed(seat, share)
                 finished = self._unchecked(share) or self._turn()
@@ -198,18 +203,29 @@ class Crew:
         if self._share is not None:
             self._share.leave(seat.name)
         self._checks.leave(seat.name)
+        self._audits.leave(seat.name)
+        if wrong:
+            for doubtful in self._audits.doubt(seat.name):
+                self.log.doubtful_rows.add(_rows(doubtful.block))
         self._roster.fault(seat, why, wrong)
 
     def _busy(self, seat: Seat) -> bool:
-        return self._checks.busy(seat.name) or (self._share is not None and self._share.has_blocks(seat.name))
+        name, share = seat.name, self._share
+        return self._checks.busy(name) or self._audits.busy(name) or (share is not None and share.has_blocks(name))
 
     # Blocks go out, results come in.
 
     def _feed(self, seat: Seat, share: ShareOut) -> None:
         """Give a ready worker as many blocks as it can hold: checks of other devices' results first."""
         idle = not self._busy(seat)
-        while (run := self._checks.take(seat.name, lambda block: share.owns(seat.name, block))) is not None:
+
+        def has(block: Block) -> bool:
+            return share.owns(seat.name, block)
+
+        while (run := self._checks.take(seat.name, lambda run: has(run) or not _manages(seat, run))) is not None:
             seat.give(run, urgent=True, idle=idle)
+        if not self._audits.busy(seat.name) and (again := self._audits.take(seat.name, has)) is not None:
+            seat.give(again, urgent=True, idle=idle)
         while (block := share.take(seat.name)) is not None:
             seat.give(block, idle=idle)
 
@@ -251,27 +267,31 @@ class Crew:
             raise WireError("a block of another size")
         results = np.frombuffer(payload, "<u4").astype(np.uint32, copy=False).reshape(shape)
         outcome = self._checks.answer(seat.name, block, results)
-        if outcome is None and not share.owns(seat.name, block):
+        audited = self._audits.answer(seat.name, block) if outcome is None else None
+        if outcome is None and audited is None and not share.owns(seat.name, block):
             raise WireError("a block that it was not given")
         for seconds in message.launches:
             self.log.add(seconds)
         self.log.add_copy(message.copy_s)
+        if block.height > 1:
+            seat.took(block.pixels, sum(message.launches))
+            share.pace(seat.name, seat.most_pixels)
+        if audited is not None:
+            return self._compare(seat, audited, results)
         if outcome is None:
             return self._look_at(seat, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
-            self._fault(self._roster[name], why)
+            self._fault(self._roster[name], why, wrong=len(outcome.faults) == 1)
         return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
     def _look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
         """Accept results, have another device check them, or find that they are wrong."""
-        why = checking.implausible(computed.results, self.job)
-        if why:
-            self._fault(seat, why)
-            return None
         sample = checking.samples(computed.block, computed.results, self._chance)[0]
-        disagrees = checking.host_disagrees(self.job, sample)
+        disagrees = self._disproved(seat, computed.results, sample)
         if disagrees:
-            self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}")
+            return None
+        if self._repeated(seat, computed):
+            share.received(seat.name, computed.block)
             return None
         unsure = disagrees is None and not self._roster.alone(seat.name)
         if unsure and self._checks.add(seat.name, computed, sample):
@@ -279,13 +299,51 @@ class Crew:
             return None
         return self._accept(seat.name, share, computed)
 
+    def _disproved(self, seat: Seat, results: Words, sample: checking.PixelSample) -> bool | None:
+        """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""
+        why = checking.implausible(results, self.job)
+        if why:
+            self._fault(seat, why, wrong=True)
+            return True
+        disagrees = checking.host_disagrees(self.job, sample)
+        if disagrees:
+            self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}", wrong=True)
+        return disagrees
+
+    def _repeated(self, seat: Seat, computed: ComputedBlock) -> bool:
+        """Return whether another worker is to compute a block, or as many of its rows as it manages, as well."""
+        others = [other.most_pixels for other in self._roster.ready if other is not seat]
+        if self._repeats is None or not others or not self._repeats.due(seat.name):
+            return False
+        block = computed.block
+        rows = max(1, min(block.height, max(others) // block.width))
+        run = Block(block.x, block.y + self._chance.randrange(block.height - rows + 1), block.width, rows)
+        return self._checks.repeat(seat.name, computed, run, len(others) + 1)
+
+    def _compare(self, seat: Seat, before: Delivery, results: Words) -> _Finished | None:
+        """Compare results with what a worker that was found wrong has delivered; return them where they differ."""
+        sample = checking.samples(before.block, results, self._chance)[0]
+        if self._disproved(seat, results, sample):
+            self._audits.reopen(before)
+            return None
+        if digest_of(results) == before.digest:
+            self.log.doubtful_rows.discard(_rows(before.block))
+            return None
+        totals = totals_of(self.job.planes, self.job.iterations, results)
+        self.log.pixels_corrected += before.block.pixels
+        self.log.add_totals(totals - before.totals)
+        return before.block, results
+
     def _accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
         self._roster[name].succeeded()
         self.log.end()
         if not share.finish(name, computed.block):
             return None
         self.log.pixels_filled += computed.filled
-        self.log.add_totals(totals_of(self.job.planes, self.job.iterations, computed.results))
+        totals = totals_of(self.job.planes, self.job.iterations, computed.results)
+        self.log.add_totals(totals)
+        if self._repeats is not None:
+            self._audits.note(name, computed.block, computed.results, totals)
         return computed.block, computed.results
 
     def _unchecked(self, share: ShareOut) -> _Finished | None:
@@ -293,5 +351,20 @@ class Crew:
         now = time.perf_counter()
         last = now - max(_GRACE_S, _GRACE_SHARE * (now - self.log.began))
         late = share.awaits_confirmation
-        check = self._checks.settle(lambda check: self._roster.alone(check.owner) or (late and check.since < last))
+
+        def unneeded(check: CrossCheck) -> bool:
+            able = [seat for seat in self._roster.ready if seat.name != check.owner]
+            stuck = self._checks.stuck(check, lambda run: any(_manages(seat, run) for seat in able))
+            return self._roster.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
+
+        check = self._checks.settle(unneeded)
         return None if check is None else self._accept(check.owner, share, check.computed)
+
+
+def _manages(seat: Seat, run: Block) -> bool:
+    """Whether some pixels of another worker's block are no more than a block of a worker's own."""
+    return run.height == 1 or run.pixels <= seat.most_pixels
+
+
+def _rows(block: Block) -> tuple[int, int]:
+    return block.y, block.y + block.height

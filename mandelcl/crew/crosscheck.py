@@ -9,9 +9,10 @@ import numpy as np
 from mandelcl.block import Block
 from mandelcl.crew import checking
 from mandelcl.job import Job
-from mandelcl.words import Words
+from mandelcl.words import NO_COUNT, Words
 
 _MOST_WAITING = 4
+_MOST_REPEATED = 4  # for each device that takes part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,14 +26,14 @@ class ComputedBlock:
 
 @dataclass(slots=True, eq=False)
 class CrossCheck:
-    """A block of a device, and the run of pixels around a sample of it that another is to compute.
+    """A block of a device, and the pixels of it that another is to compute: a run around a sample, or whole rows.
 
-    Once it is `settled`, an answer means nothing.
+    Rows have no `sample`. Once it is `settled`, an answer means nothing.
     """
 
     owner: str
     computed: ComputedBlock
-    sample: checking.PixelSample
+    sample: checking.PixelSample | None
     run: Block
     since: float = field(default_factory=time.perf_counter)
     settled: bool = False
@@ -64,6 +65,13 @@ class CrossChecks:
         self._open.append(CrossCheck(owner, computed, sample, run))
         return True
 
+    def repeat(self, owner: str, computed: ComputedBlock, run: Block, devices: int) -> bool:
+        """Have some rows of a block computed by another device as well; return False if too many wait already."""
+        if len(self._waiting()) >= _MOST_REPEATED * devices:
+            return False
+        self._open.append(CrossCheck(owner, computed, None, run))
+        return True
+
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
         """Return pixels for a device to compute, except those that it `has` in hand; None if there are none."""
         for check in self._open:
@@ -86,10 +94,12 @@ class CrossChecks:
             return CheckOutcome(check)
         check.settled = True
         owned = checking.part(check.computed.results, run, check.computed.block)
-        if np.array_equal(results[0], owned[0]):
+        if np.array_equal(results, owned):
             return CheckOutcome(check, accepted=True)
-        place = f"at column {check.sample.column}, row {check.sample.row}"
-        wrong = checking.host_rules_against(self._job, check.sample)
+        sample = check.sample or _disputed(run, owned, results)
+        place = f"at column {sample.column}, row {sample.row}"
+        told_apart = (results[0] != owned[0]).any()  # the host knows counts alone
+        wrong = checking.host_rules_against(self._job, sample) if told_apart else None
         if wrong is None:
             # It cannot be settled, so both are restarted: a glitch does not recur, a lasting fault retires a device.
             disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))
@@ -111,6 +121,10 @@ class CrossChecks:
                 self._forget(check)
         self._open += [check for check in self._assigned.pop(name, {}).values() if not check.settled]
 
+    def stuck(self, check: CrossCheck, able: Callable[[Block], bool]) -> bool:
+        """Whether nobody is at a check, nor `able` to be."""
+        return check in self._open and not able(check.run)
+
     def _waiting(self) -> list[CrossCheck]:
         assigned = [check for checks in self._assigned.values() for check in checks.values() if not check.settled]
         return self._open + assigned
@@ -119,3 +133,11 @@ class CrossChecks:
         check.settled = True
         if check in self._open:
             self._open.remove(check)
+
+
+def _disputed(run: Block, owned: Words, results: Words) -> checking.PixelSample:
+    """Return the pixel in which results differ that is soonest counted on the host."""
+    differs = (owned != results).any(axis=0)
+    lower = np.where(differs, np.minimum(owned[0], results[0]), np.uint32(NO_COUNT))
+    y, x = divmod(int(lower.argmin()), run.width)
+    return checking.PixelSample(run.x + x, run.y + y, int(owned[0, y, x]))

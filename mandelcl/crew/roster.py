@@ -107,8 +107,12 @@ class Roster:
         speeds, saturations = [seat.choice.speed for seat in able], [seat.saturation for seat in able]
         pixels = shared_band_pixels(job, speeds, saturations, self._settings.block_pixels)
         for seat in self:
-            seat.assign(self._assignment, job, pixels)
+            seat.assign(self._assignment, job, self.block_limit(job, pixels))
         return self._assignment, pixels
+
+    def block_limit(self, job: Job, band_pixels: int) -> int:  # noqa: ARG002 - of a few devices none takes all memory
+        """Return how many pixels a block of a job may have, whose bands have so many."""
+        return band_pixels
 
     def overdue(self, busy: Callable[[Seat], bool]) -> list[tuple[Seat, str]]:
         """Return the seats whose worker takes too long, and why; `busy` says which have blocks to compute."""

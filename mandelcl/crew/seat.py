@@ -110,7 +110,14 @@ class Seat:
     blocks. A device that cannot do the current job is not `able`: its worker waits for another one.
     """
 
-    def __init__(self, choice: Part, settings: Settings, patience: Patience, start_worker: WorkerFactory) -> None:
+    def __init__(
+        self,
+        choice: Part,
+        settings: Settings,
+        patience: Patience,
+        start_worker: WorkerFactory,
+        sharing: sizing.Sharing = sizing.HERE,
+    ) -> None:
         self.choice = choice
         self.job = choice.job
         self.name = choice.device.label
@@ -122,6 +129,8 @@ class Seat:
         self._settings = settings
         self._patience = patience
         self._start_worker = start_worker
+        self._sharing = sharing
+        self._paced = 1, 1  # between how many pixels `most_pixels` may be
         self._budget = settings.budget or default_budget(choice.device.watchdog)
         self._faults = self._faults_in_a_row = 0
         self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
@@ -193,9 +202,14 @@ class Seat:
             self._tell(self.worker)
             return False
         most = min(message.block_pixels, self._band_pixels)
-        bounds = sizing.shared_block_pixels(self.job, self.rate, self.saturation, most)
+        bounds = sizing.shared_block_pixels(self.job, self.rate, self.saturation, most, self._sharing)
         self.least_pixels, self.most_pixels = bounds
+        self._paced = bounds[1], max(bounds[1], min(most, self._sharing.stretch * bounds[1]))
         return self.able
+
+    def took(self, pixels: int, seconds: float) -> None:
+        """Take note of how long a block took: the next ones may be larger, or smaller again."""
+        self.most_pixels = sizing.paced_block_pixels(self._paced, self.most_pixels, pixels, seconds, self._sharing)
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
         """Give the worker a block; it was `idle` where it had none."""

@@ -68,6 +68,11 @@ class ShareOut:
         """Let a worker take part, with its iterations a second and the pixels that its blocks may have."""
         self._members[name] = _Member(rate, max(1, min(least, most)), most)
 
+    def pace(self, name: str, most: int) -> None:
+        """Have a worker's next blocks have at most so many pixels."""
+        if name in self._members:
+            self._members[name].most = most
+
     def leave(self, name: str) -> list[Block]:
         """Take a worker's blocks back, and return those that nobody else has."""
         member = self._members.pop(name, None)

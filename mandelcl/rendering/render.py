@@ -70,7 +70,7 @@ def computed(
     """Return the field of some work, all of it in memory, and its report."""
     job, view = work.job, work.job.view
     planes = allocate(job, work.lend)
-    done = 0
+    done = corrected = 0
 
     def place(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
         """Return the rows of the counts that are a block, where that is all that is kept."""
@@ -82,7 +82,8 @@ def computed(
             pixels = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
             for name, values in values_of(job.planes, results, job.facts).items():
                 planes[name][pixels] = values
-        done += block.pixels
+        done += block.pixels - (work.log.pixels_corrected - corrected)
+        corrected = work.log.pixels_corrected
         if progress:
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
     for values in planes.values():

@@ -211,6 +211,10 @@ class Store:
         parts = [_HEAD.pack(_MAGIC, digest, len(text)), text, table, *frames]
         self._write(_BAND.format(band), parts, flush=False)  # what a power cut takes of it, its checksums tell
 
+    def drop(self, band: int) -> None:
+        """Remove a band, where it is there."""
+        _remove(self._path(band))
+
     def read(self, band: int) -> Band:
         """Return a band; raises FileError if its file is damaged or belongs to another store."""
         manifest, path = self._require_manifest(), self._path(band)

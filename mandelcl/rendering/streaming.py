@@ -24,7 +24,15 @@ from mandelcl.computing.work import Work
 from mandelcl.engine import recall
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.settling import begin_early
-from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError, remark, require_type
+from mandelcl.errors import (
+    CancelledError,
+    DeviceError,
+    FileError,
+    InvalidInputError,
+    MandelclError,
+    remark,
+    require_type,
+)
 from mandelcl.files import output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import one_line, paths_of, target
@@ -240,6 +248,7 @@ class _Render:
                 wait(self._keeping, _FAREWELL_S)
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
+            self._drop_doubtful()
             self._explain(self.bands.failure)
             raise self.bands.failure
         report = self._report()
@@ -249,6 +258,20 @@ class _Render:
         for store in self.stores:
             store.remove()
         return report
+
+    def _doubtful(self) -> list[int]:
+        """Return the bands with results that turned out to be wrong, or may be."""
+        rows = self.bands.band_rows
+        touched = [range(top // rows, -(-bottom // rows)) for top, bottom in self.work.log.doubtful_rows]
+        return sorted({band for bands in touched for band in bands})
+
+    def _drop_doubtful(self) -> None:
+        """Have the store keep nothing that may be wrong."""
+        store = self.stores[0]
+        if store.manifest is not None:
+            with one_line("cannot write to", store.folder):
+                for band in self._doubtful():
+                    store.drop(band)
 
     def _note_certified(self, report: Report) -> None:
         """Say in each output that can say it what share of the counts is certified."""
@@ -290,7 +313,11 @@ class _Render:
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         totals = work.log.totals
+        corrected = work.log.pixels_corrected
         for block, results in work.run(bands.missing(), bands.room, cancel=stop):
+            if work.log.pixels_corrected > corrected:  # somebody has read the band: it is dropped at the end
+                corrected, totals = work.log.pixels_corrected, work.log.totals
+                continue
             band = block.y // bands.band_rows
             self._totals[band] = self._totals.get(band, Totals()) + (work.log.totals - totals)
             totals = work.log.totals
@@ -303,6 +330,8 @@ class _Render:
                 with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
+        if wrong := len(self._doubtful()):
+            raise DeviceError(f"{wrong} bands had wrong results of a worker that is excluded; render them again")
 
     def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():

@@ -1,0 +1,96 @@
+"""Blocks that are computed twice: a share of each worker's, and all of a worker's whose results were found wrong.
+
+It uses neither OpenCL nor processes.
+"""
+
+import hashlib
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.totals import Totals
+from mandelcl.words import Words
+
+
+class Repeats:
+    """Which blocks are repeated on another worker: of each worker's, one of every `one_in`, at a random place.
+
+    A worker whose results are always wrong so gives half as many blocks, on average, before it is found out.
+    """
+
+    def __init__(self, one_in: int, chance: random.Random) -> None:
+        self._one_in, self._chance = one_in, chance
+        self._left: dict[str, list[bool]] = {}
+
+    def due(self, name: str) -> bool:
+        """Return whether the block that a worker has just finished is one of those."""
+        if not self._left.get(name):
+            self._left[name] = [False] * self._one_in
+            self._left[name][self._chance.randrange(self._one_in)] = True
+        return self._left[name].pop()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A block that was accepted: a digest of its results, and what they came to."""
+
+    block: Block
+    digest: bytes
+    totals: Totals
+
+
+def digest_of(results: Words) -> bytes:
+    """Return a digest of a block's results."""
+    return hashlib.blake2b(np.ascontiguousarray(results).data, digest_size=16).digest()
+
+
+class Audits:
+    """What each worker has delivered, and what of it is computed again."""
+
+    def __init__(self) -> None:
+        self._delivered: dict[str, list[Delivery]] = {}
+        self._open: list[Delivery] = []
+        self._assigned: dict[str, dict[Block, Delivery]] = {}
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything is still to be computed again."""
+        return bool(self._open) or any(self._assigned.values())
+
+    def note(self, name: str, block: Block, results: Words, totals: Totals) -> None:
+        """Take note that a worker's results were accepted."""
+        self._delivered.setdefault(name, []).append(Delivery(block, digest_of(results), totals))
+
+    def doubt(self, name: str) -> list[Delivery]:
+        """Have all that a worker has delivered computed again, and return it."""
+        doubtful = self._delivered.pop(name, [])
+        self._open += doubtful
+        return doubtful
+
+    def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
+        """Return a block for a worker to compute again, except those that it `has` in hand; None if there is none."""
+        for delivery in self._open:
+            if not has(delivery.block):
+                self._open.remove(delivery)
+                self._assigned.setdefault(name, {})[delivery.block] = delivery
+                return delivery.block
+        return None
+
+    def busy(self, name: str) -> bool:
+        """Whether a worker has blocks to compute again."""
+        return bool(self._assigned.get(name))
+
+    def answer(self, name: str, block: Block) -> Delivery | None:
+        """Return what was delivered before of a block that a worker was to compute again; None if it was not."""
+        return self._assigned.get(name, {}).pop(block, None)
+
+    def reopen(self, delivery: Delivery) -> None:
+        """Have a block computed again by somebody else."""
+        self._open.append(delivery)
+
+    def leave(self, name: str) -> None:
+        """Give what a worker was to compute again to others."""
+        self._open += self._assigned.pop(name, {}).values()

@@ -1,0 +1,86 @@
+"""A worker whose results are wrong is found out, and nothing of what it has delivered stays in the picture."""
+
+import random
+from contextlib import closing
+from statistics import mean
+
+import numpy as np
+import pytest
+
+from mandelcl.block import Block
+from mandelcl.crew import checking
+from mandelcl.crew.auditing import Audits, Repeats, digest_of
+from mandelcl.crew.crew import Crew
+from mandelcl.totals import Totals
+from mandelcl.words import Words
+from tests.host.test_crew import Head, Honest, Messages, choices, counts, device, job
+
+
+def test_one_block_in_so_many_is_repeated_and_a_liar_is_found_in_half_as_many() -> None:
+    repeats = Repeats(64, random.Random(1))
+    due = [[repeats.due("a") for _ in range(64)] for _ in range(500)]
+    assert {sum(window) for window in due} == {1}
+    assert 29 < mean(window.index(True) + 1 for window in due) < 36
+
+
+def test_what_a_worker_that_was_wrong_has_delivered_is_computed_again_by_others() -> None:
+    audits, results = Audits(), np.ones((1, 2, 3), np.uint32)
+    blocks = [Block(0, y, 3, 2) for y in (0, 2)]
+    for block in blocks:
+        audits.note("a", block, results, Totals(6))
+    audits.note("b", Block(0, 4, 3, 2), results, Totals(6))
+    assert not audits.pending
+    assert [one.block for one in audits.doubt("a")] == blocks
+    assert audits.take("b", lambda block: block == blocks[0]) == blocks[1]
+    assert audits.busy("b")
+    audits.leave("b")
+    assert audits.take("c", lambda _block: False) == blocks[0]
+    found = audits.answer("c", blocks[0])
+    assert found is not None
+    assert found.digest == digest_of(results)
+    assert audits.answer("c", blocks[0]) is None
+    audits.reopen(found)
+    for _ in blocks:
+        taken = audits.take("c", lambda _block: False)
+        assert taken is not None
+        assert audits.answer("c", taken) is not None
+    assert not audits.pending
+
+
+class Liar(Honest):
+    """A worker that counts one too many in the last pixel of each block that has room for it."""
+
+    def say(self, said: Head | None, payload: bytes = b"") -> None:
+        values = np.frombuffer(payload, np.uint32).copy()
+        if values.size and values[-1] < job().iterations:
+            values[-1] += 1
+        super().say(said, values.tobytes())
+
+
+@pytest.fixture
+def _host_is_blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the host find nothing wrong of itself: it only rules where two workers disagree."""
+    monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)
+
+
+@pytest.mark.usefixtures("_host_is_blind")
+@pytest.mark.parametrize("seed", range(5))
+def test_a_liar_is_found_out_and_the_picture_is_right(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60.0)
+    kinds = iter([Liar, Honest, Honest])
+
+    def start(messages: Messages, reply_bytes: int = 0, replies: int = 0) -> Honest:
+        return next(kinds, Liar)(messages, reply_bytes, replies)
+
+    with closing(Crew(choices(job(), [device(name) for name in "abc"]), start_worker=start, repeats=2)) as crew:
+        crew._chance.seed(seed)
+        crew.assemble()
+        field: Words = np.zeros((15, 20), np.uint32)
+        for block, results in crew.run([Block(0, y, 20, 3) for y in range(0, 15, 3)]):
+            field[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
+        assert np.array_equal(field, counts(job()))
+        assert crew.faults
+        assert all(fault.startswith("a: returned a wrong count") for fault in crew.faults)
+        assert crew.log.totals.iterations == int(field.sum())
+        wrong = crew.log.doubtful_rows
+        assert bool(wrong) == bool(crew.log.pixels_corrected)
