@@ -32,13 +32,29 @@ _MOST_BAND_BYTES = 1 << 30
 # shorter, where it can be avoided, wastes the millisecond that the host needs to hand it out and receive it. A block
 # that fills the device only a few times over may take longer: once few orbits are left, each half of it would take as
 # long.
-_SHARED_BLOCK_SECONDS = 1.0
-_SHARED_LEAST_SECONDS = 0.02
 _SHARED_FILLED, _SHARED_LEAST_FILLED = 32, 2
 # A band is what all of them do in some seconds, unless that is too little to fill them.
 _SHARED_BAND_SECONDS = 10.0
 _SHARED_BAND_FILLED = 4
 SHARED_BAND_BYTES = 16 << 20  # of results; a worker's buffers are as large
+_IN_HAND_BYTES = 128 << 20  # of results of blocks that many workers have in hand, for which bands wait in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How long the blocks of a device that shares a picture are to take, in seconds if nothing escapes.
+
+    They take at least `least` and at most `most`. Where most pixels turn out to escape sooner, blocks of up to
+    `stretch` times as many pixels are made to last that long.
+    """
+
+    least: float
+    most: float
+    stretch: int
+
+
+# In a process beside this one; and far away, where a block costs some ten milliseconds on the way and more in between.
+HERE, ELSEWHERE = Sharing(0.02, 1.0, 1), Sharing(0.25, 1.0, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +137,14 @@ def _block_pixels(program: Program, rate: float, traced: bool) -> int:
     return max(1, min(by_device, by_host, by_time, by_memory, by_allocation))
 
 
-def shared_block_pixels(job: Job, rate: float, saturation: int, most: int) -> tuple[int, int]:
+def shared_block_pixels(job: Job, rate: float, saturation: int, most: int, sharing: Sharing = HERE) -> tuple[int, int]:
     """Return the least and the most pixels of a device's blocks, at most `most`, where devices share a picture.
 
     `rate` is the device's iterations a second, and `saturation` how many orbits fill it.
     """
     a_second = rate / method_of(job).cost(job)
-    filled = max(int(a_second * _SHARED_BLOCK_SECONDS), _SHARED_FILLED * saturation)
-    least = max(int(a_second * _SHARED_LEAST_SECONDS), _SHARED_LEAST_FILLED * saturation)
+    filled = max(int(a_second * sharing.most), _SHARED_FILLED * saturation)
+    least = max(int(a_second * sharing.least), _SHARED_LEAST_FILLED * saturation)
     return least, max(1, min(filled, most))
 
 
@@ -141,3 +157,18 @@ def shared_band_pixels(job: Job, speeds: Sequence[float], saturations: Sequence[
     by_time = int(sum(speeds) * _SHARED_BAND_SECONDS / method_of(job).cost(job)) if all(speeds) else job.view.pixels
     pixels = min(max(by_time, _SHARED_BAND_FILLED * max(saturations)), SHARED_BAND_BYTES // (4 * job.words))
     return min(pixels, most or pixels)
+
+
+def paced_block_pixels(bounds: tuple[int, int], now: int, pixels: int, seconds: float, sharing: Sharing) -> int:
+    """Return how many pixels a device's next blocks may have, after one of `pixels` that took `seconds`.
+
+    `now` is how many they may have so far, and they stay within `bounds`; they grow to twice as many at most.
+    """
+    least, most = bounds
+    wanted = int(pixels * sharing.most / max(seconds, 1e-6))
+    return max(least, min(wanted, 2 * now, most))
+
+
+def in_hand_pixels(job: Job, blocks: int) -> int:
+    """Return how many pixels each of so many blocks may have that workers have in hand at once."""
+    return max(1, _IN_HAND_BYTES // (4 * job.words * blocks))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import cast
 
+from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.cluster.casting import Casting, RemotePart
 from mandelcl.cluster.connection import Connection
 from mandelcl.cluster.members import Member
@@ -13,6 +14,7 @@ from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Part, Patience, Seat
+from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.workers.process import Worker, WorkerMessage
@@ -58,7 +60,11 @@ class ClusterRoster(Roster):
         ) -> Worker:
             return RemoteWorker(self._connection, part.member, messages)
 
-        return Seat(part, self._settings, self._patience, worker)
+        return Seat(part, self._settings, self._patience, worker, ELSEWHERE)
+
+    def block_limit(self, job: Job, band_pixels: int) -> int:
+        """Return how many pixels a block may have, so that those of all workers together leave memory for others."""
+        return min(band_pixels, in_hand_pixels(job, DEPTH * max(1, len(self._seats))))
 
     @property
     def whole(self) -> bool:
@@ -157,7 +163,7 @@ class ClusterRoster(Roster):
 
     def _take_seat(self, part: RemotePart) -> Seat:
         seat = self._seats[part.device.label] = self.seat(part)
-        seat.assign(self._assignment, self._job, self._pixels)
+        seat.assign(self._assignment, self._job, self.block_limit(self._job, self._pixels))
         return seat
 
     def _tell(self, line: str) -> None:
