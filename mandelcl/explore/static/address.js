@@ -1,0 +1,97 @@
+// A place as the part of an address behind #: decimals of any length, and what else decides the picture.
+
+import { parse } from "./ratio.js";
+import { Place } from "./place.js";
+
+const COLOUR = /^[0-9a-fA-F]{6}$/;
+const WORD = /^[a-z0-9:+ /-]{1,80}$/;
+
+/** What an address says: {place, iterations, colouring, formula, number} without what it leaves out.
+ *
+ * Throws RangeError, with a line for the user, where a part makes no sense.
+ */
+export function readAddress(hash, home) {
+  const given = new Map(
+    hash.replace(/^#/, "").split("&").filter(Boolean).map((part) => {
+      const [name, ...value] = part.split("=");
+      return [name, decode(value.join("="))];
+    }),
+  );
+  const state = {};
+  const texts = { re: given.get("re") ?? home.re, im: given.get("im") ?? home.im, zoom: given.get("zoom") ?? home.zoom };
+  if (given.has("re") || given.has("im") || given.has("zoom") || given.has("rotate")) {
+    state.place = Place.of({ ...texts, rotation: given.get("rotate") ?? "0" });
+  }
+  if (given.has("n")) state.iterations = whole(given.get("n"));
+  const colouring = readColouring(given);
+  if (Object.keys(colouring).length > 0) state.colouring = colouring;
+  if (given.has("formula")) state.formula = readFormula(given);
+  if (given.has("number")) state.number = word(given.get("number"), "number");
+  return state;
+}
+
+function readColouring(given) {
+  const colouring = {};
+  if (given.has("palette")) colouring.palette = word(given.get("palette"), "palette");
+  if (given.has("cycle")) colouring.cycle = float(given.get("cycle"), "cycle");
+  if (given.has("offset")) colouring.offset = float(given.get("offset"), "offset");
+  if (given.has("inside")) {
+    if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside is six digits of a colour, like 402030");
+    colouring.inside = `#${given.get("inside").toLowerCase()}`;
+  }
+  return colouring;
+}
+
+function readFormula(given) {
+  const formula = { name: word(given.get("formula"), "formula") };
+  for (const [name, value] of given) {
+    if (name.startsWith("formula.")) formula[name.slice(8)] = parse(value).toText();
+  }
+  return formula;
+}
+
+/** The part of an address behind # for what is shown; what is as usual is left out. */
+export function writeAddress({ place, iterations, colouring, formula, number }) {
+  const parts = { re: place.re.toText(), im: place.im.toText(), zoom: place.zoom.toShort(12) };
+  if (!parse(parts.zoom).equals(place.zoom)) parts.zoom = place.zoom.toText();
+  if (place.rotation.sign !== 0) parts.rotate = place.rotation.toText();
+  parts.n = `${iterations}`;
+  parts.palette = colouring.palette;
+  if (colouring.cycle !== null) parts.cycle = `${colouring.cycle}`;
+  if (colouring.offset !== 0) parts.offset = `${colouring.offset}`;
+  if (colouring.inside) parts.inside = colouring.inside.slice(1);
+  if (formula && formula.name !== "mandelbrot") {
+    for (const [name, value] of Object.entries(formula)) parts[name === "name" ? "formula" : `formula.${name}`] = value;
+  }
+  if (number && number !== "auto") parts.number = number;
+  return "#" + Object.entries(parts).map(([name, value]) => `${name}=${encode(value)}`).join("&");
+}
+
+function encode(value) {
+  return encodeURIComponent(value).replace(/%2F/g, "/").replace(/%3A/g, ":");
+}
+
+function decode(value) {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new RangeError("the address is damaged behind a % sign");
+  }
+}
+
+function whole(text) {
+  const value = parse(text).reduced();
+  if (value.den !== 1n || value.num < 1n || value.num > 4294967294n) throw new RangeError(`${text.slice(0, 40)} is no iteration cap`);
+  return Number(value.num);
+}
+
+function float(text, what) {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new RangeError(`the ${what} is a number, not ${text.slice(0, 40)}`);
+  return value;
+}
+
+function word(text, what) {
+  if (!WORD.test(text)) throw new RangeError(`${text.slice(0, 40)} is no ${what}`);
+  return text;
+}

@@ -1,0 +1,30 @@
+// The automatic cap: three times the count that all but a two-hundredth of the escaping pixels stay below.
+
+import { NONE } from "./layer.js";
+
+const LEAST = 1000;
+const QUANTILE = 0.995;
+const FACTOR = 3;
+const FEW = 64; // fewer pixels outside say nothing
+const SAMPLES = 1 << 16;
+
+/** The cap for what layers show, rounded up to 1, 2 or 5 of a power of ten; null where they show too little. */
+export function suggestedCap(layers, most = 4294967294) {
+  const layer = layers.find(({ filled, level }) => filled && level > 0) ?? layers.find(({ filled }) => filled);
+  if (!layer) return null;
+  const counts = [];
+  const step = Math.max(1, Math.floor(layer.counts.length / SAMPLES));
+  for (let i = 0; i < layer.counts.length; i += step) {
+    const count = layer.counts[i];
+    if (count !== NONE && count !== layer.cap) counts.push(count);
+  }
+  if (counts.length < FEW) return null;
+  counts.sort((a, b) => a - b);
+  const wanted = FACTOR * counts[Math.floor(QUANTILE * (counts.length - 1))];
+  return Math.min(Math.max(LEAST, rounded(wanted)), most);
+}
+
+function rounded(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Math.round([1, 2, 5, 10].find((digit) => digit * power >= value * (1 - 1e-12)) * power);
+}

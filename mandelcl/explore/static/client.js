@@ -1,0 +1,94 @@
+// What the page says to the server and hears from it: requests with answers, and listeners for the rest.
+
+import { parseFrame, pieces } from "./frames.js";
+
+const PING_MS = 15000;
+
+export class Client {
+  constructor(transport) {
+    Object.assign(this, { transport, connected: false, welcome: null, next: 1 });
+    this.waiting = new Map(); // id to {resolve, reject, onprogress}
+    this.listeners = new Map(); // what is said to functions
+    transport.onopen = () => this.emit("open", {});
+    transport.onclose = () => this.lose();
+    transport.ontext = (text) => this.hear(JSON.parse(text));
+    transport.onbytes = (buffer) => {
+      const frame = parseFrame(buffer);
+      if (frame) this.emit("frame", frame);
+    };
+    this.pulse = setInterval(() => this.connected && this.ask({ do: "ping" }).catch(() => {}), PING_MS);
+  }
+
+  start() {
+    this.transport.start();
+  }
+
+  close() {
+    clearInterval(this.pulse);
+    this.transport.close();
+  }
+
+  /** Call a function with each message of a kind; "open", "close" and "frame" are kinds, too. */
+  on(kind, listener) {
+    if (!this.listeners.has(kind)) this.listeners.set(kind, new Set());
+    this.listeners.get(kind).add(listener);
+    return () => this.listeners.get(kind).delete(listener);
+  }
+
+  emit(kind, message) {
+    for (const listener of this.listeners.get(kind) ?? []) listener(message);
+  }
+
+  /** Send a message; false while there is no connection. */
+  tell(message) {
+    return this.transport.send(JSON.stringify(message));
+  }
+
+  /** Send a message that is answered; `answer.id` stops it. Rejects with the server's line where it says no. */
+  ask(message, onprogress = () => {}) {
+    const id = this.next++;
+    const answer = new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject, onprogress });
+      if (this.tell({ ...message, id })) {
+        if (message.do === "ping") this.transport.expect?.();
+      } else this.settle(id, "reject", new Error("there is no connection to the server"));
+    });
+    answer.id = id;
+    return answer;
+  }
+
+  stop(answer) {
+    this.tell({ do: "stop", id: answer.id });
+  }
+
+  /** Send a file; its job is the answer. */
+  upload(name, bytes) {
+    const answer = this.ask({ do: "open", name, size: bytes.length });
+    for (const piece of pieces(answer.id, bytes)) this.transport.send(piece);
+    return answer;
+  }
+
+  hear(message) {
+    if (message.say === "welcome") {
+      this.welcome = message;
+      this.connected = true;
+    }
+    const asked = this.waiting.get(message.id);
+    if (asked && (message.say === "saving" || message.say === "searching")) asked.onprogress(message);
+    else if (asked && message.say === "problem") this.settle(message.id, "reject", new Error(message.line));
+    else if (asked) this.settle(message.id, "resolve", message);
+    this.emit(message.say, message);
+  }
+
+  settle(id, how, value) {
+    this.waiting.get(id)?.[how](value);
+    this.waiting.delete(id);
+  }
+
+  lose() {
+    const was = this.connected;
+    this.connected = false;
+    for (const id of [...this.waiting.keys()]) this.settle(id, "reject", new Error("the connection was lost"));
+    if (was) this.emit("close", {});
+  }
+}

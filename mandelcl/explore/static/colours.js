@@ -1,0 +1,60 @@
+// The section of colours: palettes, cycle, offset and the colour of the set.
+
+import { element, row } from "./dom.js";
+import { favourite } from "./moves.js";
+
+export function colours(explorer) {
+  const list = element("div", { class: "palettes", role: "radiogroup", "aria-label": "Palettes" });
+  const change = (colouring) => explorer.show({ colouring }, "colour");
+  const offset = element("input", {
+    type: "range", min: 0, max: 1, step: 0.001, "aria-label": "Offset in turns",
+    oninput: () => change({ offset: Number(offset.value) }),
+  });
+  const own = element("input", { type: "checkbox", onchange: () => change({ cycle: own.checked ? explorer.palette.smooth ? 64 : explorer.palette.cycle : null }) });
+  // Lengths are set by their logarithm: from a tenth of a count to a million.
+  const cycle = element("input", {
+    type: "range", min: -1, max: 6, step: 0.01, "aria-label": "Cycle in counts",
+    oninput: () => change({ cycle: Number((10 ** Number(cycle.value)).toPrecision(4)) }),
+  });
+  const length = element("output", {});
+  const inside = element("input", { type: "color", "aria-label": "Colour of the set", oninput: () => change({ inside: inside.value }) });
+  const usual = element("button", { type: "button", onclick: () => change({ inside: undefined }) }, "palette's own");
+  const keep = element("button", { type: "button", onclick: () => favourite(explorer, 1, true) }, "Store as 1");
+
+  for (const palette of explorer.client.welcome.palettes) {
+    const swatch = element("canvas", { width: 256, height: 1, "aria-hidden": "true" });
+    paint(swatch, palette);
+    const chosen = element(
+      "button", { type: "button", role: "radio", "data-palette": palette.name, title: palette.description, onclick: () => change({ palette: palette.name }) },
+      swatch, element("span", {}, palette.name),
+    );
+    list.append(chosen);
+  }
+  explorer.on("change", () => {
+    const { colouring } = explorer.state;
+    for (const each of list.children) each.setAttribute("aria-checked", String(each.dataset.palette === colouring.palette));
+    offset.value = colouring.offset - Math.floor(colouring.offset);
+    own.checked = colouring.cycle !== null;
+    cycle.disabled = colouring.cycle === null;
+    cycle.value = Math.log10(colouring.cycle ?? 64);
+    length.value = colouring.cycle === null ? "by the fourth root" : `${colouring.cycle} counts`;
+    if (colouring.cycle === null && !explorer.palette.smooth) length.value = `${explorer.palette.cycle} counts`;
+    inside.value = colouring.inside ?? explorer.palette.inside;
+    usual.disabled = !colouring.inside;
+  });
+  const el = element(
+    "div", { class: "colours" }, list, row("Offset", offset), row("Cycle", own, cycle, length), row("Set", inside, usual),
+    element("p", { class: "hint" }, "Keys 1 … 9 take a palette, Alt stores it there. [ ] shift the colours, , and . change the cycle."), keep,
+  );
+  return { name: "colours", title: "Colours", icon: "colours", el };
+}
+
+function paint(canvas, { table, size }) {
+  const bytes = Uint8Array.from(atob(table), (letter) => letter.charCodeAt(0));
+  const image = new ImageData(canvas.width, 1);
+  for (let x = 0; x < canvas.width; x++) {
+    const place = 3 * Math.floor((x * size) / canvas.width);
+    image.data.set([bytes[place], bytes[place + 1], bytes[place + 2], 255], 4 * x);
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}

@@ -1,0 +1,40 @@
+// What a view shows, pixel by pixel, from layers of which each has a part: on the processor, for exact pictures, for
+// pages without WebGL 2 and to compare.
+
+import { NONE } from "./layer.js";
+
+/** {counts, smooth, missing} of a view: each pixel from the first layer that has it, inside everywhere `cap`. */
+export function compose(layers, view, cap) {
+  const [width, height] = view.size;
+  const counts = new Uint32Array(width * height).fill(NONE), smooth = new Float32Array(width * height);
+  let missing = width * height;
+  for (const layer of layers) {
+    if (missing === 0) break;
+    const map = layer.mapFrom(view);
+    if (map !== null) missing -= sample(layer, map, width, height, cap, counts, smooth);
+  }
+  return { counts, smooth, missing };
+}
+
+function sample(layer, { a, b, c, d, x, y }, width, height, cap, counts, smooth) {
+  let found = 0;
+  const { left, top, width: wide, height: high } = layer;
+  const [x0, y0] = layer.at(left, top);
+  for (let j = 0; j < height; j++) {
+    const row = j - (height - 1) / 2;
+    for (let i = 0; i < width; i++) {
+      const place = j * width + i;
+      if (counts[place] !== NONE) continue;
+      const column = i - (width - 1) / 2;
+      const u = Math.floor(a * column + b * row + x + 0.5) - left, v = Math.floor(c * column + d * row + y + 0.5) - top;
+      if (u < 0 || v < 0 || u >= wide || v >= high) continue;
+      const from = ((y0 + v) % high) * wide + ((x0 + u) % wide);
+      const count = layer.counts[from];
+      if (count === NONE) continue;
+      counts[place] = count === layer.cap ? cap : Math.min(count, cap);
+      smooth[place] = layer.smooth[from];
+      found++;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,234 @@
+// The explorer: what is shown, where it goes, and who is told. Its transport and its address are given to it.
+
+import { Journey, Sight } from "./journey.js";
+import { Place, placeOf } from "./place.js";
+import { readAddress, writeAddress } from "./address.js";
+import { turnsOf } from "./turns.js";
+import { suggestedCap } from "./cap.js";
+
+const REST_MS = 80; // without a gesture, after which pixels are asked for
+const MOST_MS = 250; // however long a gesture lasts
+const SETTLE_MS = 400; // after which a panned view gets an anchor of its own
+const CHEAP_S = 1; // where all pixels took longer, they are kept as they are
+const ADDRESS_MS = 400; // browsers refuse more than about a hundred changes in half a minute
+
+export class Explorer {
+  constructor(client, address) {
+    Object.assign(this, { client, address, panes: [], journey: new Journey(), listeners: new Map(), undoing: false });
+    this.size = [1, 1];
+    this.state = null;
+    this.timers = {};
+  }
+
+  on(kind, listener) {
+    if (!this.listeners.has(kind)) this.listeners.set(kind, []);
+    this.listeners.get(kind).push(listener);
+  }
+
+  emit(kind, value) {
+    for (const listener of this.listeners.get(kind) ?? []) listener(value);
+  }
+
+  /** Begin with what the address says, or the server's command line. */
+  begin(welcome) {
+    this.palettes = new Map(welcome.palettes.map((palette) => [palette.name, withTable(palette)]));
+    this.formulas = new Map(welcome.formulas.map((formula) => [formula.name, formula]));
+    const home = this.homeOf("mandelbrot");
+    this.state = {
+      sight: new Sight(Place.of(home), this.size),
+      job: { iterations: 1000, formula: { name: "mandelbrot" }, number: "auto", devices: [] },
+      auto: true,
+      colouring: { palette: [...this.palettes.keys()].includes("classic") ? "classic" : [...this.palettes.keys()][0], cycle: null, offset: 0 },
+    };
+    if (this.address.read().length > 1) this.follow(this.address.read(), "");
+    else if (welcome.start) this.open(welcome.start, "");
+    else this.show({}, "");
+  }
+
+  /** Show what the server has read: a file's job, a named place or what its command line asked for. */
+  open(opened, kind = "open") {
+    const job = { number: "auto", ...pick(opened, ["iterations", "formula", "number"]) };
+    const colouring = opened.colouring ? { cycle: null, offset: 0, inside: undefined, ...opened.colouring } : undefined;
+    this.show({ place: placeOf(opened), job, colouring, auto: false }, kind);
+  }
+
+  homeOf(name) {
+    const [re, im, zoom] = this.formulas?.get(name)?.home ?? ["-0.75", "0", "1.6"];
+    return { re, im, zoom };
+  }
+
+  /** The address of what is shown. */
+  get link() {
+    const { sight, job, colouring } = this.state;
+    return writeAddress({ place: sight.settled(), ...job, colouring });
+  }
+
+  /** Go where an address says. */
+  follow(hash, kind = "link") {
+    try {
+      const given = readAddress(hash, this.homeOf(/formula=([^&]*)/.exec(hash)?.[1] ?? "mandelbrot"));
+      const job = { number: "auto", formula: { name: "mandelbrot" }, ...pick(given, ["iterations", "formula", "number"]) };
+      const colouring = given.colouring ? { cycle: null, offset: 0, ...given.colouring } : undefined;
+      if (colouring && !this.palettes.has(colouring.palette ?? "")) delete colouring.palette;
+      const place = given.place ?? Place.of(this.homeOf(job.formula.name));
+      this.show({ place, job, colouring, auto: given.iterations === undefined ? true : this.state.auto && kind === "back" }, kind);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.say(`the address makes no sense: ${error.message}`, "warning");
+      if (this.panes.every((pane) => pane.asked === null)) this.show({}, "");
+    }
+  }
+
+  /** Show another place, job or colouring, of which parts may be left out; `kind` names the gesture in the history. */
+  show({ place, sight, job, auto, colouring }, kind, from = null, wait = 0) {
+    const next = sight ?? (place ? new Sight(place, this.size) : this.state.sight);
+    if (kind !== "") this.leave(kind);
+    this.state = {
+      sight: next,
+      job: { ...this.state.job, ...job },
+      auto: auto ?? this.state.auto,
+      colouring: { ...this.state.colouring, ...colouring },
+    };
+    this.undoing = kind === "back" || kind === "browser";
+    if (colouring) this.recolour();
+    if (sight || place) for (const pane of this.panes) pane.aim(next, from);
+    this.emit("change");
+    if (Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
+    this.note();
+  }
+
+  /** Show another view while a gesture lasts, whose beginning has been noted. */
+  glide(sight) {
+    this.show({ sight }, "", null, REST_MS);
+  }
+
+  /** Note where a gesture begins. */
+  leave(kind) {
+    if (kind !== "back" && kind !== "browser") this.journey.leave(this.link, kind, performance.now());
+  }
+
+  back() {
+    const address = this.journey.back();
+    if (address === undefined) this.say("there is nothing to go back to");
+    else this.follow(address, "back");
+  }
+
+  get palette() {
+    return this.palettes.get(this.state.colouring.palette);
+  }
+
+  recolour() {
+    const { colouring } = this.state, { palette } = this;
+    let { table } = palette;
+    if (colouring.inside) {
+      table = table.slice();
+      table.set([1, 3, 5].map((k) => parseInt(colouring.inside.slice(k, k + 2), 16)), table.length - 3);
+    }
+    const ready = { turns: turnsOf(palette, colouring, palette.smooth), table, continuous: palette.smooth };
+    for (const pane of this.panes) pane.recolour(ready);
+    this.ready = ready;
+    this.emit("recoloured", ready);
+  }
+
+  /** Ask for pixels once gestures rest, or at least every so often. */
+  schedule(wait) {
+    const now = performance.now();
+    this.first ??= now;
+    this.atRest = false;
+    clearTimeout(this.timers.ask);
+    clearTimeout(this.timers.settle);
+    this.timers.ask = setTimeout(() => this.ask(), Math.max(0, Math.min(wait, this.first + MOST_MS - now)));
+  }
+
+  ask() {
+    this.first = undefined;
+    this.atRest = false;
+    if (!this.client.connected || this.size[0] < 2) return;
+    for (const pane of this.panes) pane.ask({ ...this.state.job, ...pane.own });
+    this.emit("asked");
+  }
+
+  /** A pane has all its pixels: a panned view gets an anchor of its own, a settled one is a step of the browser. */
+  completed(pane) {
+    if (this.state.auto && pane === this.panes[0] && this.raise(pane)) return;
+    if (this.panes.some(({ state }) => state !== "complete" && state !== "resting")) return;
+    const panned = this.state.sight.origin.some((value) => value !== 0);
+    if (panned && this.panes.every(({ finished }) => finished.seconds < CHEAP_S)) {
+      this.timers.settle = setTimeout(() => this.anchor(), SETTLE_MS);
+    } else {
+      this.atRest = true;
+      this.note(true);
+      this.emit("rest");
+    }
+  }
+
+  anchor() {
+    const { sight } = this.state;
+    this.state = { ...this.state, sight: new Sight(sight.settled(), this.size) };
+    for (const pane of this.panes) {
+      pane.target = this.state.sight;
+      pane.touch();
+    }
+    this.ask();
+  }
+
+  /** The pointer is at a point of a pane, or nowhere. */
+  point(pane, at) {
+    this.pointed = pane ? { pane, at } : null;
+    if (pane) pane.point(at);
+    this.emit("point", this.pointed);
+  }
+
+  /** The automatic cap: never lower while zooming in. */
+  raise(pane, freely = false) {
+    const { iterations } = this.state.job;
+    const { sight } = this.state;
+    const wanted = suggestedCap(pane.layers.current, pane.client.welcome.limits?.iterations);
+    const before = this.capped ?? sight.place.zoom;
+    const out = freely || sight.place.zoom.compare(before) < 0;
+    if (wanted === null || (wanted < iterations && !out)) return false;
+    this.capped = sight.place.zoom;
+    if (wanted === iterations) return false;
+    this.state = { ...this.state, job: { ...this.state.job, iterations: wanted } };
+    this.emit("change");
+    this.schedule(0);
+    return true;
+  }
+
+  /** Write the address soon, or at once where a view has settled: what leaves a settled one is a step of the browser. */
+  note(settled = false) {
+    clearTimeout(this.timers.note);
+    if (!settled) this.timers.note = setTimeout(() => this.write(), ADDRESS_MS);
+    else this.write();
+    this.stepped ||= settled;
+  }
+
+  write() {
+    const { link } = this;
+    if (this.address.read() === link) return;
+    if (this.stepped && !this.undoing) this.address.push(link);
+    else this.address.replace(link);
+    this.stepped = false;
+  }
+
+  /** Another size of the panes, in the pixels of the device. */
+  resize(size) {
+    if (size[0] === this.size[0] && size[1] === this.size[1]) return;
+    this.size = size;
+    for (const pane of this.panes) pane.resize(size);
+    if (this.state) this.show({ place: this.state.sight.settled() }, "");
+  }
+
+  say(line, kind = "note") {
+    this.emit("line", { line, kind });
+  }
+}
+
+function withTable(palette) {
+  const bytes = Uint8Array.from(atob(palette.table), (letter) => letter.charCodeAt(0));
+  return { ...palette, table: bytes };
+}
+
+function pick(values, names) {
+  return Object.fromEntries(names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]));
+}

@@ -1,0 +1,43 @@
+// Binary frames: pixels from the server, and pieces of a file to it.
+
+const PIXELS = 0x314c434d; // the letters MCL1
+const UPLOAD = 0x554c434d; // the letters MCLU
+const HEADER_BYTES = 32;
+const UPLOAD_HEADER_BYTES = 8;
+export const PIECE_BYTES = 49152;
+
+/** A rectangle of a level's pixels, or null for bytes that are none. */
+export function parseFrame(buffer) {
+  if (buffer.byteLength < HEADER_BYTES) return null;
+  const header = new DataView(buffer, 0, HEADER_BYTES);
+  if (header.getUint32(0, true) !== PIXELS) return null;
+  const frame = {
+    kind: header.getUint16(4, true) === 2 ? "colours" : "counts",
+    pane: header.getUint32(8, true),
+    generation: header.getUint32(12, true),
+    level: header.getUint32(16, true),
+    column: header.getInt32(20, true),
+    row: header.getInt32(24, true),
+    width: header.getUint16(28, true),
+    height: header.getUint16(30, true),
+  };
+  const pixels = frame.width * frame.height, smooth = (header.getUint16(6, true) & 1) === 1;
+  const each = frame.kind === "colours" ? 3 : smooth ? 8 : 4;
+  if (buffer.byteLength !== HEADER_BYTES + each * pixels) return null;
+  if (frame.kind === "colours") return { ...frame, colours: new Uint8Array(buffer, HEADER_BYTES) };
+  const fractions = smooth ? new Float32Array(buffer, HEADER_BYTES + 4 * pixels, pixels) : null;
+  return { ...frame, counts: new Uint32Array(buffer, HEADER_BYTES, pixels), smooth: fractions };
+}
+
+/** The pieces in which a file is sent. */
+export function* pieces(id, bytes) {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    const part = bytes.subarray(start, start + PIECE_BYTES);
+    const piece = new Uint8Array(UPLOAD_HEADER_BYTES + part.length);
+    const header = new DataView(piece.buffer);
+    header.setUint32(0, UPLOAD, true);
+    header.setUint32(4, id, true);
+    piece.set(part, UPLOAD_HEADER_BYTES);
+    yield piece;
+  }
+}

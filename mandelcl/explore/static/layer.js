@@ -1,0 +1,163 @@
+// Pixels of one lattice and level that have come, as far as a view's surroundings reach.
+
+import { between } from "./place.js";
+
+const STILL = { scale: 1, x: 0, y: 0 };
+export const NONE = 0xffffffff; // no count: caps end below it
+
+/** A window of a lattice's level, on a torus: pixel (c, r) is kept at (c mod width, r mod height).
+ *
+ * The window lies on the borders of tiles, so a frame, which does not cross them, is never torn.
+ */
+export class Layer {
+  /** Of a lattice whose anchor is the first pixel of `place` seen in `size`. */
+  constructor({ place, size, level, tile, cap }) {
+    Object.assign(this, { place, size, level, tile, cap, key: null, complete: false, filled: false });
+    this.factor = 1 << level;
+    const tiles = (side) => Math.ceil(side / this.factor / tile) + 1;
+    [this.width, this.height] = [tiles(size[0]) * tile, tiles(size[1]) * tile];
+    this.counts = new Uint32Array(this.width * this.height).fill(NONE);
+    this.smooth = new Float32Array(this.width * this.height);
+    [this.left, this.top] = [0, 0];
+    this.held = [];
+    this.changes = null; // rectangles since they were last taken, in places of the torus; null for all of it
+  }
+
+  get bytes() {
+    return 8 * this.counts.length;
+  }
+
+  /** Move the window so that a view from `origin`, in pixels of the lattice, lies in it. */
+  moveTo([column, row]) {
+    const aligned = (at) => Math.floor(at / this.factor / this.tile) * this.tile;
+    const left = aligned(column), top = aligned(row);
+    if (left === this.left && top === this.top) return;
+    const old = { left: this.left, top: this.top };
+    [this.left, this.top] = [left, top];
+    for (let r = top; r < top + this.height; r += this.tile) {
+      for (let c = left; c < left + this.width; c += this.tile) {
+        const kept = c >= old.left && c < old.left + this.width && r >= old.top && r < old.top + this.height;
+        if (!kept) this.clear(c, r);
+      }
+    }
+    this.held = this.held.map((one) => this.clipped(one)).filter((one) => one[2] > 0 && one[3] > 0);
+  }
+
+  clear(column, row) {
+    const [x, y] = this.at(column, row);
+    for (let r = y; r < y + this.tile; r++) this.counts.fill(NONE, r * this.width + x, r * this.width + x + this.tile);
+    this.changes?.push([x, y, this.tile, this.tile]);
+  }
+
+  /** Where a pixel is kept. */
+  at(column, row) {
+    const wrap = (value, side) => ((value % side) + side) % side;
+    return [wrap(column, this.width), wrap(row, this.height)];
+  }
+
+  clipped([column, row, width, height]) {
+    const left = Math.max(column, this.left), top = Math.max(row, this.top);
+    const right = Math.min(column + width, this.left + this.width);
+    return [left, top, right - left, Math.min(row + height, this.top + this.height) - top];
+  }
+
+  has(column, row) {
+    const [, , width, height] = this.clipped([column, row, 1, 1]);
+    return width > 0 && height > 0;
+  }
+
+  /** Take a frame; false where it lies outside the window. */
+  take(frame) {
+    if (!this.has(frame.column, frame.row)) return false;
+    const [x, y] = this.at(frame.column, frame.row);
+    for (let r = 0; r < frame.height; r++) {
+      const from = r * frame.width, to = (y + r) * this.width + x;
+      this.counts.set(frame.counts.subarray(from, from + frame.width), to);
+      if (frame.smooth) this.smooth.set(frame.smooth.subarray(from, from + frame.width), to);
+    }
+    this.changes?.push([x, y, frame.width, frame.height]);
+    this.filled = true;
+    this.hold([frame.column, frame.row, frame.width, frame.height]);
+    return true;
+  }
+
+  /** Note a rectangle as held, joined with those that it continues. */
+  hold(rectangle) {
+    let grown = rectangle;
+    for (let i = 0; i < this.held.length; ) {
+      const joined = join(this.held[i], grown);
+      if (joined) {
+        this.held.splice(i, 1);
+        [grown, i] = [joined, 0];
+      } else i++;
+    }
+    this.held.push(grown);
+  }
+
+  /** [count, smooth fraction] of a pixel, or null. */
+  pixel(column, row) {
+    if (!this.has(column, row)) return null;
+    const [x, y] = this.at(column, row), place = y * this.width + x;
+    return this.counts[place] === NONE ? null : [this.counts[place], this.smooth[place]];
+  }
+
+  /** Whether all of a view's pixels are here, which begins at `origin` in pixels of the lattice. */
+  covers([column, row], [width, height]) {
+    if (this.level > 0) return false;
+    const inside = (one) =>
+      one[0] <= column && one[1] <= row && one[0] + one[2] >= column + width && one[1] + one[3] >= row + height;
+    return this.held.some(inside) || area(this.held, [column, row, width, height]) === width * height;
+  }
+
+  /** The affine map from a view's pixels, counted from its middle, to this layer's: {a, b, c, d, x, y}, or null.
+   *
+   * `ease`, {scale, x, y}, is how what is shown differs from the view while it moves there.
+   */
+  mapFrom({ place, size, origin, ease = STILL }) {
+    if (this.mapped?.place !== place || this.mapped.height !== size[1]) {
+      this.mapped = { place, height: size[1], map: between(place, size[1], this.place, this.size[1]) };
+    }
+    const { map } = this.mapped;
+    if (map === null) return null;
+    const cosine = Math.cos(map.turn) * map.scale, sine = Math.sin(map.turn) * map.scale;
+    const column = origin[0] + ease.x, row = origin[1] + ease.y;
+    const x = map.x + cosine * column - sine * row + (this.size[0] - 1) / 2;
+    const y = map.y + sine * column + cosine * row + (this.size[1] - 1) / 2;
+    const a = cosine * ease.scale, c = sine * ease.scale;
+    const parts = [a, -c, c, a, x, y].map((value) => value / this.factor);
+    return { a: parts[0], b: parts[1], c: parts[2], d: parts[3], x: parts[4], y: parts[5] };
+  }
+}
+
+function join([c1, r1, w1, h1], [c2, r2, w2, h2]) {
+  const left = Math.min(c1, c2), top = Math.min(r1, r2);
+  const right = Math.max(c1 + w1, c2 + w2), bottom = Math.max(r1 + h1, r2 + h2);
+  const beside = r1 === r2 && h1 === h2 && right - left <= w1 + w2;
+  const below = c1 === c2 && w1 === w2 && bottom - top <= h1 + h2;
+  const within = (a, b) => a[0] === left && a[1] === top && a[0] + a[2] === right && a[1] + a[3] === bottom && b;
+  if (beside || below) return [left, top, right - left, bottom - top];
+  const one = [c1, r1, w1, h1], other = [c2, r2, w2, h2];
+  return within(one, other) ? one : within(other, one) ? other : null;
+}
+
+/** The pixels of a rectangle that lie in some of these, which do not overlap but where they hold the same. */
+function area(rectangles, [column, row, width, height]) {
+  const rows = new Map();
+  for (const [c, r, w, h] of rectangles) {
+    const left = Math.max(c, column), right = Math.min(c + w, column + width);
+    for (let y = Math.max(r, row); right > left && y < Math.min(r + h, row + height); y++) {
+      if (!rows.has(y)) rows.set(y, []);
+      rows.get(y).push([left, right]);
+    }
+  }
+  let sum = 0;
+  for (const spans of rows.values()) {
+    spans.sort((a, b) => a[0] - b[0]);
+    let end = -Infinity;
+    for (const [left, right] of spans) {
+      sum += Math.max(0, right - Math.max(left, end));
+      end = Math.max(end, right);
+    }
+  }
+  return sum;
+}

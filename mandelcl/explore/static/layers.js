@@ -1,0 +1,83 @@
+// The layers of a pane: those of the view that is asked for, and those of earlier ones, which fill in for it.
+
+import { Layer } from "./layer.js";
+
+const MOST = 6; // as many as are drawn
+const MOST_BYTES = 256 << 20;
+
+/** Layers, the newest lattice's first; of each lattice the fine one before the coarse one. */
+export class Layers {
+  constructor(levels, tile) {
+    Object.assign(this, { levels: [...levels].sort(), tile, all: [], view: null });
+  }
+
+  get fine() {
+    return this.all[0] ?? null;
+  }
+
+  /** Make room for a view of this lattice; another `job` (a text) or place begins a new one. */
+  begin(view, cap, job) {
+    const same = this.view && this.job === job && this.view.place === view.place && sameSize(this.view.size, view.size);
+    [this.view, this.job] = [view, job];
+    if (!same) this.renew(cap);
+    for (const layer of this.current) layer.moveTo(view.origin);
+    if (same && !this.whole) this.fine.complete = false;
+  }
+
+  renew(cap) {
+    const { place, size, origin } = this.view;
+    const kept = this.all.filter((layer) => layer.filled && !this.superseded(layer));
+    this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, cap }));
+    for (const layer of this.current) layer.moveTo(origin);
+    this.all = [...this.current, ...kept];
+    this.prune();
+  }
+
+  /** Whether a coarse layer's fine one is complete. */
+  superseded(layer) {
+    return layer.level > 0 && this.all.some(({ level, place, complete }) => level === 0 && place === layer.place && complete);
+  }
+
+  /** The view is settled: what is held under another key is another job's. */
+  settle(key) {
+    const known = this.fine?.key;
+    if (known && known !== key) this.renew(this.fine.cap);
+    for (const layer of this.current) layer.key = key;
+  }
+
+  take(frame) {
+    return this.current.find((layer) => layer.level === frame.level)?.take(frame) ?? false;
+  }
+
+  /** What the server need not send again. */
+  have() {
+    const { fine } = this;
+    return fine.key && fine.held.length > 0 ? { key: fine.key, rectangles: fine.held.slice(-MOST_RECTANGLES) } : undefined;
+  }
+
+  /** Whether all pixels of the view are here. */
+  get whole() {
+    return this.fine !== null && this.fine.covers(this.view.origin, this.view.size);
+  }
+
+  /** Let the layers go that are not needed: of earlier lattices the whole ones are the last to go. */
+  prune() {
+    const bytes = () => this.all.reduce((sum, layer) => sum + layer.bytes, 0);
+    while (this.all.length > this.levels.length && (this.all.length > MOST || bytes() > MOST_BYTES)) {
+      const old = this.all.slice(this.levels.length);
+      const wholes = old.filter((layer) => layer.complete);
+      const least = old.filter((layer) => layer !== wholes[0]).at(-1) ?? wholes[0];
+      this.all.splice(this.all.indexOf(least), 1);
+    }
+  }
+
+  finish() {
+    this.fine.complete = true;
+  }
+}
+
+const MOST_RECTANGLES = 1000;
+
+function sameSize(a, b) {
+  return a[0] === b[0] && a[1] === b[1];
+}

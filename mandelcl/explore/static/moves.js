@@ -1,0 +1,107 @@
+// What gestures and keys do: steps from the view that is shown to another one.
+
+import { Place } from "./place.js";
+
+const FIRST_CAP = 1000;
+const FEW_PIXELS = 8; // of a box: less is a slip of the hand
+
+/** Zoom by rungs about a point of the canvas. */
+export function zoom(explorer, at, rungs, kind) {
+  const { sight } = explorer.state;
+  const next = sight.climbed(at, rungs);
+  const factor = next.place.zoom.over(sight.place.zoom).toNumber();
+  const pivot = at.map((value, k) => value - (explorer.size[k] - 1) / 2);
+  explorer.show({ sight: next }, kind, { factor: 1 / factor, pivot });
+}
+
+/** Pan by pixels, eased. */
+export function pan(explorer, columns, rows, kind) {
+  const steps = [Math.round(columns), Math.round(rows)];
+  explorer.show({ sight: explorer.state.sight.panned(...steps) }, kind, { x: -steps[0], y: -steps[1] });
+}
+
+/** Drag the picture along with a pointer; parts of a pixel are kept for the next step. */
+export function drag(explorer, columns, rows) {
+  const rest = explorer.dragged ?? [0, 0];
+  const far = [columns + rest[0], rows + rest[1]], whole = far.map(Math.round);
+  explorer.dragged = far.map((value, k) => value - whole[k]);
+  explorer.glide(explorer.state.sight.panned(-whole[0], -whole[1]));
+}
+
+/** Zoom into a box of the canvas. */
+export function boxed(explorer, from, to) {
+  if (Math.min(Math.abs(to[0] - from[0]), Math.abs(to[1] - from[1])) < FEW_PIXELS) return;
+  explorer.show({ sight: explorer.state.sight.boxed(from, to) }, `box ${performance.now()}`);
+}
+
+export function turn(explorer, degrees) {
+  explorer.show({ sight: explorer.state.sight.turned(degrees) }, `turn ${performance.now()}`);
+}
+
+/** The formula's whole set. */
+export function home(explorer) {
+  const { job, auto } = explorer.state;
+  const place = Place.of(explorer.homeOf(job.formula.name));
+  explorer.show({ place, job: auto ? { iterations: FIRST_CAP } : {} }, "home");
+}
+
+/** Another cap, chosen by hand. */
+export function cap(explorer, iterations) {
+  const most = explorer.client.welcome.limits.iterations;
+  const wanted = Math.max(1, Math.min(Math.round(iterations), most));
+  explorer.show({ job: { iterations: wanted }, auto: false }, "cap");
+}
+
+/** Let the cap follow the view, or not. */
+export function automatic(explorer, auto) {
+  explorer.show({ auto }, "");
+  if (auto) explorer.raise(explorer.panes[0], true);
+}
+
+/** Shift the colours by a part of a turn. */
+export function shift(explorer, turns) {
+  const offset = explorer.state.colouring.offset + turns;
+  explorer.show({ colouring: { offset: rounded(offset - Math.floor(offset), 6) } }, "colour");
+}
+
+/** Make the cycle of colours longer or shorter. */
+export function stretch(explorer, factor) {
+  const { cycle } = explorer.state.colouring;
+  const usual = explorer.palette.smooth ? 64 : explorer.palette.cycle;
+  explorer.show({ colouring: { cycle: Math.max(1e-3, rounded((cycle ?? usual) * factor, 4)) } }, "colour");
+}
+
+/** Take a favourite palette, or make the one shown a favourite. */
+export function favourite(explorer, number, store) {
+  const kept = favourites(explorer);
+  if (store) {
+    kept[number - 1] = explorer.state.colouring.palette;
+    remember(kept);
+    explorer.say(`${number} is ${kept[number - 1]} now`);
+  } else if (kept[number - 1]) explorer.show({ colouring: { palette: kept[number - 1] } }, "colour");
+}
+
+const KEPT = "mandelcl-favourites";
+
+function favourites(explorer) {
+  let kept = [];
+  try {
+    kept = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+  } catch {
+    // no storage, or not ours: the usual ones serve
+  }
+  const names = [...explorer.palettes.keys()];
+  return Array.from({ length: 9 }, (_, k) => (explorer.palettes.has(kept[k]) ? kept[k] : names[k]));
+}
+
+function remember(kept) {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(kept));
+  } catch {
+    // a browser that stores nothing forgets them with the page
+  }
+}
+
+function rounded(value, digits) {
+  return Number(value.toPrecision(digits));
+}

@@ -1,0 +1,36 @@
+// Exact pictures, made in a worker, or here where there can be none.
+
+import { paint } from "./paint_worker.js";
+
+/** Paints one frame at a time; a later request takes the place of one that waits. */
+export class Painter {
+  constructor(startWorker) {
+    this.worker = startWorker();
+    this.jobs = new Map();
+    this.next = 1;
+    this.sent = null; // the frame that the worker has
+    if (this.worker) {
+      this.worker.onmessage = ({ data }) => {
+        this.jobs.get(data.id)?.(data.pixels);
+        this.jobs.delete(data.id);
+      };
+    }
+  }
+
+  /** The pixels of a frame, {counts, smooth, cap}, in these colours: RGBA. */
+  paint(frame, colouring) {
+    if (!this.worker) return Promise.resolve(paint(frame, colouring));
+    const id = this.next++;
+    const known = this.sent === frame;
+    this.sent = frame;
+    return new Promise((resolve) => {
+      this.jobs.set(id, resolve);
+      this.worker.postMessage({ id, frame: known ? null : frame, colouring });
+    });
+  }
+
+  close() {
+    this.worker?.terminate();
+    this.jobs.clear();
+  }
+}

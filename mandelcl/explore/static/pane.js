@@ -1,0 +1,200 @@
+// A pane: one view on its canvases, in motion and at rest, and what it asks the server for.
+
+import { compose } from "./compose.js";
+import { createRenderer } from "./gl.js";
+import { Layers } from "./layers.js";
+import { Painter } from "./painter.js";
+import { element } from "./dom.js";
+
+const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a factor of e
+const REPAINT_MS = 120; // colours at rest are exact this long after the last change
+const POINTER_MS = 200;
+const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
+
+export class Pane {
+  /** `index` is the pane's number at the server; `hooks` are {onsettled, oncomplete, oncoarse, onfailed, onpainted}. */
+  constructor({ index, client, startWorker, hooks }) {
+    Object.assign(this, { index, client, hooks, generation: 0, colouring: null, state: "empty", drawn: 0 });
+    this.moving = element("canvas", { class: "moving" });
+    this.resting = element("canvas", { class: "resting", hidden: true });
+    this.marks = element("canvas", { class: "marks" });
+    this.el = element("div", { class: "pane" }, this.moving, this.resting, this.marks);
+    this.renderer = createRenderer(this.moving);
+    if (this.renderer) this.renderer.onrestored = () => this.touch();
+    this.painter = new Painter(startWorker);
+    this.layers = new Layers(client.welcome.levels, client.welcome.tile);
+    [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  resize([width, height]) {
+    for (const canvas of [this.moving, this.marks]) Object.assign(canvas, { width, height });
+    this.touch();
+  }
+
+  /** The pointer is at a point of the canvas: work begins near it. */
+  point(at) {
+    const known = this.target && this.probe(at);
+    if (!known) return;
+    this.pointer = [known.column, known.row];
+    if (this.state === "asked" && performance.now() - (this.told ?? 0) > POINTER_MS) {
+      this.told = performance.now();
+      this.client.tell({ do: "pointer", pane: this.index, at: this.pointer });
+    }
+  }
+
+  /** Show a view, {place, origin, size}; `from` eases there: {factor, pivot, x, y} in pixels. */
+  aim(target, from = null) {
+    this.target = target;
+    if (from && !this.calm) {
+      if (from.factor) Object.assign(this.ease, { log: this.ease.log + Math.log(from.factor), pivot: from.pivot });
+      this.ease.x += from.x ?? 0;
+      this.ease.y += from.y ?? 0;
+    }
+    this.move();
+  }
+
+  /** What is shown is no longer what the exact canvas has. */
+  move() {
+    this.frame = null;
+    this.resting.hidden = true;
+    this.state = "moving";
+    this.touch();
+  }
+
+  recolour(colouring) {
+    this.colouring = colouring;
+    this.resting.hidden = true;
+    this.touch();
+    clearTimeout(this.repaint);
+    this.repaint = setTimeout(() => this.paint(), REPAINT_MS);
+  }
+
+  /** Ask for the pixels of what is shown: a message's fields but those of the view. */
+  ask(job) {
+    const { place, origin, size } = this.target;
+    this.asked = { ...this.target, job };
+    this.layers.begin(this.asked, job.iterations, JSON.stringify(job));
+    this.generation++;
+    this.state = "asked";
+    const lattice = (place.lattices ??= new Map());
+    const text = `${size}`;
+    if (!lattice.has(text)) lattice.set(text, place.lattice(...size));
+    const message = { do: "view", pane: this.index, generation: this.generation, lattice: lattice.get(text), origin, size };
+    const have = this.layers.have();
+    this.client.tell({ ...message, ...job, ...(this.pointer ? { pointer: this.pointer } : {}), ...(have ? { have } : {}) });
+  }
+
+  /** The connection is new: the server knows nothing of this pane. */
+  again() {
+    if (this.asked) this.ask(this.asked.job);
+  }
+
+  hear(message) {
+    if (message.generation !== this.generation) return;
+    if (message.say === "settled") {
+      this.layers.settle(message.key);
+      this.hooks.onsettled?.(this, message);
+    } else if (message.say === "progress") {
+      this.hooks.onprogress?.(this, message);
+    } else if (message.say === "complete") {
+      this.layers.finish();
+      this.finished = message;
+      if (this.state === "asked") this.state = "complete";
+      this.hooks.oncomplete?.(this, message);
+      this.paint();
+    } else if (message.say === "failed") {
+      this.state = "failed";
+      this.hooks.onfailed?.(this, message);
+    }
+  }
+
+  take(frame) {
+    if (frame.generation !== this.generation) return;
+    const coarse = frame.level === 0 && !this.layers.fine.filled;
+    if (this.layers.take(frame)) this.touch();
+    if (coarse) this.hooks.oncoarse?.(this);
+  }
+
+  touch() {
+    this.pending ??= requestAnimationFrame((now) => {
+      this.pending = undefined;
+      this.draw(now);
+    });
+  }
+
+  draw(now) {
+    if (!this.target || !this.colouring || !this.asked) return;
+    const view = { ...this.target, ease: this.eased(now) };
+    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.cap, this.colouring);
+    else this.compose(view);
+    this.drawn++;
+    this.hooks.ondrawn?.(this, view);
+  }
+
+  /** Where what is shown is on its way to the target. */
+  eased(now) {
+    const { ease } = this;
+    const kept = this.calm ? 0 : Math.exp(-Math.min(now - (this.before ?? now), 100) / EASE_MS);
+    this.before = now;
+    for (const name of ["log", "x", "y"]) ease[name] *= kept;
+    const still = Math.abs(ease.log) < 1e-3 && Math.abs(ease.x) + Math.abs(ease.y) < 0.4;
+    if (still) {
+      Object.assign(ease, STILL);
+      this.before = undefined;
+    } else this.touch();
+    const scale = Math.exp(ease.log), [column, row] = ease.pivot;
+    return { scale, x: column * (1 - scale) + ease.x, y: row * (1 - scale) + ease.y };
+  }
+
+  get still() {
+    return this.ease.log === 0 && this.ease.x === 0 && this.ease.y === 0;
+  }
+
+  /** Without WebGL: what is shown is painted as at rest, a picture at a time. */
+  async compose(view) {
+    if (this.composing) return;
+    this.composing = true;
+    const frame = { ...compose(this.layers.all, view, this.layers.fine.cap), cap: this.layers.fine.cap };
+    const drawn = this.drawn;
+    const pixels = await this.painter.paint(frame, this.colouring);
+    this.moving.getContext("2d").putImageData(new ImageData(pixels, ...view.size), 0, 0);
+    this.composing = false;
+    if (this.drawn !== drawn) this.touch();
+  }
+
+  /** Paint the view exactly, once it is complete. */
+  async paint() {
+    if (this.state !== "complete" && this.state !== "resting") return;
+    if (!this.colouring || this.finished?.generation !== this.generation) return;
+    const { generation, colouring, target } = this;
+    const cap = this.layers.fine.cap;
+    this.frame ??= { ...compose([this.layers.fine], target, cap), cap };
+    const pixels = await this.painter.paint(this.frame, colouring);
+    if (generation !== this.generation || colouring !== this.colouring || target !== this.target) return;
+    Object.assign(this.resting, { width: target.size[0], height: target.size[1], hidden: false });
+    this.resting.getContext("2d").putImageData(new ImageData(pixels, ...target.size), 0, 0);
+    this.state = "resting";
+    this.hooks.onpainted?.(this);
+  }
+
+  /** What is known of a point of the pane, in pixels from its corner: {column, row, count, smooth} or null. */
+  probe([x, y]) {
+    if (!this.target || !this.layers.fine) return null;
+    const { fine } = this.layers, { size } = this.target;
+    const map = fine.mapFrom(this.target);
+    if (map === null) return null;
+    const i = x - (size[0] - 1) / 2, j = y - (size[1] - 1) / 2;
+    const column = Math.floor(map.a * i + map.b * j + map.x + 0.5), row = Math.floor(map.c * i + map.d * j + map.y + 0.5);
+    const pixel = fine.pixel(column, row);
+    return { column, row, count: pixel?.[0] ?? null, smooth: pixel?.[1] ?? null, cap: fine.cap };
+  }
+
+  close() {
+    this.client.tell({ do: "close", pane: this.index });
+    this.painter.close();
+    cancelAnimationFrame(this.pending);
+    clearTimeout(this.repaint);
+    this.el.remove();
+  }
+}

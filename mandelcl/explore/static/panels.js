@@ -1,0 +1,37 @@
+// The tools and sections, in the order of their buttons.
+
+import { colours } from "./colours.js";
+import { compare } from "./compare.js";
+import { copy, share } from "./share.js";
+import { devices } from "./devices.js";
+import { julia } from "./julia.js";
+import { keys } from "./keys.js";
+import { home, zoom } from "./moves.js";
+import { keep, places } from "./places.js";
+import { minibrot } from "./minibrot.js";
+import { save } from "./save.js";
+import { status } from "./status.js";
+import { view } from "./view.js";
+
+const tool = (name, title, icon, act) => (explorer) => ({ name, title, icon, act: () => act(explorer) });
+const middle = ({ size }) => size.map((side) => (side - 1) / 2);
+
+export const panels = [
+  tool("home", "The whole set (Home)", "home", home),
+  tool("back", "Back to where you were (Backspace)", "back", (explorer) => explorer.back()),
+  tool("in", "Zoom in (+)", "in", (explorer) => zoom(explorer, middle(explorer), 6, "button")),
+  tool("out", "Zoom out (−)", "out", (explorer) => zoom(explorer, middle(explorer), -6, "button")),
+  view,
+  colours,
+  places,
+  tool("keep", "Keep this place as a bookmark (k)", "keep", (explorer) => keep(explorer)),
+  minibrot,
+  julia,
+  share,
+  save,
+  devices,
+  compare,
+  keys,
+  status,
+  ...["command", "python", "link"].map((kind) => tool(kind, `Copy the ${kind}`, null, (explorer) => copy(explorer, kind))),
+];

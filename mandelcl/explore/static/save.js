@@ -1,0 +1,82 @@
+// The section that saves what is shown: at any size, through the server, with progress.
+
+import { bytesText, element, plain, row } from "./dom.js";
+
+const SCALES = [1, 2, 4, 8];
+const SIZE = /^\s*(\d{1,6})\s*[x×]\s*(\d{1,6})\s*$/i;
+
+export function save(explorer) {
+  const { welcome } = explorer.client;
+  const formats = (welcome.formats ?? ["png"]).map((format) => element("option", { value: format }, format));
+  const format = element("select", { "aria-label": "Format" }, formats);
+  const scale = element("select", { "aria-label": "Size" }, SCALES.map((factor) => element("option", { value: factor }, `${factor}×`)), element("option", { value: "" }, "other …"));
+  const size = element("input", { type: "text", "aria-label": "Width × height", placeholder: "3840x2160", hidden: true });
+  const name = element("input", { type: "text", "aria-label": "Name", placeholder: "chosen by the server" });
+  const hint = element("p", { class: "hint" });
+  const list = element("div", { class: "saves" });
+  const wanted = () => {
+    if (scale.value) return { scale: Number(scale.value) };
+    const sides = SIZE.exec(size.value);
+    return sides ? { size: [Number(sides[1]), Number(sides[2])] } : null;
+  };
+  const tell = () => {
+    size.hidden = scale.value !== "";
+    const chosen = wanted();
+    const [width, height] = chosen?.size ?? explorer.size.map((side) => side * (chosen?.scale ?? 1));
+    hint.textContent = chosen ? `${plain(width)} × ${plain(height)} pixels, to ${welcome.folder}` : "write a size like 3840x2160";
+  };
+  const start = (event) => {
+    event.preventDefault();
+    const chosen = wanted();
+    if (!chosen) return tell();
+    const message = { do: "save", pane: explorer.panes[0].index, colouring: explorer.state.colouring, format: format.value, ...chosen };
+    list.prepend(saving(explorer, name.value.trim() ? { ...message, name: name.value.trim() } : message));
+    return undefined;
+  };
+  for (const control of [scale, size]) control.addEventListener("input", tell);
+  explorer.on("change", tell);
+  const el = element(
+    "form", { class: "save", onsubmit: start }, row("Format", format), row("Size", scale, size), row("Name", name), hint,
+    element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), list,
+  );
+  return { name: "save", title: "Save", icon: "save", key: "s", el, show: tell };
+}
+
+/** A save that is under way, as a line with its progress. */
+function saving(explorer, message) {
+  const { client } = explorer;
+  const bar = element("progress", { max: 1, value: 0, "aria-label": "Saved so far" }), text = element("span", {}, "…");
+  const end = element("button", { type: "button" }, "Cancel");
+  const line = element("div", { class: "saving" }, text, bar, end);
+  let known = message.name;
+  const answer = client.ask(message, ({ name, done, pixels, seconds }) => {
+    known = name;
+    bar.value = done / pixels;
+    const left = done > 0 ? Math.ceil((seconds * (pixels - done)) / done) : null;
+    text.textContent = `${name}: ${Math.floor((100 * done) / pixels)} %${left === null ? "" : `, ${plain(left)} s left`}`;
+  });
+  const stop = () => client.stop(answer);
+  end.addEventListener("click", stop);
+  answer.then((said) => {
+    if (said.say === "saved") return finish(said);
+    text.textContent = `${known ?? "the save"} was cancelled`;
+    return said.resumable ? again("Resume") : end.remove();
+  }, (error) => {
+    text.textContent = error.message;
+    bar.remove();
+    if (known) again("Try again");
+    else end.remove();
+  });
+  const again = (label) => {
+    end.removeEventListener("click", stop);
+    end.textContent = label;
+    end.addEventListener("click", () => line.replaceWith(saving(explorer, { ...message, name: known, resume: true })));
+  };
+  const finish = ({ name, path, bytes, download }) => {
+    const address = download ? explorer.download(download) : null;
+    const shown = address ? element("a", { href: address, download: name }, name) : name;
+    line.replaceChildren(element("span", { title: path }, shown, `, ${bytesText(bytes)}`));
+    explorer.say(`saved ${path}`);
+  };
+  return line;
+}

@@ -1,0 +1,39 @@
+// The section of texts: the link, the command and the Python that draw what is shown.
+
+import { button, element } from "./dom.js";
+
+const KINDS = { link: "the link", command: "the command", python: "the Python" };
+
+export function share(explorer) {
+  const texts = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, element("div", { class: "code", tabindex: 0, "data-text": kind })]));
+  const parts = Object.entries(KINDS).map(([kind, what]) => [
+    element("h3", {}, kind === "link" ? "Link" : kind === "command" ? "Command" : "Python"), texts[kind],
+    button("Copy", `Copy ${what}`, () => copy(explorer, kind), { "data-copy": kind }),
+  ]);
+  const fill = async () => {
+    if (!el.isConnected) return;
+    texts.link.textContent = explorer.address.share(explorer.link);
+    const copied = await texted(explorer).catch((error) => ({ command: error.message, python: "" }));
+    texts.command.textContent = copied.command;
+    texts.python.textContent = copied.python;
+  };
+  const el = element("div", {}, parts.flat());
+  explorer.on("rest", fill);
+  explorer.on("change", () => el.isConnected && (texts.link.textContent = explorer.address.share(explorer.link)));
+  return { name: "share", title: "Copy", icon: "share", el, show: fill };
+}
+
+/** Copy the link, the command or the Python of what is shown. */
+export async function copy(explorer, kind) {
+  try {
+    const text = kind === "link" ? explorer.address.share(explorer.link) : (await texted(explorer))[kind];
+    await navigator.clipboard.writeText(text);
+    explorer.say(`copied ${KINDS[kind]}`);
+  } catch (error) {
+    explorer.say(`could not copy: ${error.message}`, "warning");
+  }
+}
+
+function texted(explorer) {
+  return explorer.client.ask({ do: "copy", pane: explorer.panes[0].index, colouring: explorer.state.colouring });
+}

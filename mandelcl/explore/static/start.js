@@ -1,0 +1,53 @@
+// What a page and a widget share: an explorer in an element, over whatever transport it is given.
+
+import { Client } from "./client.js";
+import { Explorer } from "./explorer.js";
+import { Shell } from "./shell.js";
+import { attach } from "./input.js";
+import { addPane } from "./start_pane.js";
+import { drawMarks } from "./marks.js";
+import { panels } from "./panels.js";
+import { takeDrops } from "./drop.js";
+
+/** Start an explorer in `el`; returns a function that ends it.
+ *
+ * `transport` is as in transport.js. `address` has `read()`, `replace(hash)`, `push(hash)`, `listen(function)` and
+ * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `download(path)` returns the
+ * address of a saved file, or null where there is none to be had.
+ */
+export function start({ el, transport, address, startWorker = () => null, download = () => null }) {
+  const client = new Client(transport);
+  const explorer = new Explorer(client, address);
+  Object.assign(explorer, { startWorker, download });
+  const shell = new Shell(el, explorer);
+  const end = [attach(shell, explorer), takeDrops(shell.el, explorer)];
+  drawMarks(explorer);
+  client.on("welcome", (welcome) => {
+    if (explorer.state) {
+      explorer.ask();
+      explorer.say("the connection is back");
+      return;
+    }
+    addPane(explorer, shell, 0);
+    for (const make of panels) shell.add(make(explorer, shell));
+    shell.measure();
+    explorer.begin(welcome);
+  });
+  client.on("close", () => explorer.say("the connection to the server was lost; trying again", "warning"));
+  client.on("device-lost", ({ line }) => explorer.say(line, "warning"));
+  client.on("device-back", ({ line }) => explorer.say(line));
+  client.on("problem", (message) => message.id === undefined && explorer.say(message.line, "warning"));
+  client.on("frame", (frame) => explorer.panes.find(({ index }) => index === frame.pane)?.take(frame));
+  for (const kind of ["settled", "progress", "complete", "failed"]) {
+    client.on(kind, (message) => explorer.panes.find(({ index }) => index === message.pane)?.hear(message));
+  }
+  address.listen((hash) => explorer.state && explorer.follow(hash, "browser"));
+  client.start();
+  el.explorer = explorer;
+  return () => {
+    for (const each of end) each();
+    for (const pane of explorer.panes) pane.close();
+    shell.close();
+    client.close();
+  };
+}

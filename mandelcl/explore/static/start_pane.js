@@ -1,0 +1,32 @@
+// A pane of the explorer, and what it tells it.
+
+import { Pane } from "./pane.js";
+
+/** A further pane beside those that are there; `own` is what its job has of its own, such as devices. */
+export function addPane(explorer, shell, index, own = {}) {
+  const hooks = {
+    onsettled: (pane, message) => {
+      pane.settled = message;
+      for (const line of message.warnings ?? []) explorer.say(line, "warning");
+      explorer.emit("settled", pane);
+    },
+    onprogress: (pane, message) => explorer.emit("progress", { pane, message }),
+    oncoarse: (pane) => explorer.state.auto && pane === explorer.panes[0] && explorer.raise(pane),
+    oncomplete: (pane) => {
+      explorer.emit("progress", { pane, message: pane.finished });
+      explorer.completed(pane);
+    },
+    onfailed: (pane, message) => explorer.say(message.why, "warning"),
+    onpainted: (pane) => explorer.emit("painted", pane),
+    ondrawn: (pane, view) => explorer.emit("drawn", { pane, view }),
+  };
+  const pane = new Pane({ index, client: explorer.client, startWorker: explorer.startWorker, hooks });
+  pane.own = own;
+  explorer.panes.push(pane);
+  shell.addPane(pane);
+  if (explorer.state) {
+    pane.colouring = explorer.ready;
+    pane.target = explorer.state.sight;
+  }
+  return pane;
+}

@@ -1,0 +1,159 @@
+// From counts to places in a palette's table, to the last bit as mandelcl/shading/turns.py does it.
+//
+// A count, with its smooth fraction where there is one, turns the palette by so much of a turn: a binary fraction of 32
+// or 64 bits, whose carries are whole turns and are dropped. A word of 64 bits is two of 32, the low one first.
+
+import { Ratio } from "./ratio.js";
+
+export const CHORD_BITS = 14;
+export const BEND = 8;
+export const BEND_BITS = 0x41000000; // those of BEND as a float
+export const MOST_BITS = 0x4fffffff;
+export const CHORDS = ((MOST_BITS - BEND_BITS) >>> CHORD_BITS) + 1;
+const UNIT_BITS = 26n;
+const LEAST_TURN = 2 ** -20;
+const FRACTION_LIMIT = 2 ** 30;
+const SMALL_DENOMINATOR = 1n << 16n;
+const MOST_COUNTS = 1 << 16; // up to this cap, places of plain counts are looked up
+const WORD = 2 ** 32;
+
+/** How a colouring turns counts: {kind, size, …}, of a palette as the server describes it. */
+export function turnsOf(palette, { cycle, offset }, continuous) {
+  const size = palette.size;
+  if (cycle === null && palette.smooth) return rooted(size, palette.cycle, offset);
+  return linear(size, cycle ?? palette.cycle, offset, continuous);
+}
+
+/** A turn for so many counts. */
+export function linear(size, cycle, offset, continuous) {
+  const perCount = meant(new Ratio(BigInt(size)).over(Ratio.of(cycle))).over(BigInt(size));
+  const whole = ceiling(perCount.times(1n << 64n));
+  const perUnit = perCount.times(1n << (64n - UNIT_BITS)).round();
+  const start = startOf(size, offset) - (continuous ? whole : 0n);
+  return { kind: "linear", size, perCount: words(whole), perUnit: words(perUnit), start: words(start) };
+}
+
+const bends = new Map(); // turn to chords that begin at 0: the offset is added to their starts
+
+/** A turn of the fourth root of BEND + count. */
+export function rooted(size, turn, offset) {
+  if (!bends.has(turn)) bends.set(turn, bend(turn));
+  return { kind: "rooted", size, ...bends.get(turn), offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
+}
+
+function bend(turn) {
+  const bits = new Uint32Array(CHORDS + 1).map((_, k) => BEND_BITS + k * (1 << CHORD_BITS));
+  const ends = new Float32Array(bits.buffer);
+  const first = Math.sqrt(Math.sqrt(ends[0])), scale = WORD / Math.max(turn, LEAST_TURN);
+  const turned = Array.from(ends, (end) => BigInt(Math.trunc((Math.sqrt(Math.sqrt(end)) - first) * scale)));
+  const starts = new Uint32Array(CHORDS), rises = new Uint32Array(CHORDS);
+  for (let k = 0; k < CHORDS; k++) {
+    starts[k] = Number(BigInt.asUintN(32, turned[k]));
+    rises[k] = Number(BigInt.asUintN(32, (turned[k + 1] - turned[k]) >> BigInt(CHORD_BITS)));
+  }
+  return { starts, rises };
+}
+
+/** The place in the table of each pixel; the last one, `size`, is inside's. */
+export function placesOf(turns, cap, counts, smooth) {
+  const places = new Uint16Array(counts.length);
+  if (smooth === null && cap <= MOST_COUNTS) {
+    const plain = Uint32Array.from({ length: cap + 1 }, (_, count) => count);
+    const table = turn(turns, plain, null, new Uint16Array(cap + 1));
+    table[cap] = turns.size;
+    for (let i = 0; i < places.length; i++) places[i] = table[Math.min(counts[i], cap)];
+    return places;
+  }
+  turn(turns, counts, smooth, places);
+  for (let i = 0; i < places.length; i++) if (counts[i] === cap) places[i] = turns.size;
+  return places;
+}
+
+function turn(turns, counts, smooth, places) {
+  return turns.kind === "rooted" ? turnRooted(turns, counts, smooth, places) : turnLinear(turns, counts, smooth, places);
+}
+
+function turnRooted({ size, starts, rises, offset }, counts, smooth, places) {
+  const real = new Float32Array(1), bits = new Uint32Array(real.buffer);
+  const mask = (1 << CHORD_BITS) - 1;
+  for (let i = 0; i < places.length; i++) {
+    const added = smooth === null ? BEND : Math.fround(smooth[i] + (BEND - 1));
+    real[0] = Math.max(Math.fround(Math.fround(counts[i]) + added), BEND);
+    const above = Math.min(bits[0], MOST_BITS) - BEND_BITS;
+    const chord = above >>> CHORD_BITS;
+    const turned = (Math.imul(above & mask, rises[chord]) + starts[chord] + offset) >>> 0;
+    places[i] = (turned * size) / WORD; // exact: both are below 2^32, their product below 2^53
+  }
+  return places;
+}
+
+function turnLinear({ size, perCount, perUnit, start }, counts, smooth, places) {
+  const product = [0, 0];
+  for (let i = 0; i < places.length; i++) {
+    multiply(perCount, counts[i], 0, product);
+    let low = product[0] + start[0], high = product[1] + start[1];
+    if (smooth !== null) {
+      const fraction = Math.min(Math.max(smooth[i], -FRACTION_LIMIT), FRACTION_LIMIT);
+      const units = Math.trunc(fraction * 2 ** 26); // below 2^57, of 24 bits: exact
+      const lower = units - Math.floor(units / WORD) * WORD;
+      multiply(perUnit, lower, Math.floor(units / WORD), product);
+      low += product[0];
+      high += product[1];
+    }
+    const carried = Math.floor(low / WORD);
+    high = (high + carried) % WORD;
+    low -= carried * WORD;
+    places[i] = (high * size + Math.floor((low * size) / WORD)) / WORD;
+  }
+  return places;
+}
+
+/** Put the low 64 bits of a product into `into`: of a word pair by (high·2^32 + low). */
+function multiply([b0, b1], low, high, into) {
+  const l = low & 0xffff, h = low >>> 16;
+  const lower = l * b0, upper = h * b0; // below 2^48
+  const sum = lower + (upper % 65536) * 65536;
+  into[0] = sum % WORD;
+  const carried = Math.floor(sum / WORD) + Math.floor(upper / 65536);
+  into[1] = ((carried >>> 0) + (Math.imul(low, b1) >>> 0) + (Math.imul(high, b0) >>> 0)) % WORD;
+}
+
+/** An offset in 2^−64 of a turn. */
+function startOf(size, offset) {
+  const given = Ratio.of(offset);
+  const turned = given.minus(given.floor()).times(BigInt(size));
+  return BigInt.asUintN(64, ceiling(meant(turned).over(BigInt(size)).times(1n << 64n)));
+}
+
+/** The simple fraction that a float's may stand for, such as 10 for 16/1.6, or the value itself. */
+function meant(value) {
+  const exact = value.reduced(), simple = limited(exact);
+  const off = simple.minus(exact);
+  const error = exact.over(1n << 52n);
+  return (off.sign < 0 ? off.negated() : off).compare(error) <= 0 ? simple : exact;
+}
+
+/** The nearest fraction of a denominator up to SMALL_DENOMINATOR, as Python's Fraction.limit_denominator finds it. */
+function limited(value) {
+  if (value.den <= SMALL_DENOMINATOR) return value;
+  let [p0, q0, p1, q1] = [0n, 1n, 1n, 0n];
+  let n = value.num, d = value.den;
+  for (;;) {
+    const a = new Ratio(n, d).floor(), q2 = q0 + a * q1;
+    if (q2 > SMALL_DENOMINATOR) break;
+    [p0, q0, p1, q1] = [p1, q1, p0 + a * p1, q2];
+    [n, d] = [d, n - a * d];
+  }
+  const k = (SMALL_DENOMINATOR - q0) / q1;
+  const nearer = 2n * d * (q0 + k * q1) <= value.den;
+  return nearer ? new Ratio(p1, q1) : new Ratio(p0 + k * p1, q0 + k * q1);
+}
+
+function ceiling(value) {
+  return -value.negated().floor();
+}
+
+function words(value) {
+  const wrapped = BigInt.asUintN(64, value);
+  return [Number(wrapped & 0xffffffffn), Number(wrapped >> 32n)];
+}

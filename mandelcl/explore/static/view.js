@@ -1,0 +1,65 @@
+// The section on what is shown: its exact place, which can be typed or pasted, the cap, the formula and the number.
+
+import { button, element, row } from "./dom.js";
+import { Place } from "./place.js";
+import { parse } from "./ratio.js";
+import { automatic, cap, home } from "./moves.js";
+
+export function view(explorer) {
+  const field = (label, rows) => element("textarea", { rows, spellcheck: "false", "aria-label": label, autocomplete: "off" });
+  const re = field("Real part", 3), im = field("Imaginary part", 3);
+  const input = (label) => element("input", { type: "text", "aria-label": label, autocomplete: "off", spellcheck: "false" });
+  const zoom = input("Zoom"), rotation = input("Turned counter-clockwise, in degrees"), iterations = input("Iteration cap");
+  const auto = element("input", { type: "checkbox", onchange: () => automatic(explorer, auto.checked) });
+  const number = element("input", { type: "text", list: "numbers", "aria-label": "Number", autocomplete: "off" });
+  const numbers = element("datalist", { id: "numbers" }, ["auto", ...explorer.client.welcome.numbers].map((name) => element("option", { value: name })));
+  const formula = element("select", { "aria-label": "Formula" }, explorer.client.welcome.formulas.map(({ name, summary }) => element("option", { value: name, title: summary }, name)));
+  const parameters = element("div", {});
+
+  const go = () => tried(explorer, () => {
+    const place = Place.of({ re: re.value.replace(/\s/g, ""), im: im.value.replace(/\s/g, ""), zoom: zoom.value, rotation: rotation.value });
+    explorer.show({ place }, "typed");
+  });
+  const compute = () => tried(explorer, () => {
+    const texts = [...parameters.querySelectorAll("input")].map((each) => [each.name, parse(each.value).toText()]);
+    const before = explorer.state.job.formula.name;
+    const job = { number: number.value.trim() || "auto", formula: { name: formula.value, ...Object.fromEntries(texts) } };
+    explorer.show({ job, place: before === formula.value ? undefined : Place.of(explorer.homeOf(formula.value)) }, "typed");
+  });
+  iterations.addEventListener("change", () => tried(explorer, () => cap(explorer, parse(iterations.value).toNumber())));
+  number.addEventListener("change", compute);
+  formula.addEventListener("change", () => {
+    fill({ name: formula.value });
+    compute();
+  });
+  parameters.addEventListener("change", compute);
+  const fill = (chosen) => {
+    const names = explorer.formulas.get(chosen.name)?.parameters ?? [];
+    const inputs = names.map((name) => row(name, element("input", { type: "text", name, value: chosen[name] ?? "0", "aria-label": name })));
+    parameters.replaceChildren(...inputs);
+  };
+  explorer.on("change", () => {
+    const { sight, job } = explorer.state, place = sight.settled();
+    [re.value, im.value] = [place.re.toText(), place.im.toText()];
+    [zoom.value, rotation.value, iterations.value] = [place.zoom.toText().length < 16 ? place.zoom.toText() : place.zoom.toShort(12), place.rotation.toText(), `${job.iterations}`];
+    [auto.checked, number.value, formula.value] = [explorer.state.auto, job.number, job.formula.name];
+    fill(job.formula);
+  });
+  const el = element(
+    "form", { class: "view", onsubmit: (event) => event.preventDefault() },
+    row("Re", re), row("Im", im), row("Zoom", zoom), row("Turn", rotation),
+    element("div", { class: "buttons" }, button("Go there", "Go to this place", go), button("Home", "The whole set", () => home(explorer))),
+    row("Cap", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number), numbers,
+  );
+  return { name: "view", title: "What is shown", icon: "view", key: "v", el };
+}
+
+/** Do what a user asks for, and say why where it makes no sense. */
+function tried(explorer, act) {
+  try {
+    act();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    explorer.say(error.message, "warning");
+  }
+}

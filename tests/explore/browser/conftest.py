@@ -1,0 +1,49 @@
+"""A browser for the tests of the page: Debian's Chromium, which Playwright drives."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.explore.browser.explorer import Explorer, opened
+from tests.explore.page import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """Yield the browser; where something is missing, the reason names it."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        pytest.skip("no Chromium is installed")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with (
+        api.sync_playwright() as playwright,
+        closing(
+            playwright.chromium.launch(executable_path=path, args=[*sandbox, "--use-angle=swiftshader"])
+        ) as launched,
+    ):
+        yield launched
+
+
+@pytest.fixture(scope="session")
+def modules(browser: "Browser", server: Server) -> Iterator["Page"]:
+    """Yield a page whose modules are asked for what they return."""
+    with closing(browser.new_page()) as page:
+        page.goto(server.address)
+        yield page
+
+
+@pytest.fixture
+def explorer(browser: "Browser", server: Server) -> Iterator[Explorer]:
+    """Yield a small page that rests at the whole set; at its end nothing has gone wrong in it."""
+    with opened(browser, server) as page:
+        yield page

@@ -1,0 +1,132 @@
+"""The page's arithmetic, which must be the package's to the last bit: numbers, rotation, lattices, colours."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mandelcl.exact import exact
+from mandelcl.field import Field
+from mandelcl.job import Job
+from mandelcl.rotation import cosine_and_sine
+from mandelcl.shading.colour import Colouring
+from mandelcl.shading.painting import paint
+from mandelcl.shading.palettes import PALETTES
+from mandelcl.view import View
+from tests.explore.browser.explorer import in_modules
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+_FEW = settings(max_examples=8, deadline=None)
+
+
+@_FEW
+@given(
+    digits=st.from_regex(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?(e[+-]?[0-9]{1,3})?", fullmatch=True),
+    other=st.from_regex(r"-?[0-9]{1,40}/[1-9][0-9]{0,40}", fullmatch=True),
+    places=st.integers(0, 60),
+)
+def test_numbers_are_those_of_python(modules: "Page", digits: str, other: str, places: int) -> None:
+    script = """async (load, [digits, other, places]) => {
+        const { Ratio, parse } = await load('ratio.js');
+        const a = parse(digits), b = parse(other);
+        return [a.toText(), b.toText(), a.plus(b).toText(), a.times(b).toText(), `${a.floor()}`, `${a.round()}`,
+                a.toDecimal(places), a.compare(b)];
+    }"""
+    found = in_modules(modules, script, [digits, other, places])
+    a, b = exact(digits), exact(other)
+    assert [exact(text) for text in found[:4]] == [a, b, a + b, a * b]
+    assert [int(text) for text in found[4:6]] == [a // 1, round(a)]
+    assert exact(found[6]) == Fraction(round(a * 10**places), 10**places)
+    assert found[7] == (a > b) - (a < b)
+
+
+@pytest.mark.parametrize("degrees", ["30", "-17/3", "45", "135", "0.001", "359.99", "-225.5"])
+def test_turns_of_the_plane_have_the_same_cosines(modules: "Page", degrees: str) -> None:
+    script = """async (load, degrees) => {
+        const { cosineAndSine } = await load('rotation.js');
+        const { parse } = await load('ratio.js');
+        return cosineAndSine(parse(degrees)).map((part) => part.toText());
+    }"""
+    assert tuple(map(exact, in_modules(modules, script, degrees))) == cosine_and_sine(exact(degrees))
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "zoom", "rotation", "size"),
+    [
+        ("-0.75", "0", "1.6", "0", (1280, 720)),
+        ("-0.743643887037151", "0.13182590420533", "2e6", "30", (321, 200)),
+        ("1/3", "-7/4", "1e300", "-12.5", (64, 63)),
+    ],
+)
+def test_a_place_has_the_lattice_of_render(
+    modules: "Page", re: str, im: str, zoom: str, rotation: str, size: tuple[int, int]
+) -> None:
+    script = """async (load, [place, size]) => {
+        const { Place, placeOf } = await load('place.js');
+        const lattice = Place.of(place).lattice(...size);
+        const back = placeOf({ lattice, origin: [0, 0], size });
+        return [lattice, back.equals(Place.of(place))];
+    }"""
+    place = {"re": re, "im": im, "zoom": zoom, "rotation": rotation}
+    found, same = in_modules(modules, script, [place, list(size)])
+    lattice = View.centred(re, im, zoom, *size, rotation).lattice
+    assert same
+    assert (exact(found["re"]), exact(found["im"])) == lattice.point(0, 0)
+    assert exact(found["pitch"]) == View.centred(re, im, zoom, *size).pitch
+
+
+def _field(cap: int) -> Field:
+    rng = np.random.default_rng(cap)
+    counts = np.minimum(rng.integers(0, cap + 1, 4000, dtype=np.uint64), cap).astype(np.uint32)
+    counts[:300], counts[300:400] = np.arange(300) % (cap + 1), cap
+    smooth = rng.uniform(-0.4, 2.4, counts.size).astype(np.float32)
+    job = Job(View.centred(0, 0, 1, 80, 50), cap, planes=("counts", "smooth"))
+    return Field(job, {"counts": counts.reshape(50, 80), "smooth": smooth.reshape(50, 80)})
+
+
+@pytest.mark.parametrize("cap", [500, 5_000_000, 4_294_967_294])
+def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
+    script = """async (load, { palette, cap, counts, smooth, colourings }) => {
+        const { placesOf, turnsOf } = await load('turns.js');
+        return colourings.map((colouring) => Array.from(placesOf(
+            turnsOf(palette, colouring, palette.smooth), cap, Uint32Array.from(counts),
+            palette.smooth ? Float32Array.from(smooth) : null)));
+    }"""
+    field = _field(cap)
+    choices = [(cycle, offset) for cycle in (None, 16.0, 0.7, 61.0, 1e-9) for offset in (0.0, 0.33, -1.7)]
+    for palette in PALETTES.values():
+        size = len(palette.table()) - 1
+        given: dict[str, Any] = {
+            "palette": {"size": size, "cycle": palette.cycle, "smooth": palette.smooth},
+            "cap": cap,
+            "counts": field.counts.reshape(-1).tolist(),
+            "smooth": np.asarray(field.planes["smooth"], float).reshape(-1).tolist(),
+            "colourings": [{"cycle": cycle, "offset": offset} for cycle, offset in choices],
+        }
+        found = in_modules(modules, script, given)
+        for (cycle, offset), places in zip(choices, found, strict=True):
+            expected = paint(field.job, field.rows(0, 50), Colouring(palette, cycle, offset))
+            table = palette.table()
+            painted = expected if expected.ndim == 3 else table[expected]
+            assert np.array_equal(table[np.reshape(places, (50, 80))], painted), (palette.name, cycle, offset)
+
+
+def test_places_and_their_addresses_are_the_same(modules: "Page") -> None:
+    script = """async (load, hash) => {
+        const { readAddress, writeAddress } = await load('address.js');
+        const home = { re: '0', im: '0', zoom: '1' };
+        const state = readAddress(hash, home);
+        return writeAddress({ ...state, colouring: { cycle: null, offset: 0, ...state.colouring } });
+    }"""
+    digits = "1234567890" * 40
+    for address in (
+        "#re=-0.75&im=0&zoom=1.6&n=1000&palette=classic",
+        f"#re=-0.{digits}7&im=1/3&zoom=1.25e390&rotate=-12.5&n=50000&palette=ice&cycle=61&offset=0.25&inside=402030",
+        "#re=0&im=0&zoom=1&n=300&palette=ember&formula=julia&formula.re=-0.4&formula.im=0.6&number=fixed:8",
+    ):
+        assert in_modules(modules, script, address) == address
