@@ -1,7 +1,7 @@
 """Options that make a colouring, and the colouring that they make."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -46,6 +46,12 @@ _OPTIONS = (
     ),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
     click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
+    click.option("--depth", type=click.Choice(["8", "16"]), help="Bits a channel. [default: 8; 16 with --height-map]"),
+    click.option("--dither/--no-dither", default=None, help="Spread what rounding loses over neighbouring pixels."),
+    click.option("--transparent-inside/--opaque-inside", default=None, help="Leave the set out of the picture."),
+    click.option(
+        "--height-map", metavar="PLANE", help="Draw a plane (counts, smooth, …) in grey, no colours; `none`: colours."
+    ),
     *(
         click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none` leaves it out.")
         for name, listed in EFFECTS.items()
@@ -68,6 +74,10 @@ class ColourOptions:
     equalise: float | None
     offset: float | None
     inside: str | None
+    depth: str | None
+    dither: bool | None
+    transparent_inside: bool | None
+    height_map: str | None
     effects: Mapping[str, str]
 
     @classmethod
@@ -75,20 +85,32 @@ class ColourOptions:
         """Return the options among those that click gives, and take them out of these."""
         texts = {name: values.pop(name.replace("-", "_")) for name in EFFECTS}
         effects = {name: text for name, text in texts.items() if text is not None}
-        names = ("palette", "cycle", "transfer", "equalise", "offset", "inside")
+        names = [field.name for field in fields(cls) if field.name != "effects"]
         return cls(**{name: values.pop(name) for name in names}, effects=effects)
 
     def colouring(self, location: Location | None = None, like: str | None = None) -> "Colouring":
         """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
-        from mandelcl.shading.colour import Colouring, find_palette
+        from mandelcl.shading.colour import find_palette
         from mandelcl.shading.palettes import read_colour
 
         base = _base(location, like)
         if self.palette is not None:
-            base = Colouring(find_palette(self.palette), effects=base.effects, equalise=base.equalise, knots=base.knots)
+            base = replace(base, palette=find_palette(self.palette), cycle=None, offset=0.0, inside=None, transfer=None)
         inside = None if self.inside is None else read_colour(self.inside)
-        given = {"cycle": self.cycle, "transfer": self.transfer, "offset": self.offset, "inside": inside}
+        given = {
+            "cycle": self.cycle,
+            "transfer": self.transfer,
+            "offset": self.offset,
+            "inside": inside,
+            "depth": None if self.depth is None else int(self.depth),
+            "dither": self.dither,
+            "transparent": self.transparent_inside,
+        }
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.height_map is not None:
+            plane = None if self.height_map == "none" else self.height_map
+            changes |= {"height": plane, "span": ()}
+            changes.setdefault("depth", 16 if plane else 8)
         if self.transfer is not None:
             changes.setdefault("cycle", None)  # that of the place or picture may be in other units
         if self.equalise is not None:

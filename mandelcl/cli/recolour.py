@@ -26,7 +26,7 @@ Examples:
     required=True,
     type=completion.FILE,
     metavar="FILE",
-    help=".png, .ppm, .tif or .dzi.",
+    help=".png, .jpg, .webp, .ppm, .tif or .dzi.",
 )
 @colour_options
 @options.compress_option

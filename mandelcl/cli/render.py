@@ -57,7 +57,7 @@ Examples:
     multiple=True,
     type=completion.FILE,
     metavar="FILE",
-    help=".png, .ppm, .npz, .tif or .dzi; may be repeated.",
+    help=".png, .jpg, .webp, .ppm, .npz, .tif or .dzi; may be repeated.",
 )
 @options.job_options
 @options.device_option
@@ -74,6 +74,7 @@ Examples:
 @click.option(
     "--rectangles", type=completion.FILE, metavar="FILE.png", help="Also draw what border tracing filled and computed."
 )
+@click.option("--planes", metavar="NAMES", help="Keep these of each pixel for .npz, too, like smooth,certified.")
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
 @click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @click.option(
@@ -104,6 +105,7 @@ def command(
     budget: float | None,
     blocks: str | None,
     rectangles: str | None,
+    planes: str | None,
     no_shortcuts: bool,
     resume: bool,
     confirm: int | None,
@@ -118,10 +120,10 @@ def command(
 ) -> None:
     """Draw a picture.
 
-    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png (carries its job, see --like),
-    .ppm, .npz (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without
-    -o the picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents, or ratios p/q, and are
-    never rounded on input.
+    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png, .jpg and .webp (which carry
+    their job, see --like), .ppm, .npz (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or
+    .dzi (Deep Zoom). Without -o the picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents,
+    or ratios p/q, and are never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
     interrupt, the same command with --resume continues. Several devices (--device) share the picture, and so do those
@@ -153,7 +155,8 @@ def command(
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
-    job = options_given.job(colouring.planes, certify or certify_for is not None)
+    kept = [name.strip() for name in planes.split(",")] if planes is not None else []
+    job = options_given.job([*colouring.planes, *kept], certify or certify_for is not None)
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

@@ -19,14 +19,16 @@ _MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")
 
 
 def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str], compression: str) -> None:
-    """Write a picture as Deflate tiles of TILE × TILE: 8-bit RGB, or indices where it has a table.
+    """Write a picture as Deflate tiles of TILE × TILE: RGB or grey, or indices where it has a table.
 
     `texts` become the image description, as JSON.
     """
     import tifffile
 
     height, width, table = picture.height, picture.width, picture.table
-    colours: dict[str, Any] = {"photometric": "rgb"}
+    colours: dict[str, Any] = {"photometric": "rgb" if picture.channels > 2 else "minisblack"}
+    if picture.channels % 2 == 0:
+        colours["extrasamples"] = ["unassalpha"]
     if table is not None:
         shades = np.zeros((3, 256), np.uint16)
         shades[:, : len(table)] = table.T.astype(np.uint16) * 257  # 0 … 65535 for 0 … 255
@@ -34,8 +36,8 @@ def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str], compressi
     with tifffile.TiffWriter(path, bigtiff=True) as file:
         file.write(
             _tiles(picture),
-            shape=(height, width) if table is not None else (height, width, 3),
-            dtype=np.uint8,
+            shape=_shape(picture, height, width),
+            dtype=_type(picture),
             tile=(TILE, TILE),
             compression="zlib",
             compressionargs={"level": _LEVELS[compression]},
@@ -67,18 +69,29 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
         raise FileError("a TIFF picture that carries no mandelcl job") from error
 
 
-def _tiles(picture: Picture) -> Iterator[npt.NDArray[np.uint8]]:
+def _shape(picture: Picture, rows: int, columns: int) -> tuple[int, ...]:
+    flat = picture.table is not None or picture.channels == 1
+    return (rows, columns) if flat else (rows, columns, picture.channels)
+
+
+def _type(picture: Picture) -> type[np.uint8] | type[np.uint16]:
+    return np.uint8 if picture.depth == 8 else np.uint16
+
+
+def _tiles(picture: Picture) -> Iterator[npt.NDArray[Any]]:
     """Yield the tiles, row by row; those at the edges are filled up with zeros."""
     columns = -(-picture.width // TILE) * TILE
     rows = strip_rows(picture.width)
 
-    def paint(top: int) -> npt.NDArray[np.uint8]:
+    def paint(top: int) -> npt.NDArray[Any]:
         """Return a row of tiles. It may be large, so it is painted in strips, which are dropped at once."""
         bottom = min(top + TILE, picture.height)
-        tiles = np.zeros((TILE, columns) if picture.table is not None else (TILE, columns, 3), np.uint8)
+        tiles = np.zeros(_shape(picture, TILE, columns), _type(picture))
         for strip in range(top, bottom, rows):
             end = min(strip + rows, bottom)
-            tiles[strip - top : end - top, : picture.width] = picture.paint(strip, end)
+            tiles[strip - top : end - top, : picture.width] = picture.paint(strip, end).reshape(
+                _shape(picture, end - strip, picture.width)
+            )
         return tiles
 
     # While one row of tiles is packed the next is painted.

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from mandelcl.errors import FileError
 from mandelcl.field import Field
-from mandelcl.files import archive, bigtiff, png
+from mandelcl.files import archive, bigtiff, pillow, png
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.job import Job
@@ -20,7 +20,10 @@ def read_field(path: str | Path) -> Field:
 
 
 def read_job(path: str | Path) -> Job:
-    """Return the job that a `.png`, `.tif` or `.npz` file carries; raises FileError if there is none."""
+    """Return the job that a picture (`.png`, `.tif`, `.jpg`, `.webp`) or an `.npz` file carries.
+
+    Raises FileError if there is none.
+    """
     with _reading(path) as file:
         if archive.is_archive(file):
             return archive.read_job(file)
@@ -37,7 +40,11 @@ def read_colouring(path: str | Path) -> str | None:
 
 
 def _texts(file: BinaryIO) -> dict[str, str]:
-    return bigtiff.read_texts(file) if bigtiff.is_tiff(file) else png.read_texts(file, (JOB_KEY, COLOURING_KEY))
+    if bigtiff.is_tiff(file):
+        return bigtiff.read_texts(file)
+    if pillow.is_jpeg_or_webp(file):
+        return pillow.read_texts(file)
+    return png.read_texts(file, (JOB_KEY, COLOURING_KEY))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.extras import how_to_install
 from mandelcl.field import RowSource
-from mandelcl.files import archive, bigtiff, deepzoom, deflate, png
+from mandelcl.files import archive, bigtiff, deepzoom, deflate, pillow, png
 from mandelcl.files.paths import (
     Move,
     PathCheck,
@@ -45,6 +45,22 @@ def check_coloured(*paths: str | Path) -> None:
                 f"{path} is a picture, which needs a colouring, such as Colouring(find_palette('classic')); "
                 "without one a field is written (.npz)"
             )
+
+
+def check_drawable(*paths: str | Path, width: int, height: int, depth: int = 8, clear: bool = False) -> None:
+    """Raise InvalidInputError for a picture that a path's format cannot hold; `clear`: with transparent pixels."""
+    for path in paths:
+        kind = format_of(path)
+        if not kind.is_picture:
+            continue
+        if max(width, height) > kind.most_side:
+            raise InvalidInputError(
+                f"{path} may have {kind.most_side} pixels a side, not {max(width, height)}; choose another format"
+            )
+        if depth > 8 and not kind.deep:
+            raise InvalidInputError(f"{path} has 8 bits a channel; choose another format, such as .png or .tif")
+        if clear and not kind.clear:
+            raise InvalidInputError(f"{path} has no transparent pixels; choose another format, such as .png or .webp")
 
 
 def require_picture(path: str | Path) -> None:
@@ -75,8 +91,11 @@ def write(
 
     Picture formats need `picture`; with a field they carry its job, so that it can be rendered again. A drawing
     that is nobody's job, such as a difference, has no field. `compression` is one of `deflate.COMPRESSIONS`. Raises
-    FileError, and leaves no file behind then.
+    FileError, and InvalidInputError for a picture that the format cannot hold, and leaves no file behind then.
     """
+    if picture is not None:
+        size = {"width": picture.width, "height": picture.height}
+        check_drawable(path, **size, depth=picture.depth, clear=picture.channels % 2 == 0)
     with replacing(path, format_of(path).put_in_place) as draft:
         write_draft(path, draft, source, picture, compression)
 
@@ -136,15 +155,28 @@ def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None, 
     picture = _require_picture(picture)
     rows = strip_rows(picture.width)
 
-    def paint(top: int) -> npt.NDArray[np.uint8]:
+    def paint(top: int) -> npt.NDArray[Any]:
         pixels = picture.paint(top, min(top + rows, picture.height))
+        if picture.depth == 16:
+            return pixels.astype(">u2")
         return pixels if picture.table is None else np.take(picture.table, pixels, axis=0, mode="clip")
 
     with draft.open("xb") as file:
-        file.write(b"P6\n%d %d\n255\n" % (picture.width, picture.height))
+        magic, most = (5 if picture.channels == 1 else 6), (1 << picture.depth) - 1
+        file.write(b"P%d\n%d %d\n%d\n" % (magic, picture.width, picture.height, most))
         for pixels in in_order(paint, range(0, picture.height, rows)):
             with picture.watch.of("encode"):
                 file.write(np.ascontiguousarray(pixels).data)
+
+
+def _write_jpeg(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+    picture = _require_picture(picture)
+    pillow.write_picture(draft, picture, _texts(source, picture), pillow.JPEG, compression)
+
+
+def _write_webp(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+    picture = _require_picture(picture)
+    pillow.write_picture(draft, picture, _texts(source, picture), pillow.WEBP, compression)
 
 
 def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
@@ -177,7 +209,8 @@ class Format:
     """How files of a suffix are written, and about how many bytes a pixel of them takes.
 
     `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
-    the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file.
+    the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file. Not all
+    can hold 16 bits a channel (`deep`), or transparent pixels (`clear`), and some have a longest side.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None, str], None]
@@ -188,15 +221,21 @@ class Format:
     put_in_place: Move = move
     is_picture: bool = True
     add_texts: Callable[[BinaryIO, Mapping[str, str]], None] | None = None
+    deep: bool = True
+    clear: bool = True
+    most_side: int = 1 << 31
 
 
+_JPEG = Format(_write_jpeg, 2.0, 2.0, deep=False, clear=False, most_side=pillow.JPEG_SIDE)
 FORMATS: Mapping[str, Format] = {
     ".png": Format(_write_png, 2.0, 0.5, add_texts=png.append_texts),
-    ".ppm": Format(_write_ppm, 3.0, 3.0),
+    ".ppm": Format(_write_ppm, 3.0, 3.0, clear=False),
     ".npz": Format(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
     ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".tiff": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".dzi": Format(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),
+    **dict.fromkeys((".jpg", ".jpeg"), _JPEG),
+    ".webp": Format(_write_webp, 2.0, 1.0, deep=False, most_side=pillow.WEBP_SIDE),
 }
 SUFFIXES = tuple(FORMATS)
 

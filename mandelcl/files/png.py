@@ -25,17 +25,19 @@ _LONGEST_TEXT = 1 << 20
 _LONGEST_TEXTS = 4 * _LONGEST_TEXT
 _MOST_CHUNKS = 1 << 20  # some seconds; a picture of half a terabyte has so many
 _ADLER_BASE = 65521
+_KINDS = {1: 0, 2: 4, 3: 2, 4: 6}  # by the number of channels
 
 
 def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], compression: str = deflate.FAST) -> None:
-    """Write a picture: 8-bit RGB, or indexed where it has a table.
+    """Write a picture: RGB or grey, with transparency where it has any; indexed where it has a table.
 
     It is painted strip by strip, from several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels
     and on what deflates (`mandelcl.files.deflate`), not on the number of threads. `file` need not be seekable.
     """
     width, height, table = picture.width, picture.height, picture.table
     file.write(_SIGNATURE)
-    _write_chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if table is None else 3, 0, 0, 0))
+    kind = _KINDS[picture.channels] if table is None else 3
+    _write_chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, height, picture.depth, kind, 0, 0, 0))
     for keyword, text in texts.items():
         name, data = keyword.encode("latin-1") + b"\0", text.encode("ascii")
         if len(data) <= _SHORT_TEXT:
@@ -44,13 +46,16 @@ def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], compre
             _write_chunk(file, b"zTXt", name + b"\0" + zlib.compress(data))
     if table is not None:
         _write_chunk(file, b"PLTE", table.tobytes())
-    line = width * (3 if table is None else 1)
+    line = width * (picture.channels if table is None else 1) * picture.depth // 8
     rows = max(1, min(4 * _STRIP_BYTES, max(_STRIP_BYTES, line * height // 64)) // line)
     stream = deflate.of_colours if table is None else deflate.of_places
 
     def pack(top: int) -> tuple[list[bytes], int, int]:
         bottom = min(top + rows, height)
-        pixels = picture.paint(top, bottom).reshape(bottom - top, -1)
+        pixels = picture.paint(top, bottom)
+        if picture.depth == 16:
+            pixels = pixels.astype(">u2").view(np.uint8)
+        pixels = pixels.reshape(bottom - top, -1)
         with picture.watch.of("encode"):
             return _pack_lines(pixels, stream(compression), bottom == height)
 

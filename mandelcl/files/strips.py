@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ _MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock mo
 
 STRIP_PIXELS = 1 << 18  # enough that a strip costs more than handing it over, few enough to stay in a cache
 
-# paint(top, bottom) returns those rows of pixels, uint8; it may be called from several threads.
-Paint = Callable[[int, int], npt.NDArray[np.uint8]]
+# paint(top, bottom) returns those rows of pixels, uint8 or uint16; it may be called from several threads.
+Paint = Callable[[int, int], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Picture:
 
     `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3); with a `table` (uint8, at most 256 × 3) it
     returns places in the table, uint8 (bottom − top, width). `colouring` is the colours' own description as
-    JSON, or empty. Writers tell `watch` how long they were busy.
+    JSON, or empty. Writers tell `watch` how long they were busy. There may be other `channels` than red, green and
+    blue: 1 for grey, and one more for how opaque a pixel is. With a `depth` of 16 bits they are uint16.
     """
 
     width: int
@@ -35,6 +36,8 @@ class Picture:
     table: npt.NDArray[np.uint8] | None = None
     colouring: str = ""
     watch: Stopwatch = field(default_factory=Stopwatch)
+    channels: int = 3
+    depth: int = 8
 
     @classmethod
     def from_pixels(cls, pixels: npt.NDArray[np.uint8]) -> "Picture":

@@ -6,9 +6,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from mandelcl.computing.work import Work
 from mandelcl.engine.narrowing import counts_16
 from mandelcl.errors import FileError
@@ -85,7 +82,7 @@ def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
     return Picture(view.width, view.height, reader.results, table, colouring.to_json())
 
 
-def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> npt.NDArray[np.uint8]:
+def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> Values:
     """Return the pixels of a block's results, where the device does not make them."""
     with watch.of("colour"):
         return paint(job, values_of(job.planes, results, job.facts), colouring)

@@ -101,6 +101,8 @@ def render_to(
         output.check_coloured(*paths)
     else:
         colouring.check_planes(job.planes)
+        size = {"width": job.view.width, "height": job.view.height}
+        output.check_drawable(*paths, **size, depth=colouring.depth, clear=colouring.transparent)
     notice = notice or (lambda _line: None)
     for line in scarce_addresses():
         notice(line)

@@ -12,7 +12,6 @@ from types import NoneType
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.field import Field, Rows, RowSource
@@ -23,14 +22,17 @@ from mandelcl.printable import quoted
 from mandelcl.report import Stopwatch
 from mandelcl.shading.effects import Effect, effect_named, in_order
 from mandelcl.shading.equalising import knots_of, require_knots, sampled_rows
+from mandelcl.shading.heights import require_height, span_of
 from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+from mandelcl.shading.quantising import Pixels
 from mandelcl.shading.turns import BENDS, UNITS, Equalised, Turns, bent, linear
 
 __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette", "paint"]
 
 _MOST_INDEXED = 256  # colours that a byte numbers
 _LEAST_CYCLE = 1e-9
+FINE_PLACES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,10 @@ class Colouring:
 
     `equalise`, from 0 to 1, is how far one turn of the palette is laid evenly over the counts of a picture. These are
     its `knots`, which `fitted` finds; without them nothing can be painted.
+
+    Channels have a `depth` of 8 or 16 bits; `dither` spreads what rounding to these loses over neighbours.
+    `transparent` says that the set is not painted. `height` names a plane whose values are drawn in grey instead of
+    colours, between the ends of a `span`, which `fitted` finds, too; `transfer` bends them.
     """
 
     palette: Palette
@@ -56,6 +62,11 @@ class Colouring:
     transfer: str | None = None
     equalise: float | None = None
     knots: tuple[float, ...] = ()
+    depth: int = 8
+    dither: bool = False
+    transparent: bool = False
+    height: str | None = None
+    span: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -77,6 +88,14 @@ class Colouring:
         require_type(self.equalise, (int, float, NoneType), "how far colours are equalised")
         if self.equalise is not None and not 0 < self.equalise <= 1:
             raise InvalidInputError(f"colours are equalised from above 0 to 1, not {self.equalise}")
+        if self.depth not in (8, 16):
+            raise InvalidInputError(f"a channel has 8 or 16 bits, not {quoted(self.depth)}")
+        for name in ("dither", "transparent"):
+            require_type(getattr(self, name), bool, name)
+        if self.height is not None:
+            require_height(self.height)
+            if self.effects or self.equalise is not None:
+                raise InvalidInputError("a height map has no effects, and is not equalised")
 
     @property
     def _own_palette(self) -> Palette:
@@ -88,13 +107,36 @@ class Colouring:
     @property
     def planes(self) -> tuple[str, ...]:
         """The planes that it looks at beside the counts; it does without the smooth fractions where there are none."""
+        if self.height is not None:
+            return (self.height,)
         smooth = (SMOOTH.name,) if self.palette.smooth else ()
         return tuple(dict.fromkeys((*smooth, *(plane for effect in self.effects for plane in effect.planes))))
 
     @property
     def by_table(self) -> bool:
         """Whether each pixel has a colour of the palette's table, which follows from its count alone."""
-        return not self.effects
+        plain = self.depth == 8 and not self.dither and not self.transparent
+        return plain and not self.effects and self.height is None
+
+    @property
+    def fine(self) -> bool:
+        """Whether colours are found more finely than bytes have them."""
+        return self.depth > 8 or self.dither
+
+    @property
+    def places(self) -> int:
+        """Into how many places a turn of the palette is divided."""
+        return FINE_PLACES if self.fine and self.palette.smooth else len(self.palette.table()) - 1
+
+    @property
+    def channels(self) -> int:
+        """The channels of a pixel: red, green and blue, or grey, and how opaque it is, where not all are."""
+        return (3 if self.height is None else 1) + self.transparent
+
+    @property
+    def bend(self) -> str:
+        """What turns the palette, or bends heights."""
+        return self._transfer()[0]
 
     @property
     def by_device(self) -> bool:
@@ -104,12 +146,14 @@ class Colouring:
     @property
     def fits(self) -> bool:
         """Whether it has all that it needs to know of the picture."""
-        return self.equalise is None or bool(self.knots)
+        return (self.equalise is None or bool(self.knots)) and (self.height is None or bool(self.span))
 
     def fitted(self, job: Job, samples: Rows) -> Self:
         """Return the colouring with what it needs to know of a picture, of which `samples` are every eighth pixel."""
         if self.fits:
             return self
+        if self.height is not None:
+            return replace(self, span=span_of(job, samples, self.height, self.bend))
         continuous = self.palette.smooth and SMOOTH.name in samples
         return replace(self, knots=knots_of(job, samples, continuous))
 
@@ -124,7 +168,7 @@ class Colouring:
 
     def turns(self, continuous: bool) -> Turns:
         """Return how counts turn the palette: with their smooth fractions if `continuous`, or by themselves."""
-        size = len(self.palette.table()) - 1
+        size = self.places
         transfer, length = self._transfer()
         if self.equalise is not None:
             if not self.knots:
@@ -153,14 +197,16 @@ class Colouring:
         view, watch = source.job.view, Stopwatch()
         table = own.palette.table() if own.indexed else None
 
-        def strip(top: int, bottom: int) -> npt.NDArray[np.uint8]:
+        def strip(top: int, bottom: int) -> Pixels:
             with watch.of("colour"):  # waiting for rows is not counted
-                return paint(source.job, source.rows(top, bottom), own)
+                return paint(source.job, source.rows(top, bottom), own, 0, top)
 
-        return Picture(view.width, view.height, strip, table, own.to_json(), watch)
+        return Picture(view.width, view.height, strip, table, own.to_json(), watch, own.channels, own.depth)
 
     def check_planes(self, planes: Sequence[str]) -> None:
-        """Raise InvalidInputError where an effect looks at a plane that is not among these."""
+        """Raise InvalidInputError where an effect or a height map looks at a plane that is not among these."""
+        if self.height is not None and self.height not in planes:
+            raise InvalidInputError(f"the height map needs the plane {self.height}, which the field has not")
         for effect in self.effects:
             lacking = [plane for plane in effect.planes if plane not in planes]
             if lacking:
@@ -170,7 +216,7 @@ class Colouring:
         """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest.
 
         A palette in the list goes by its name; any other is there with its colours, so that nobody needs its file.
-        `inside`, `transfer`, `equalise` and `effects` are there only where the colouring has them.
+        What else there is to say is there only where it is not the usual.
         """
         values: dict[str, Any] = {"palette": self._own_palette.to_json(), "cycle": self.cycle, "offset": self.offset}
         if self.inside is not None:
@@ -179,6 +225,11 @@ class Colouring:
             values["transfer"] = self.transfer
         if self.equalise is not None:
             values |= {"equalise": self.equalise, "knots": list(self.knots)}
+        values |= {name: getattr(self, name) for name in ("dither", "transparent") if getattr(self, name)}
+        if self.depth != 8:
+            values["depth"] = self.depth
+        if self.height is not None:
+            values |= {"height": self.height, "span": list(self.span)}
         if self.effects:
             values["effects"] = {effect.name: effect.to_json() for effect in self.effects}
         return json.dumps(values)
@@ -201,13 +252,28 @@ class Colouring:
                 values.get("transfer"),
                 values.get("equalise"),
                 knots,
+                values.get("depth", 8),
+                values.get("dither", False),
+                values.get("transparent", False),
+                values.get("height"),
+                _span(values.get("span", ())),
             )
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
 
 
-def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) -> npt.NDArray[np.uint8]:
+def _span(values: Sequence[float]) -> tuple[float, ...]:
+    """Return the ends of a span as a colouring keeps them; raises ValueError for what are none."""
+    span = tuple(float(value) for value in values)
+    if span and not (len(span) == 2 and -math.inf < span[0] <= span[1] < math.inf):
+        raise ValueError("a span has two ends, ascending")
+    return span
+
+
+def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) -> Pixels:
     """Return the field's colours: sRGB, uint8 (height, width, 3).
+
+    With `depth=16` they are uint16; with `transparent` there is a fourth channel, 0 inside the set.
 
     The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them. `options`
     such as `cycle` and `offset` are those of a `Colouring`, which may be given itself in place of the palette. Raises
@@ -220,7 +286,7 @@ def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) 
     colouring = _colouring(palette, options).fitted_to(field)
     colouring.check_planes(field.job.planes)
     pixels = paint(field.job, field.rows(0, len(field.counts)), colouring)
-    return pixels if pixels.ndim == 3 else np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
+    return np.take(colouring.palette.table(), pixels, axis=0, mode="clip") if colouring.indexed else pixels
 
 
 def _colouring(palette: Palette | str | Colouring, options: Mapping[str, Any]) -> Colouring:

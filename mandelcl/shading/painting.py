@@ -9,8 +9,10 @@ import numpy.typing as npt
 from mandelcl.field import Rows
 from mandelcl.job import Job
 from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
-from mandelcl.shading.linear_light import Light, bytes_of, light_of
+from mandelcl.shading import heights
+from mandelcl.shading.linear_light import Light, bytes_of, decode, encode, light_of
 from mandelcl.shading.palettes import Palette, read_colour
+from mandelcl.shading.quantising import Pixels, quantised, thresholds, type_of
 from mandelcl.shading.turns import Places
 
 if TYPE_CHECKING:
@@ -19,48 +21,52 @@ if TYPE_CHECKING:
 _MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
 
 
-def paint(job: Job, rows: Rows, colouring: "Colouring") -> npt.NDArray[np.uint8]:
-    """Return the colours of rows of a job, uint8 (height, width, 3).
+def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int = 0) -> Pixels:
+    """Return the colours of rows of a job, height × width × channels: uint8, or uint16 at a depth of 16.
 
-    Where the colouring is indexed, they are places in its table, uint8 (height, width).
+    Where the colouring is indexed, they are places in its table, uint8 (height, width). `left` and `top` say which
+    pixel of the job's view is the first.
     """
     counts = rows[COUNTS.name]
-    pixels = np.empty(counts.shape if colouring.indexed else (*counts.shape, 3), np.uint8)
+    shape = counts.shape if colouring.indexed else (*counts.shape, colouring.channels)
+    pixels: Pixels = np.empty(shape, type_of(colouring.depth))
     step = max(1, CHUNK_PIXELS // max(1, counts.shape[1]))
-    for top in range(0, counts.shape[0], step):
-        strip = slice(top, top + step)
+    for first in range(0, counts.shape[0], step):
+        strip = slice(first, first + step)
         part = {name: values[strip] for name, values in rows.items()}
-        places = places_of(job.iterations, part, colouring)
-        if colouring.indexed:
-            pixels[strip] = places
-        elif colouring.by_table:
-            np.take(colouring.palette.table(), places, axis=0, out=pixels[strip], mode="clip")
+        if colouring.by_table:
+            places = places_of(job.iterations, part, colouring)
+            if colouring.indexed:
+                pixels[strip] = places
+            else:
+                np.take(colouring.palette.table(), places, axis=0, out=pixels[strip], mode="clip")
         else:
-            pixels[strip] = bytes_of(_lit(job, part, places, colouring))
+            pixels[strip] = _finished(job, part, colouring, left, top + first)
     return pixels
 
 
 def places_of(cap: int, rows: Rows, colouring: "Colouring") -> Places:
-    """Return each pixel's index into the palette's table."""
+    """Return each pixel's place in the turn of the palette; the place behind the last is that of the set."""
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     if smooth is None and cap <= _MOST_COUNTS:
         return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
     places = colouring.turns(smooth is not None).places(counts, smooth)
-    np.copyto(places, len(colouring.palette.table()) - 1, where=counts == np.uint32(cap))
+    np.copyto(places, colouring.places, where=counts == np.uint32(cap))
     return places
 
 
 @lru_cache(maxsize=8)
 def _places_by_count(cap: int, colouring: "Colouring") -> Places:
-    """Return the index into the table for each count from 0 to the cap, which is inside."""
+    """Return the place for each count from 0 to the cap, which is inside."""
     places = colouring.turns(continuous=False).places(np.arange(cap + 1, dtype=np.uint32), None)
-    places[cap] = len(colouring.palette.table()) - 1
+    places[cap] = colouring.places
     return places
 
 
-def _lit(job: Job, rows: Rows, places: Places, colouring: "Colouring") -> Light:
-    """Return the light of pixels of these places, after all effects."""
-    light = np.take(_lights(colouring.palette), places, axis=0, mode="clip")
+def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
+    """Return the light of pixels, height × width × 3, with all effects laid over the palette's."""
+    table = _lights(colouring.palette, colouring.places if colouring.fine else 0)
+    light = np.take(table, places_of(job.iterations, rows, colouring), axis=0, mode="clip")
     inside = rows[COUNTS.name] == np.uint32(job.iterations)
     for effect in colouring.effects:
         factor = effect.factor(rows, job).astype(np.float32, copy=False)
@@ -72,6 +78,56 @@ def _lit(job: Job, rows: Rows, places: Places, colouring: "Colouring") -> Light:
     return light
 
 
-@lru_cache(maxsize=8)
-def _lights(palette: Palette) -> Light:
-    return light_of(palette.table())
+def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int) -> Pixels:
+    """Return the pixels of colours that are not those of the palette's table."""
+    counts = rows[COUNTS.name]
+    alpha = (counts != np.uint32(job.iterations)).astype(np.float32) if colouring.transparent else None
+    if colouring.height is not None:
+        grey = heights.levels(heights.heights(job, rows, colouring.height, colouring.bend), colouring.span)
+        return encoded(grey[..., np.newaxis], alpha, colouring, job, left, top)
+    if colouring.effects:
+        return finished(lit(job, rows, colouring), alpha, colouring, job, left, top)
+    table = _values(colouring.palette, colouring.places if colouring.fine else 0)
+    values = np.take(table, places_of(job.iterations, rows, colouring), axis=0, mode="clip")
+    return encoded(values, alpha, colouring, job, left, top)
+
+
+def finished(
+    light: Light, alpha: npt.NDArray[np.float32] | None, colouring: "Colouring", job: Job, left: int, top: int
+) -> Pixels:
+    """Return light as pixels of a colouring, whose transparency is `alpha`, from 0 to 1, where it has any."""
+    if colouring.fine:
+        return encoded(encode(light.astype(np.float64)).astype(np.float32), alpha, colouring, job, left, top)
+    pixels = bytes_of(light)
+    return pixels if alpha is None else np.dstack([pixels, quantised(alpha, 8)])
+
+
+def encoded(
+    values: npt.NDArray[np.float32],
+    alpha: npt.NDArray[np.float32] | None,
+    colouring: "Colouring",
+    job: Job,
+    left: int,
+    top: int,
+) -> Pixels:
+    """Return sRGB values from 0 to 1 as pixels of a colouring."""
+    rows, columns = values.shape[:2]
+    dither = thresholds(job.view.lattice, left, top, columns, rows) if colouring.dither else None
+    pixels = quantised(values, colouring.depth, dither)
+    return pixels if alpha is None else np.dstack([pixels, quantised(alpha, colouring.depth)])
+
+
+@lru_cache(maxsize=4)
+def _values(palette: Palette, places: int) -> npt.NDArray[np.float32]:
+    """Return the sRGB values from 0 to 1 of a turn in so many places, or of the palette's table, and those inside."""
+    if not places:
+        return (palette.table() / 255).astype(np.float32)
+    return np.vstack([palette.values(places), palette.table()[-1:] / 255]).astype(np.float32)
+
+
+@lru_cache(maxsize=4)
+def _lights(palette: Palette, places: int) -> Light:
+    """Return the light of a turn in so many places, or of the palette's table, and that of the inside."""
+    if not places:
+        return light_of(palette.table())
+    return decode(_values(palette, places).astype(np.float64)).astype(np.float32)

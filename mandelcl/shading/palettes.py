@@ -90,6 +90,11 @@ class Palette:
         """
         return _table(self)
 
+    def values(self, size: int) -> npt.NDArray[np.float64]:
+        """Return the sRGB values from 0 to 1 of one turn in `size` places; of a discrete palette, its colours."""
+        colours = _rgb(*self.colours)
+        return colours / 255 if self.discrete else turn_of(colours, self.blend, self.positions, size)
+
     def to_json(self) -> str | dict[str, Any]:
         """Return what `from_json` takes: the name of a palette in the list, and all of another."""
         if PALETTES.get(self.name) == self:

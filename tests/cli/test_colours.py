@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from mandelcl.names import PALETTES
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, refused
 
 
 def test_palettes_are_listed_and_drawn(run: Run, folder: Path) -> None:
@@ -52,3 +52,34 @@ def test_an_equalised_picture_is_the_same_however_it_is_made(run: Run, folder: P
 def test_a_strength_that_is_none(run: Run) -> None:
     assert "--equalise" in run("render", "--equalise", "1.5").line
     assert "--transfer" in run("render", "--transfer", "cube").line
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_depth_dither_and_height_are_remembered_and_repeated(run: Run, folder: Path) -> None:
+    view = ("--at", "lightning", "--size", "96x54", "--palette", "ice", "--quiet")
+    variants = {
+        "deep": ("--depth", "16", "--transparent-inside"),
+        "dithered": ("--dither", "--offset", "0.3"),
+        "high": ("--height-map", "smooth", "--transfer", "log"),
+    }
+    assert run("render", *view, "--planes", "smooth", "--palette", "coursework", "-o", "field.npz").code == 0
+    for name, options in variants.items():
+        assert run("render", *view, *options, "-o", f"{name}.png", "--blocks", "3x5").code == 0
+        assert run("render", "--like", f"{name}.png", "-o", "again.png", "--quiet").code == 0
+        data = (folder / f"{name}.png").read_bytes()
+        assert (folder / "again.png").read_bytes() == data
+        assert run("recolour", "field.npz", "--palette", "ice", *options, "-o", "other.png").code == 0
+        assert (folder / "other.png").read_bytes() == data
+    with Image.open("high.png") as picture:
+        assert picture.mode == "I;16"
+
+
+def test_pictures_that_a_format_cannot_hold(run: Run, folder: Path) -> None:
+    for options, reason in (
+        (("-o", "a.jpg", "--depth", "16"), "a.jpg has 8 bits a channel; choose another format, such as .png or .tif"),
+        (("-o", "a.ppm", "--transparent-inside"), "a.ppm has no transparent pixels; choose another format"),
+        (("-o", "a.webp", "--size", "16384x2"), "a.webp may have 16383 pixels a side, not 16384"),
+        (("-o", "a.png", "--height-map", "depth"), "unknown plane 'depth'; there is counts"),
+        (("-o", "a.npz", "--planes", "smooth,depth"), "unknown plane 'depth'; there is counts"),
+    ):
+        assert reason in refused(run, folder, "render", *options)
