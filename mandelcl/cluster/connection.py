@@ -152,10 +152,9 @@ class Connection:
                     raise DeviceError("it has left the cluster")
             return done.result()
         finally:
-            if not done.done():
-                done.cancel()
+            if not done.done():  # gathering ends by itself once the task is cancelled; if it were, Dask would complain
                 with suppress(Exception):
-                    await self.client.cancel([future], asynchronous=True, force=True)
+                    await asyncio.wait_for(self.client.cancel([future], asynchronous=True, force=True), _CLOSE_S)
             future.release()
 
     def control(self, member: Member, task: Callable[..., Any], *values: Any) -> None:

@@ -35,10 +35,18 @@ def connected(address: str) -> Iterator["Client"]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Have Dask log nothing in this process meanwhile: what it would say of lost connections is said in one line."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    import distributed  # noqa: F401 - its configuration gives some of its loggers levels of their own
+
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if _is_dask(name)]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _is_dask(name: str) -> bool:
+    return name.partition(".")[0] == "distributed"

@@ -9,11 +9,12 @@ from typing import cast
 from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.cluster.casting import Casting, RemotePart
 from mandelcl.cluster.connection import Connection
+from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.members import Member
 from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Part, Patience, Seat
+from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
@@ -44,6 +45,7 @@ class ClusterRoster(Roster):
         self._auditions: dict[Member, Future[RemotePart | str]] = {}
         self._excluded: set[str] = set()
         self._told: set[str] = set()
+        self._former: dict[str, RemoteDevice] = {}  # by the names of workers that have left
         self._job: Job = parts[0].job
         self._pixels = 1
         self._alone_since: float | None = None
@@ -71,6 +73,14 @@ class ClusterRoster(Roster):
         """Whether it serves for another job: whoever has left may come again."""
         return True
 
+    @property
+    def devices(self) -> list[KnownDevice]:
+        """All devices that take part or did, each once, even if it has come again."""
+        here = {self._member(seat).name for seat in self}
+        return [seat.choice.device for seat in self] + [
+            device for name, device in self._former.items() if name not in here
+        ]
+
     def require(self) -> None:
         """Raise DeviceError where there has been no worker for too long."""
         if self.active:
@@ -95,7 +105,10 @@ class ClusterRoster(Roster):
     def assign(self, job: Job) -> tuple[int, int]:
         """Have all workers drop their blocks and get ready for a job; return as `Roster.assign` does."""
         self._job = job
-        number, self._pixels = super().assign(job)
+        if any(seat.able for seat in self):
+            number, self._pixels = super().assign(job)
+        else:  # nobody is there to hear of it
+            self._assignment = number = self._assignment + 1
         return number, self._pixels
 
     def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
@@ -115,6 +128,8 @@ class ClusterRoster(Roster):
         member = self._member(seat)
         if member.gone:
             del self._seats[seat.name]
+            if seat.good:
+                self._former[member.name] = member.device
             seat.end()
             self._note(f"{seat.name}: {why}")
             return

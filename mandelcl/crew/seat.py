@@ -123,6 +123,7 @@ class Seat:
         self.name = choice.device.label
         self.worker: Worker | None = None
         self.able = True
+        self.good = False  # whether any block of it was
         self.rate = 0.0
         self.least_pixels = self.most_pixels = self._band_pixels = 1
         self.build_s = 0.0
@@ -242,6 +243,7 @@ class Seat:
 
     def succeeded(self) -> None:
         """Take note of a good block."""
+        self.good = True
         self._faults_in_a_row = 0
 
     def failed(self) -> bool:

@@ -1,0 +1,22 @@
+"""A preload for Dask workers: in each block it counts one too many at one pixel that has room for it."""
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.cluster.relay import Answer, Order, Relay
+
+_honest = Relay.compute
+
+
+def _compute(self: Relay, order: Order, block: Block, urgent: bool) -> Answer:
+    head, payload = _honest(self, order, block, urgent)
+    counts = payload.view("<u4").copy()
+    if head["say"] == "done" and counts.size > 4:
+        place = int(np.argmax(np.where(counts < 2990, counts, 0)))  # the host counts few iterations again
+        counts[place] += 1
+    return head, counts.view(np.uint8)
+
+
+def dask_setup(_worker: object) -> None:
+    """Have this process's device lie."""
+    Relay.compute = _compute  # type: ignore[method-assign]
