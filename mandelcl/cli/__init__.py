@@ -20,7 +20,7 @@ from mandelcl.errors import CancelledError, MandelclError
 
 _COMMANDS = (
     *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "cluster-worker", "cache"),
+    *("source", "palettes", "convert", "cluster-worker", "cache"),
 )
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mandelcl.cli import completion, options
+from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import phases_bar
+from mandelcl.cli.like import DEFAULT_SIZE, job_like
+from mandelcl.cli.progress import phases_bar, say
 from mandelcl.exact import parse_number, parse_size
 from mandelcl.locations import find_location
 from mandelcl.view import View
@@ -34,10 +35,8 @@ Examples:
 @click.option("--at", metavar="NAME", shell_complete=completion.places, help="Look in the picture of a named place.")
 @click.option("--center", nargs=2, metavar="RE IM", help="Look in the picture around this point.")
 @click.option("--zoom", metavar="Z", help="That picture is 4/Z high. [with --center or --at]")
-@click.option(
-    "--like", type=completion.FILE, metavar="FILE", help="Look in what a .png or .npz that mandelcl wrote shows."
-)
-@click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {options.DEFAULT_SIZE}]")
+@click.option("--like", type=completion.FILE, metavar="FILE", help="Look in what a file shows, as `render` takes it.")
+@click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {DEFAULT_SIZE}]")
 @click.option(
     "--iterations",
     type=click.IntRange(min=1),
@@ -110,10 +109,8 @@ def _box(
     if edges is not None:
         return Box(*(parse_number(text, "box edge") for text in edges))
     if like is not None:
-        from mandelcl.files.loading import read_job
-
-        return Box.around(read_job(like).view)
-    width, height = parse_size(options.DEFAULT_SIZE if size is None else size)
+        return Box.around(job_like(like, None, say).view)
+    width, height = parse_size(DEFAULT_SIZE if size is None else size)
     if at is not None:
         place = find_location(at)
         return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mandelcl.cli import completion
+from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
+from mandelcl.cli.progress import Say, say
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
@@ -27,9 +29,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 PARAMETERS = {name: names for name, kind in FORMULAS.items() if (names := [field.name for field in fields(kind)])}
 PLAIN_FORMULAS = [name for name in FORMULAS if name not in PARAMETERS]
 
-DEFAULT_SIZE = "1920x1080"
-DEFAULT_ITERATIONS = 1000
-
 _JOB_OPTIONS = (
     click.option(
         "--at", metavar="NAME", shell_complete=completion.places, help="A named place; `mandelcl locations` lists them."
@@ -46,7 +45,10 @@ _JOB_OPTIONS = (
         help="The pixel from which others are counted. [default: 0 0]",
     ),
     click.option(
-        "--like", metavar="FILE", type=completion.FILE, help="Take the job of a .png or .npz that mandelcl wrote."
+        "--like",
+        metavar="FILE",
+        type=completion.FILE,
+        help="Take the job of a .png or .npz that mandelcl wrote, or a place of another program.",
     ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
     click.option("--formula", type=click.Choice(PLAIN_FORMULAS), help="What is iterated. [default: mandelbrot]"),
@@ -156,17 +158,21 @@ class JobOptions:
         parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
         return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
 
-    def job(self, planes: Collection[str], certify: bool = False) -> "Job":
+    def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
         """Return the job, with some planes beside the counts, and with certificates if asked for.
 
-        Raises InvalidInputError or click.UsageError where the options do not make one.
+        What of another program's place is not taken over goes to `notice`, a line each. Raises InvalidInputError or
+        click.UsageError where the options do not make one.
         """
-        from mandelcl.files.loading import read_job
         from mandelcl.job import Job
         from mandelcl.planes import CERTIFIED, ordered
 
         self.check()
-        base = read_job(self.like) if self.like is not None else Job(self._view(), self._default_iterations())
+        base = (
+            job_like(self.like, self.size, notice)
+            if self.like is not None
+            else Job(self._view(), self._default_iterations())
+        )
         certify = certify or CERTIFIED.name in base.planes
         changes: dict[str, Any] = {"planes": ordered([*planes, *([CERTIFIED.name] if certify else [])])}
         formula = self.chosen_formula()
@@ -226,8 +232,6 @@ class JobOptions:
         formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
         if len(formulas) > 1:
             raise click.UsageError(f"{' and '.join(formulas)} each say what is iterated; give one of them")
-        if self.like is not None and self.size is not None:
-            raise click.UsageError("--like takes the size from its file; leave --size out")
         if self.strict and self.algorithm not in ("border", "auto"):
             raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
 

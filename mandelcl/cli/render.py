@@ -11,7 +11,7 @@ import click
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import progress_bar, say, steps_bar
+from mandelcl.cli.progress import Say, progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
 from mandelcl.exact import parse_size
 
@@ -41,6 +41,7 @@ Examples:
   mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --formula multibrot-3 --palette ember -o cubic.png
   mandelcl render --like set.png --device cpu --json
+  mandelcl render --like place.kfr --size 1280x720 -o place.png
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png
   mandelcl render --size 40000x25000 --palette coursework -o wall.png --resume
@@ -155,8 +156,9 @@ def command(
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
+    tell: Say = (lambda _: None) if quiet else say
     kept = [name.strip() for name in planes.split(",")] if planes is not None else []
-    job = options_given.job([*colouring.planes, *kept], certify or certify_for is not None)
+    job = options_given.job([*colouring.planes, *kept], certify or certify_for is not None, tell)
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

@@ -1,13 +1,13 @@
 """Files that mandelcl wrote, read again: one reader a kind."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from mandelcl.errors import FileError
 from mandelcl.field import Field
-from mandelcl.files import archive, bigtiff, pillow, png
+from mandelcl.files import archive, bigtiff, pillow, places, png
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.job import Job
@@ -33,10 +33,34 @@ def read_job(path: str | Path) -> Job:
         return Job.from_json(texts[JOB_KEY])
 
 
+def read_job_or_place(path: str | Path) -> Job | places.Place:
+    """Return the job that a file of mandelcl's carries, or the place that another program has put into its file.
+
+    Raises FileError where there is neither, and InvalidInputError or FileError for a place that cannot be drawn.
+    """
+    if places.is_place_file(path):
+        return places.read_place(path)
+    try:
+        return read_job(path)
+    except FileError as error:
+        with suppress(FileError), _reading(path) as file:
+            text = places.text_in(file)
+            if text is not None:
+                return places.read_place(path)
+        raise error from None
+
+
 def read_colouring(path: str | Path) -> str | None:
-    """Return the colouring's JSON (for `Colouring.from_json`) that a picture carries; None where there is none."""
+    """Return the colouring's JSON (for `Colouring.from_json`) that a picture carries; None where there is none.
+
+    Files of other programs have none; raises FileError for one that cannot be read at all.
+    """
     with _reading(path) as file:
-        return None if archive.is_archive(file) else _texts(file).get(COLOURING_KEY)
+        if places.is_place_file(path) or archive.is_archive(file):
+            return None
+        with suppress(FileError):
+            return _texts(file).get(COLOURING_KEY)
+        return None
 
 
 def _texts(file: BinaryIO) -> dict[str, str]:

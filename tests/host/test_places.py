@@ -1,22 +1,241 @@
-"""The places at which truth is measured: their rule, and where they lie."""
+"""Places in other programs' files: read, written, and read again."""
+
+import io
+import math
+import random
+import struct
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, PngImagePlugin
 
-from mandelcl.exact import parse_number
-from tests import places
+from mandelcl.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.files import places
+from mandelcl.files.places import Orientation, Place
+from mandelcl.files.places.decimals import decimal, places_of, scientific
+from mandelcl.files.places.of_job import place_of
+from mandelcl.job import Job
+from mandelcl.locations import LOCATIONS
+from mandelcl.view import View
+
+KFR = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 2000\r\nColors: 1,2,3,\r\n"
+F3 = """\
+program = "fraktaler-3"
+location.real = "-0.75"
+location.imag = "0.1"
+location.zoom = "1.5e3"
+bailout.iterations = 2000
+image.width = 320
+image.height = 180
+"""
+RUST = 'real = "-0.75"\nimag = "1e-1"\nzoom = "1.5E3"\niterations = 2000\nrotate = 30.0\n'
+
+DECIMALS = st.builds(
+    lambda digits, places: Fraction(digits, 10**places),
+    st.integers(-(10**1200), 10**1200),
+    st.integers(0, 1200),
+).filter(lambda value: abs(value) < 10**6)
+ZOOMS = st.builds(lambda digits, power: digits * Fraction(10) ** power, st.integers(1, 10**18), st.integers(-3, 1100))
+ANGLES = st.builds(Fraction, st.integers(-360_000, 360_000), st.just(1000))
+ORIENTATIONS = st.builds(
+    Orientation, ANGLES, st.builds(Fraction, st.integers(-400, 400), st.just(100)), ANGLES, st.booleans()
+)
+PLACES = st.builds(
+    Place,
+    DECIMALS,
+    DECIMALS,
+    ZOOMS,
+    st.integers(1, 10**9),
+    radius=st.sampled_from([Fraction(2), Fraction(10_000), Fraction(25, 2)]),
+    orientation=ORIENTATIONS,
+)
+
+
+@settings(deadline=None)
+@given(PLACES)
+def test_a_place_comes_back_from_each_format(place: Place) -> None:
+    for suffix in places.WRITERS:
+        found = places.place_in(places.write_place(f"a{suffix}", place))
+        assert replace(found, on_pixel=False, size=None) == place, suffix
+
+
+@pytest.mark.parametrize("text", [KFR, KFR.replace("\r\n", "\n"), "\ufeff; a comment: 1\n" + KFR, KFR.upper()])
+def test_a_kfr_is_read(text: str) -> None:
+    place = places.place_in(text)
+    assert (place.re, place.im, place.zoom) == (Fraction(-3, 4), Fraction(1, 10), Fraction(1500))
+    assert place.iterations == 2000
+    assert place.orientation == Orientation(mirrored=True)
+    assert place.radius == 10_000
+
+
+def test_its_pixel_is_at_the_centre_and_rows_go_along_the_imaginary_axis() -> None:
+    view = places.place_in(KFR).view(6, 4)
+    assert view.point(3, 2) == (Fraction(-3, 4), Fraction(1, 10))
+    assert view.point(3, 3)[1] - view.point(3, 2)[1] == Fraction(4, 1500) / 4
+    up = places.place_in(KFR + "ImagPointsUp: 1\n").view(6, 4)
+    assert up.lattice.is_upright
+    assert up.point(3, 2) == view.point(3, 2)
+
+
+@pytest.mark.parametrize(("key", "what"), [("FractalType: 1", "another formula"), ("Power: 3", "another power")])
+def test_what_cannot_be_drawn_is_named(key: str, what: str) -> None:
+    with pytest.raises(FileError, match=what):
+        places.place_in(f"{KFR}{key}\n")
+
+
+def test_what_is_left_out_is_named() -> None:
+    (note,) = places.place_in(KFR + "Ratio: 381.176471\n").notes
+    assert "ratio: 381.176471" in note
+    assert not places.place_in(KFR + "Ratio: 360.000000\nRotate: 0\n").notes
+
+
+def test_a_place_of_fraktaler_3_is_that_of_a_view() -> None:
+    place = places.place_in(F3)
+    assert place.view(320, 180) == View.centred("-0.75", "0.1", 1500, 320, 180)
+    assert place.size == (320, 180)
+    assert place.radius == 625
+    turned = places.place_in(F3 + "transform.rotate = -30.0\n")
+    assert turned.view(320, 180) == View.centred("-0.75", "0.1", 1500, 320, 180, 30)
+
+
+@pytest.mark.parametrize("line", ["transform.exponential_map = true", "[[formula]]\npower = 3", "image.width = 1.5"])
+def test_what_fraktaler_3_draws_and_we_do_not_is_refused(line: str) -> None:
+    with pytest.raises(FileError):
+        places.place_in(F3.replace("image.width = 320\n", "") + line + "\n")
+
+
+def test_a_stretched_and_turned_place_is_the_same_in_both_programs() -> None:
+    for mirrored in (False, True):
+        place = Place(
+            Fraction(0),
+            Fraction(1),
+            Fraction(3),
+            orientation=Orientation(Fraction(25), Fraction(1), Fraction(20), mirrored),
+        )
+        shapes = [
+            places.place_in(places.write_place(f"a{suffix}", place)).orientation.matrix() for suffix in places.WRITERS
+        ]
+        assert shapes == [place.orientation.matrix()] * 2
+        a, b, c, d = shapes[0]
+        assert math.isclose(abs(a * d - b * c), 1)
+        assert (a * d - b * c > 0) == mirrored
+
+
+def test_a_place_of_rust_fractal_is_read() -> None:
+    place = places.place_in(RUST)
+    assert (place.re, place.im, place.zoom) == (Fraction(-3, 4), Fraction(1, 10), Fraction(1500))
+    assert place.iterations == 2000
+    assert place.orientation == Orientation(Fraction(30), mirrored=True)
+    with pytest.raises(FileError, match="fractal_type"):
+        places.place_in(RUST + 'fractal_type = "burningship"\n')
+
+
+@pytest.mark.parametrize("name", LOCATIONS)
+@pytest.mark.parametrize("rotation", ["0", "30", "-77.25"])
+def test_the_place_of_a_job_is_found(name: str, rotation: str) -> None:
+    location = LOCATIONS[name]
+    job = Job(location.view(320, 180, Fraction(rotation)), location.iterations)
+    place = place_of(job)
+    assert not place.notes
+    if places_of(place.zoom) is not None:
+        assert place.view(320, 180) == job.view
+    for suffix in places.WRITERS:
+        found = replace(places.place_in(places.write_place(f"a{suffix}", place)), on_pixel=False)
+        if places_of(place.zoom) is None:  # the article's pictures have zooms that no decimal is
+            assert abs(found.zoom / place.zoom - 1) < Fraction(1, 10**24)
+        else:
+            assert found.view(320, 180) == job.view
+
+
+def test_a_stretched_job_is_found_but_for_rounding() -> None:
+    place = Place(
+        Fraction(0), Fraction(1), Fraction(3), orientation=Orientation(Fraction(25), Fraction(1), Fraction(20), False)
+    )
+    found = place_of(Job(place.view(30, 20)))
+    assert found.notes
+    for one, other in zip(found.orientation.matrix(), place.orientation.matrix(), strict=True):
+        assert abs(one - other) < 1e-12
 
 
 @pytest.mark.parametrize(
-    "decades",
-    [13, 19, *(pytest.param(decades, marks=pytest.mark.long) for decades in (14, 15, 16, 17, 18, 20, 21, 22))],
+    ("value", "text"), [("0", "0"), ("-1/4", "-0.25"), ("1000", "1000"), ("1e-3", "0.001"), ("-7", "-7")]
 )
-def test_drawn_places_are_those_of_the_rule(decades: int) -> None:
-    assert places.load(places.DRAWN_PLACES)[f"1e{decades}"] == places.draw(decades)
+def test_decimals(value: str, text: str) -> None:
+    assert decimal(Fraction(value)) == text
 
 
-def test_twenty_places_go_from_1e13_to_1e1200() -> None:
-    zooms = sorted(parse_number(place.zoom) for place in places.twenty().values())
-    assert len(zooms) == 20
-    assert zooms[0] == 10**13
-    assert zooms[-1] > 10**1200
-    assert sum(zoom > 10**300 for zoom in zooms) == 3
+def test_what_no_decimal_is_is_rounded_far_below_a_pixel() -> None:
+    third = Fraction(1, 3)
+    assert abs(Fraction(decimal(third, Fraction(1, 10**50))) - third) < Fraction(1, 10**70)
+    assert abs(Fraction(scientific(third)) - third) < Fraction(1, 10**24)
+
+
+def put_into(kind: str, text: str) -> bytes:
+    """Return a picture of that kind with a text where Kalles Fraktaler puts it."""
+    file, image = io.BytesIO(), Image.new("RGB", (2, 2))
+    if kind == "PNG":
+        texts = PngImagePlugin.PngInfo()
+        texts.add_text("Comment", text)
+        image.save(file, kind, pnginfo=texts)
+    elif kind == "JPEG":
+        image.save(file, kind, comment=text.encode())
+    elif kind == "TIFF":
+        image.save(file, kind, description=text)
+    else:
+        attributes = b"".join(
+            name + b"\0" + form + b"\0" + struct.pack("<i", len(data)) + data
+            for name, form, data in [
+                (b"compression", b"compression", b"\3"),
+                (b"KallesFraktaler2+", b"string", text.encode()),
+            ]
+        )
+        file.write(b"v/1\x01" + struct.pack("<i", 2) + attributes + b"\0")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "EXR"])
+def test_a_place_is_found_in_a_picture(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{kind.lower()}"
+    path.write_bytes(put_into(kind, KFR))
+    assert places.read_place(path) == places.place_in(KFR)
+    path.write_bytes(put_into(kind, " " if kind in ("JPEG", "TIFF") else "x"))
+    with pytest.raises(MandelclError):
+        places.read_place(path)
+
+
+@pytest.mark.parametrize("kind", ["kfr", "toml", "png", "jpg", "tif", "exr"])
+def test_damaged_files_end_in_one_line(kind: str, tmp_path: Path) -> None:
+    names = {"png": "PNG", "jpg": "JPEG", "tif": "TIFF", "exr": "EXR"}
+    whole = put_into(names[kind], KFR) if kind in names else (KFR if kind == "kfr" else F3).encode()
+    refused: list[str] = []
+    rng, path = random.Random(kind), tmp_path / f"a.{kind}"
+    for case in range(500):
+        data = bytearray(whole[: rng.randrange(len(whole))] if case % 2 else whole)
+        for _ in range(0 if case % 2 else rng.randrange(1, 4)):
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        try:
+            place = places.read_place(path)
+            assert place.zoom > 0
+        except (FileError, InvalidInputError) as error:
+            refused.append(str(error))
+    assert len(refused) > 50
+    assert not [line for line in refused if "\n" in line or len(line) > 300 + len(str(path))]
+
+
+def test_files_of_others_are_refused(tmp_path: Path) -> None:
+    for name, data in {
+        "a.kfr": b"Re: 1\n",
+        "b.toml": b"[project]\n",
+        "c.png": b"GIF89a",
+        "d.kfr": b"x" * (1 << 21),
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(FileError):
+            places.read_place(tmp_path / name)
+    with pytest.raises(FileError, match="a place is written as"):
+        places.write_place("a.json", places.place_in(KFR))

@@ -1,0 +1,81 @@
+"""Places in other programs' files: what they say of a view, and the same written.
+
+Kalles Fraktaler writes its text into pictures, too, and so does Fraktaler-3. No file is trusted: it is read up to a
+size, and what it says is looked at as text. To add a program: a module with `read` and, where it is written, `write`,
+and its line in `WRITERS`.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
+
+from mandelcl.errors import FileError
+from mandelcl.files.paths import one_line, read_bounded, require_readable, target
+from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal
+from mandelcl.files.places.place import Orientation, Place
+
+__all__ = ["SUFFIXES", "WRITERS", "Orientation", "Place", "is_place_file", "read_place", "write_place"]
+
+_MOST_BYTES = 1 << 20
+
+# Files that hold nothing but a place, and what writes them.
+SUFFIXES = (".kfr", ".toml")
+WRITERS: Mapping[str, Callable[[Place], str]] = MappingProxyType(
+    {".kfr": kalles_fraktaler.write, ".toml": fraktaler_3.write}
+)
+
+
+def is_place_file(path: str | Path) -> bool:
+    """Whether a file's name says that it holds a place, and no job of mandelcl's."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def read_place(path: str | Path) -> Place:
+    """Return the place in a file of another program, or in a picture that it wrote.
+
+    Raises FileError or InvalidInputError for a file that has none, or one that cannot be drawn.
+    """
+    with one_line("cannot read", path):
+        place = target(path)
+        if is_place_file(path):
+            return place_in(_text(read_bounded(place, _MOST_BYTES)))
+        require_readable(place)
+        with place.open("rb") as file:
+            text = text_in(file)
+        if text is None:
+            raise FileError("a picture in which no program has noted a place")
+        return place_in(text)
+
+
+def text_in(file: BinaryIO) -> str | None:
+    """Return the text with a place that another program has put into a picture; None where there is none."""
+    return pictures.text_in(file)
+
+
+def place_in(text: str) -> Place:
+    """Return the place that a text describes, in whichever form; raises FileError or InvalidInputError."""
+    values = fraktaler_3.values_of(text)
+    if values is None:
+        return kalles_fraktaler.read(text)
+    if rust_fractal.recognises(values):
+        return rust_fractal.read(values)
+    if not isinstance(values.get("location"), dict):
+        raise FileError("it is no place of Fraktaler-3 or rust-fractal: it has neither `location` nor `real`")
+    return fraktaler_3.read(values)
+
+
+def write_place(path: str | Path, place: Place) -> str:
+    """Return a place as the text of a file with that path's suffix; raises FileError where there is no such format."""
+    try:
+        writer = WRITERS[Path(path).suffix.lower()]
+    except KeyError:
+        raise FileError(f"cannot write {path}: a place is written as {' or '.join(WRITERS)}", path) from None
+    return writer(place)
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

@@ -1,0 +1,41 @@
+"""Numbers as other programs' files have them: decimals, with an exponent where that is shorter."""
+
+import math
+from fractions import Fraction
+
+from mandelcl.exact import floor_log2, to_digits
+
+_ROUNDED_DIGITS = 25  # of a number that no decimal is, such as 1/3
+_MOST_DIGITS = 4000
+
+
+def places_of(value: Fraction) -> int | None:
+    """Return how many decimals a number has after the point; None where no decimal is it, or one of thousands."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    rest, fives = value.denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 and max(twos, fives) <= _MOST_DIGITS else None
+
+
+def decimal(value: Fraction, finest: Fraction | None = None) -> str:
+    """Return a number as a plain decimal: exact where there is one, else rounded to well below `finest`."""
+    places = places_of(value)
+    if places is None:
+        step = abs(value) if finest is None else finest
+        places = max(0, _ROUNDED_DIGITS - math.floor(floor_log2(step) * math.log10(2))) if step else 0
+    digits = to_digits(abs(round(value * 10**places))).rjust(places + 1, "0")
+    sign = "-" * (value < 0 and set(digits) != {"0"})
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+
+
+def scientific(value: Fraction) -> str:
+    """Return a positive number like 1.5E12: exact where a decimal is it, else rounded to some 25 digits."""
+    places = places_of(value)
+    if places is None:
+        places = _ROUNDED_DIGITS - math.floor(floor_log2(value) * math.log10(2))
+    scaled = value * Fraction(10) ** places
+    digits = to_digits(round(scaled))
+    exponent = len(digits) - 1 - places
+    digits = digits.rstrip("0") or "0"
+    return f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}E{exponent}"

@@ -1,0 +1,121 @@
+"""`.toml` files of Fraktaler-3 (`.f3.toml`).
+
+The facts are those of its sources (2.1: parameters, matrices, coordinates of pixels): the picture is 4/zoom high, with
+the centre at its middle and the imaginary axis up. A step in pixels is mirrored where `reflect`, then stretched by
+2^(stretch_amount/100) along `stretch_angle`, then turned counter-clockwise by `rotate`, or clockwise where mirrored.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.errors import FileError
+from mandelcl.exact import parse_number
+from mandelcl.files.places.decimals import decimal, scientific
+from mandelcl.files.places.place import Orientation, Place
+from mandelcl.printable import quoted
+
+_DEFAULTS: Mapping[str, Any] = {
+    "location.real": "0",
+    "location.imag": "0",
+    "location.zoom": "1",
+    "bailout.iterations": 1024,
+    "bailout.escape_radius": 625,
+    "image.width": 1024,
+    "image.height": 576,
+    "transform.reflect": False,
+    "transform.rotate": 0,
+    "transform.stretch_angle": 0,
+    "transform.stretch_amount": 0,
+    "transform.exponential_map": False,
+}
+_PLAIN_FORMULA: tuple[dict[str, Any], ...] = ({}, {"power": 2}, {"opcodes": "sqr add"})
+
+
+def values_of(text: str) -> Mapping[str, Any] | None:
+    """Return what a text of TOML says; None where it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return None
+
+
+def read(values: Mapping[str, Any]) -> Place:
+    """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
+    found = {key: _looked_up(values, key) for key in _DEFAULTS}
+    if found["transform.exponential_map"]:
+        raise FileError("it is an exponential map, which cannot be drawn")
+    formula = values.get("formula", [{}])
+    if not isinstance(formula, list) or [line for line in formula if line not in _PLAIN_FORMULA] or len(formula) != 1:
+        raise FileError("it has another formula than z² + c, which cannot be drawn from its file")
+    numbers = {key: _number(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
+    width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
+    if not width.denominator == height.denominator == cap.denominator == 1:
+        raise FileError("its size and its iterations must be whole numbers")
+    return Place(
+        numbers["location.real"],
+        numbers["location.imag"],
+        numbers["location.zoom"],
+        cap.numerator,
+        (width.numerator, height.numerator),
+        numbers["bailout.escape_radius"],
+        orientation=_orientation(numbers, bool(found["transform.reflect"])),
+    )
+
+
+def write(place: Place) -> str:
+    """Return the place as such a text.
+
+    That program ends orbits at four limits, which are the cap here: else a deep view of it would have blots.
+    """
+    finest, orientation = 1 / place.zoom, place.orientation
+    rotate, angle = -orientation.rotation, orientation.rotation - orientation.direction
+    if orientation.mirrored:
+        angle = orientation.direction - orientation.rotation
+    lines = {
+        "location.real": decimal(place.re, finest),
+        "location.imag": decimal(place.im, finest),
+        "location.zoom": scientific(place.zoom),
+    }
+    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in lines.items())
+    if place.iterations is not None:
+        limits = ("iterations", "maximum_reference_iterations", "maximum_perturb_iterations", "maximum_bla_steps")
+        text += "".join(f"bailout.{limit} = {place.iterations}\n" for limit in limits)
+    if place.radius is not None:
+        text += f"bailout.escape_radius = {_float(place.radius)}\n"
+    if place.size is not None:
+        text += f"image.width = {place.size[0]}\nimage.height = {place.size[1]}\n"
+    text += "transform.reflect = true\n" if orientation.mirrored else ""
+    text += f"transform.rotate = {_float(rotate)}\n" if rotate else ""
+    if orientation.stretch:
+        text += f"transform.stretch_angle = {_float(angle)}\n"
+        text += f"transform.stretch_amount = {_float(orientation.stretch * 100)}\n"
+    return 'program = "fraktaler-3"\n' + text
+
+
+def _orientation(numbers: Mapping[str, Fraction], mirrored: bool) -> Orientation:
+    rotate, angle, amount = (numbers[f"transform.{key}"] for key in ("rotate", "stretch_angle", "stretch_amount"))
+    direction = angle - rotate if mirrored else -(angle + rotate)
+    return Orientation(-rotate, amount / 100, direction, mirrored)
+
+
+def _looked_up(values: Mapping[str, Any], key: str) -> Any:
+    table, name = key.split(".")
+    found = values.get(table, {})
+    if not isinstance(found, Mapping):
+        raise FileError(f"its {table} is no table: {quoted(found)}")
+    return found.get(name, _DEFAULTS[key])
+
+
+def _number(value: Any, key: str) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise FileError(f"its {key} is no number: {quoted(value)}")
+    return parse_number(value if isinstance(value, str) else repr(value), key)
+
+
+def _float(value: Fraction) -> str:
+    """Return a number as TOML's floats are, which always have a point."""
+    text = decimal(value)
+    return text if "." in text else f"{text}.0"

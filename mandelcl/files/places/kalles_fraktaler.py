@@ -1,0 +1,133 @@
+"""`.kfr` files of Kalles Fraktaler: lines `Key: value`, among them the place.
+
+The facts are those of its sources (2.15: reading of parameters, matrices, coordinates of pixels): the picture is 4/Zoom
+high, and Re + Im·i is at pixel (⌊width/2⌋, ⌊height/2⌋); the imaginary axis points down, unless ImagPointsUp is 1. A
+step in pixels is turned by RotateAngle, then stretched by 2^StretchAmount along StretchAngle, then mirrored.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from mandelcl.errors import FileError
+from mandelcl.exact import parse_number
+from mandelcl.files.places.decimals import decimal, scientific
+from mandelcl.files.places.place import Orientation, Place
+from mandelcl.printable import printable, quoted
+
+_MOST_LINES = 10_000
+_COMMENTS = (";", "#")
+_RADIUS = {"0": Fraction(10_000), "1": Fraction(2), "2": Fraction(2)}  # by BailoutRadiusPreset, or by SmoothMethod
+
+# What else decides the counts, with what it must be, and what the older versions wrote that newer ones do not read.
+_REFUSED = {
+    "fractaltype": ("0", "another formula"),
+    "power": ("2", "another power"),
+    "usehybridformula": ("0", "a hybrid formula"),
+    "exponentialmap": ("0", "an exponential map"),
+    "bailoutnormpreset": ("1", "another norm than the distance from 0"),
+    "real": ("1", "another norm than the distance from 0"),
+    "imag": ("1", "another norm than the distance from 0"),
+    "seedr": ("0", "another start than 0"),
+    "seedi": ("0", "another start than 0"),
+}
+_IGNORED = {
+    "rotate": ("0", "an angle as older versions wrote it"),
+    "ratio": ("360", "a stretch as older versions wrote it"),
+    "jitterseed": ("0", "pixels moved at random"),
+}
+
+
+def values_of(text: str) -> Mapping[str, str]:
+    """Return the values in a text by their keys in small letters; the last of a key counts."""
+    values: dict[str, str] = {}
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines()):
+        if number >= _MOST_LINES:
+            raise FileError(f"a .kfr of more than {_MOST_LINES} lines")
+        key, colon, value = line.partition(":")
+        if colon and not key.lstrip().startswith(_COMMENTS):
+            values[key.strip().lower()] = value.strip()
+    return values
+
+
+def read(text: str) -> Place:
+    """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
+    values = values_of(text)
+    missing = [key for key in ("Re", "Im", "Zoom") if not values.get(key.lower())]
+    if missing:
+        raise FileError(f"it is not a place of Kalles Fraktaler: {' and '.join(missing)} are missing")
+    for key, (usual, what) in _REFUSED.items():
+        if not _is(values, key, usual):
+            raise FileError(f"it has {what} ({key}: {printable(values[key], 30)}), which cannot be drawn from a .kfr")
+    notes = [
+        f"it has {what} ({key}: {printable(values[key], 30)}), which is left out"
+        for key, (usual, what) in _IGNORED.items()
+        if not _is(values, key, usual)
+    ]
+    angles = {key: _number(values, key) for key in ("rotateangle", "stretchangle", "stretchamount")}
+    return Place(
+        parse_number(values["re"], "Re"),
+        parse_number(values["im"], "Im"),
+        parse_number(values["zoom"], "Zoom"),
+        _whole(values["iterations"]) if "iterations" in values else None,
+        radius=_radius(values),
+        on_pixel=True,
+        orientation=Orientation(
+            angles["rotateangle"],
+            angles["stretchamount"],
+            angles["stretchangle"],
+            _is(values, "imagpointsup", "0"),
+        ),
+        notes=tuple(notes),
+    )
+
+
+def write(place: Place) -> str:
+    """Return the place as such a text, with its lines ending as that program's do."""
+    orientation, finest = place.orientation, 1 / place.zoom
+    lines = {
+        "Re": decimal(place.re, finest),
+        "Im": decimal(place.im, finest),
+        "Zoom": scientific(place.zoom),
+        **({} if place.iterations is None else {"Iterations": str(place.iterations)}),
+        "SmoothMethod": "0",
+        "SmoothingMethod": "0",
+        **_bailout(place.radius),
+        "Power": "2",
+        "FractalType": "0",
+        "RotateAngle": decimal(orientation.rotation),
+        "StretchAngle": decimal(orientation.direction),
+        "StretchAmount": decimal(orientation.stretch),
+        "ImagPointsUp": "0" if orientation.mirrored else "1",
+    }
+    return "".join(f"{key}: {value}\r\n" for key, value in lines.items())
+
+
+def _bailout(radius: Fraction | None) -> dict[str, str]:
+    for preset, known in _RADIUS.items():
+        if radius == known:
+            return {"BailoutRadiusPreset": preset}
+    return {} if radius is None else {"BailoutRadiusPreset": "3", "BailoutRadiusCustom": decimal(radius)}
+
+
+def _radius(values: Mapping[str, str]) -> Fraction:
+    preset = values.get("bailoutradiuspreset") or values.get("smoothmethod", "0")
+    if preset == "3":
+        return parse_number(values.get("bailoutradiuscustom", "2"), "BailoutRadiusCustom")
+    return _RADIUS.get(preset, _RADIUS["0"])
+
+
+def _is(values: Mapping[str, str], key: str, usual: str) -> bool:
+    """Whether a value is left out, or the usual one."""
+    text = values.get(key, "")
+    return not text or text == usual or parse_number(text, key) == parse_number(usual)
+
+
+def _number(values: Mapping[str, str], key: str) -> Fraction:
+    return parse_number(values[key], key) if values.get(key) else Fraction(0)
+
+
+def _whole(text: str) -> int:
+    value = parse_number(text, "Iterations")
+    if value.denominator != 1:
+        raise FileError(f"its Iterations are no whole number: {quoted(text)}")
+    return value.numerator

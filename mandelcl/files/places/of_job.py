@@ -1,0 +1,65 @@
+"""The place that a job shows, for files that describe a view by its centre, zoom and angles."""
+
+import math
+from fractions import Fraction
+
+from mandelcl.exact import floor_log2, root_below
+from mandelcl.files.places.place import Orientation, Place
+from mandelcl.job import Job
+from mandelcl.lattice import Matrix
+
+_NEAR = Fraction(1, 1 << 60)  # relative: roots are known to 64 bits
+_DIGITS = 12  # of an angle that is looked for: one that someone typed is found again
+
+
+def place_of(job: Job) -> Place:
+    """Return the place of a job.
+
+    Where its anchor is the pixel right of and below the middle, the centre is there, `on_pixel`; else it is the middle.
+    Angles that people write are found exactly; others, and stretches, are rounded as floats, which `notes` say then.
+    """
+    view, lattice = job.view, job.view.lattice
+    on_pixel = (lattice.column, lattice.row) == (view.width // 2, view.height // 2)
+    a, b, c, d = lattice.matrix
+    if on_pixel:
+        re, im = lattice.re, lattice.im
+    else:
+        x, y = Fraction(view.width - 1, 2) - lattice.column, Fraction(view.height - 1, 2) - lattice.row
+        re, im = lattice.re + a * x + b * y, lattice.im + c * x + d * y
+    pitch = lattice.pitch if lattice.is_upright else root_below(abs(lattice.determinant))
+    orientation, exact = _orientation((a / pitch, b / pitch, c / pitch, d / pitch))
+    notes = () if exact else ("the directions of its rows and columns are rounded to a float's 15 digits",)
+    zoom = _plain(Fraction(4) / (pitch * view.height))
+    radius = root_below(job.radius_squared)
+    return Place(re, im, zoom, job.iterations, (view.width, view.height), radius, on_pixel, orientation, notes)
+
+
+def _orientation(matrix: Matrix) -> tuple[Orientation, bool]:
+    """Return the orientation whose matrix that is, up to its size, and whether an angle of few digits gives it."""
+    mirrored = matrix[0] * matrix[3] - matrix[1] * matrix[2] > 0
+    a, b, c, d = (float(entry) for entry in matrix)
+    if not mirrored:
+        c, d = -c, -d
+    # stretching·turning: what turns is the part that is a similarity, by the polar decomposition of two by two.
+    angle = math.degrees(math.atan2(c - b, a + d))
+    turned = Orientation(Fraction(round(angle, _DIGITS)).limit_denominator(10**_DIGITS), mirrored=mirrored)
+    if _near(turned.matrix(), matrix):
+        return turned, True
+    cosine, sine = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    p, q, s = a * cosine - b * sine, a * sine + b * cosine, c * sine + d * cosine
+    along = math.atan2(2 * q, p - s) / 2
+    longest = (p + s) / 2 + math.hypot((p - s) / 2, q)
+    stretch, direction = Fraction(math.log2(longest)), Fraction(math.degrees(along))
+    return Orientation(Fraction(angle), stretch, direction, mirrored), False
+
+
+def _plain(zoom: Fraction) -> Fraction:
+    """Return the zoom of few digits that a root stands for, or the zoom itself."""
+    digits = floor_log2(zoom) * 3 // 10 - _DIGITS
+    plain = round(zoom / Fraction(10) ** digits) * Fraction(10) ** digits
+    return plain if abs(plain - zoom) < _NEAR * zoom else zoom
+
+
+def _near(found: Matrix, matrix: Matrix) -> bool:
+    """Whether two matrices agree as well as those of one angle do, rounded and divided by their size."""
+    return all(abs(one - other) < _NEAR for one, other in zip(found, matrix, strict=True))

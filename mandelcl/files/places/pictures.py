@@ -1,0 +1,51 @@
+"""What other programs write into their pictures: the text of a place.
+
+Kalles Fraktaler puts it into a comment of PNG and JPEG, a TIFF's description, and an attribute of EXR; Fraktaler-3 does
+likewise.
+"""
+
+import warnings
+from typing import BinaryIO
+
+from mandelcl.errors import FileError
+from mandelcl.files import png
+from mandelcl.files.places import exr_header
+
+_PNG = b"\x89PNG"
+_JPEG = b"\xff\xd8\xff"
+_TIFF = (b"II*\0", b"MM\0*")
+_PNG_KEYWORDS = ("Comment", "comment")
+_DESCRIPTION = 270  # TIFF 6.0: ImageDescription
+_LONGEST = 1 << 20
+
+
+def text_in(file: BinaryIO) -> str | None:
+    """Return the text in a picture; None where there is none. Raises FileError for another file, or a damaged one."""
+    magic = file.read(4)
+    file.seek(0)
+    if magic == _PNG:
+        texts = png.read_texts(file, _PNG_KEYWORDS)
+        return next(iter(texts.values()), None)
+    if magic == exr_header.MAGIC:
+        return exr_header.text_in(file)
+    if magic.startswith(_JPEG):
+        return _pillow(file, "JPEG")
+    if magic in _TIFF:
+        return _pillow(file, "TIFF")
+    raise FileError("neither a place, nor a picture in which a program has noted one")
+
+
+def _pillow(file: BinaryIO, kind: str) -> str | None:
+    """Return the comment of a JPEG, or the description of a TIFF; no pixel is decoded."""
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sizes and of tags, which nobody asks for here
+            with Image.open(file, formats=[kind]) as image:
+                comment = image.info.get("comment") if kind == "JPEG" else image.getexif().get(_DESCRIPTION)
+    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
+        raise FileError(f"a {kind} picture that cannot be read") from error
+    if isinstance(comment, bytes):
+        comment = comment[:_LONGEST].decode("utf-8", errors="replace")
+    return comment[:_LONGEST] if isinstance(comment, str) and comment.strip() else None

@@ -1,0 +1,98 @@
+"""A place as other programs' files describe it: a centre, a zoom, and how the plane lies in the picture."""
+
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.lattice import Lattice, Matrix
+from mandelcl.rotation import cosine_and_sine
+from mandelcl.view import View
+
+_POWER = Context(prec=40)
+_MOST_STRETCH = 1000  # as a power of two: beyond it a picture is a line
+_IDENTITY = (Fraction(1), Fraction(0), Fraction(0), Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Orientation:
+    """How the plane lies in the picture.
+
+    A step in pixels, to the right and down, is turned clockwise by `rotation` degrees, so that the picture shows the
+    plane turned counter-clockwise; then made 2^`stretch` times as long along `direction` (degrees from the right,
+    downward) and as much shorter across it. The imaginary axis points up, or down where the picture is `mirrored`.
+    """
+
+    rotation: Fraction = Fraction(0)
+    stretch: Fraction = Fraction(0)
+    direction: Fraction = Fraction(0)
+    mirrored: bool = False
+
+    def __post_init__(self) -> None:
+        if abs(self.stretch) > _MOST_STRETCH:
+            raise InvalidInputError(f"a stretch of more than 2^{_MOST_STRETCH} leaves no picture")
+        if not self.stretch:
+            object.__setattr__(self, "direction", Fraction(0))
+
+    def matrix(self) -> Matrix:
+        """Return what a step of a column and one of a row lead to, in pixels, as a `Lattice` has it."""
+        a, b, c, d = _times(self._stretching(), _turn(self.rotation))
+        return (a, b, c, d) if self.mirrored else (a, b, -c, -d)
+
+    def _stretching(self) -> Matrix:
+        if not self.stretch:
+            return _IDENTITY
+        factor = _power_of_two(self.stretch)
+        along = (factor, Fraction(0), Fraction(0), 1 / factor)
+        return _times(_times(_turn(self.direction), along), _turn(-self.direction))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a file says of a view: None for what it leaves open.
+
+    The picture is 4/`zoom` high, and re + im·i is at its middle, or, where `on_pixel`, at the pixel right of and below
+    it. `iterations` is the cap and `radius` the escape radius. `notes` are sentences on what was not taken over.
+    """
+
+    re: Fraction
+    im: Fraction
+    zoom: Fraction
+    iterations: int | None = None
+    size: tuple[int, int] | None = None
+    radius: Fraction | None = None
+    on_pixel: bool = False
+    orientation: Orientation = field(default_factory=Orientation)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.zoom <= 0:
+            raise InvalidInputError("the zoom must be positive; the picture is 4/zoom high")
+
+    def view(self, width: int, height: int) -> View:
+        """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
+        pitch = Fraction(4) / self.zoom / max(1, height)
+        a, b, c, d = (entry * pitch for entry in self.orientation.matrix())
+        if self.on_pixel:
+            return View(Lattice(self.re, self.im, (a, b, c, d), width // 2, height // 2), width, height)
+        lattice = Lattice(self.re, self.im, (a, b, c, d))
+        return View(lattice.shifted(Fraction(1 - width, 2), Fraction(1 - height, 2)), width, height)
+
+
+def _turn(degrees: Fraction) -> Matrix:
+    cosine, sine = cosine_and_sine(degrees)
+    return cosine, -sine, sine, cosine
+
+
+def _times(first: Matrix, second: Matrix) -> Matrix:
+    a, b, c, d = first
+    e, f, g, h = second
+    return a * e + b * g, a * f + b * h, c * e + d * g, c * f + d * h
+
+
+def _power_of_two(exponent: Fraction) -> Fraction:
+    """Return 2^exponent, to forty digits where that is no ratio; decimal arithmetic is the same on every machine."""
+    if exponent.denominator == 1:
+        return Fraction(2) ** exponent.numerator
+    power = _POWER.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    return Fraction(_POWER.power(Decimal(2), power))

@@ -1,0 +1,45 @@
+"""`.toml` files of rust-fractal: `real`, `imag`, `zoom`, `iterations`, `rotate`, and perhaps the size.
+
+The facts are those of its sources: the centre is the middle, the imaginary axis points down, and a step in pixels is
+turned by `rotate`. Its first and last row are 4/zoom apart; here the picture is 4/zoom high, a row less.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.errors import FileError
+from mandelcl.exact import parse_number
+from mandelcl.files.places.place import Orientation, Place
+from mandelcl.printable import quoted
+
+_PLACE = ("real", "imag", "zoom")
+_USUAL = {"fractal_type": "mandelbrot", "fractal_power": 2}
+
+
+def recognises(values: Mapping[str, Any]) -> bool:
+    """Whether it is such a table."""
+    return all(key in values for key in _PLACE)
+
+
+def read(values: Mapping[str, Any]) -> Place:
+    """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
+    for key, usual in _USUAL.items():
+        if str(values.get(key, usual)).lower() != str(usual):
+            raise FileError(f"its {key} is {quoted(values[key])}, which cannot be drawn from its file")
+    re, im, zoom, rotate = (_number(values.get(key, 0), key) for key in (*_PLACE, "rotate"))
+    width, height, cap = (_whole(values.get(key), key) for key in ("image_width", "image_height", "iterations"))
+    size = None if width is None or height is None else (width, height)
+    return Place(re, im, zoom, cap, size, orientation=Orientation(rotate, mirrored=True))
+
+
+def _number(value: Any, key: str) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise FileError(f"its {key} is no number: {quoted(value)}")
+    return parse_number(value if isinstance(value, str) else repr(value), key)
+
+
+def _whole(value: Any, key: str) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise FileError(f"its {key} is no whole number: {quoted(value)}")
+    return value
