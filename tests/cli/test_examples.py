@@ -16,7 +16,7 @@ from tests.tables import planted, saved, table
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "cache"),
+    *("source", "palettes", "convert", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 PAGES = sorted(
@@ -63,7 +63,12 @@ def small(arguments: list[str]) -> list[str]:
         return [command]  # clearing it would take it from tests that run beside this one
     if command == "tune":
         return [*arguments, "--seconds", "0"]
-    if command not in ("render", "source") or "--like" in rest or "--help" in rest or "1.9" in rest:
+    if (
+        command not in ("render", "source")
+        or ("--like" in rest and "--size" not in rest)
+        or "--help" in rest
+        or "1.9" in rest
+    ):
         return arguments
     width, height = 32, 18
     if "--size" in rest:
@@ -97,6 +102,8 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
     for word in arguments[1:] if arguments[0] in ("compare", "recolour") else []:
         if word.endswith(".npz") and not (folder / word).exists():
             run("render", "--size", "32x18", "-o", word, "--quiet")
+    if arguments[0] == "convert" and arguments[1].endswith(".png") and not (folder / arguments[1]).exists():
+        run("render", "--size", "32x18", "-o", arguments[1], "--quiet")
     if "--merge" in arguments:
         tables = arguments[arguments.index("--merge") + 1 :]
         for word in takewhile(lambda word: word.endswith(".json"), tables):
@@ -105,6 +112,8 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
     for word in arguments[1:]:
         if word.partition("#")[0].endswith(".ugr"):
             (folder / word.partition("#")[0]).write_text(GRADIENT, encoding="utf-8")
+        if word.endswith(".kfr") and not (folder / word).exists():
+            (folder / word).write_text("Re: 0\nIm: 1\nZoom: 1E3\n", encoding="utf-8")
         if word.endswith(".cl"):
             (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
     if arguments[0] == "explore" and find_spec("websockets") is not None:
