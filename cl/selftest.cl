@@ -71,6 +71,24 @@ KERNEL void selftest_integers(global const uint *in, global uint *out, uint case
   selftest_put(out, cases, 14, select(a, b, lanes_mask(a < b)));
 }
 
+/* in: a, b. out: both halves of products of factors that a compiler knows to be short. */
+KERNEL void selftest_short_products(global const uint *in, global uint *out, uint cases) {
+  const uint_lanes a = selftest_word(in, cases, 0) & 0xffffffu, b = selftest_word(in, cases, 1) & 0xffffffu;
+  const int_lanes c = LANED(as_int)(a << 8) >> 8, d = LANED(as_int)(b << 8) >> 8;
+  const ulong_lanes square = LANED(convert_ulong)(a) * LANED(convert_ulong)(a);
+  const ulong_lanes product = LANED(convert_ulong)(a) * LANED(convert_ulong)(b);
+  const long_lanes with_sign = LANED(convert_long)(c) * LANED(convert_long)(d);
+  const long_lanes mixed = LANED(convert_long)(a) * LANED(convert_long)(d);
+  selftest_put(out, cases, 0, LANED(convert_uint)(square >> (ulong_lanes)(32)));
+  selftest_put(out, cases, 1, LANED(convert_uint)(product));
+  selftest_put(out, cases, 2, LANED(convert_uint)(product >> (ulong_lanes)(32)));
+  selftest_put(out, cases, 3, LANED(convert_uint)(LANED(as_ulong)(with_sign)));
+  selftest_put(out, cases, 4, LANED(convert_uint)(LANED(as_ulong)(with_sign) >> (ulong_lanes)(32)));
+  selftest_put(out, cases, 5, LANED(convert_uint)(LANED(as_ulong)(mixed)));
+  selftest_put(out, cases, 6, LANED(convert_uint)(LANED(as_ulong)(mixed) >> (ulong_lanes)(32)));
+  selftest_put(out, cases, 7, LANED(as_uint)(mul_hi(c, d)));
+}
+
 /* How fast: SPEED_CHAINS chains a work-item, each of `steps` dependent steps; in[0] and in[1] are a point that stays
  * bounded. The result keeps the compiler from leaving the work out. */
 KERNEL void selftest_speed(global const uint *in, global uint *out, uint steps) {

@@ -31,6 +31,11 @@ KERNEL void selftest_shapes(global const uint *in, global uint *out, uint cases)
 }
 
 #if ROUNDING_FUSED
+/* in: a. out: at least its root, as perturbation takes it. */
+KERNEL void selftest_roots(global const uint *in, global uint *out, uint cases) {
+  selftest_put_real(out, cases, 0, number_root_above(selftest_real(in, cases, 0)));
+}
+
 /* What fma costs, against a product and a sum: four chains of `steps` dependent ones. in: factor and term. */
 #define SELFTEST_CHAINS(name, expression)                                                                   \
   KERNEL void name(global const uint *in, global uint *out, uint steps) {                                   \

@@ -7,12 +7,18 @@ from mandelcl.numbers import NumberFormat
 from mandelcl.numbers.answers import Check, exact_check, side_by_side
 from mandelcl.words import WORD_MASK, Words
 
+# Factors of 24 bits, with the sign as the last of these or without.
+_SHORT = (0, 1, 2, 0xFFF, 0x1000, 0x1001, 0x7FFFFF, 0x800000, 0x800001, 0xABCDEF, 0xFFFFFE, 0xFFFFFF)
 _CORNERS = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 0x0000FFFF, 0xFFFF0000, 0x12345678)
 
 
 def checks(number: NumberFormat, rounding: str, formula: Formula) -> list[Check]:
     """Return what a device must answer before it is used for a formula in a number and rounding."""
-    return [exact_check("integer arithmetic", "selftest_integers", *integers()), *number.checks(rounding, formula)]
+    return [
+        exact_check("integer arithmetic", "selftest_integers", *integers()),
+        exact_check("products of short integers", "selftest_short_products", *short_products()),
+        *number.checks(rounding, formula),
+    ]
 
 
 def integers() -> tuple[Words, Words]:
@@ -41,3 +47,19 @@ def _integer_answers(a: int, b: int, s: int) -> tuple[int, ...]:
         min(total, WORD_MASK),
         max(a, b),
     )
+
+
+def short_products() -> tuple[Words, Words]:
+    """Return (inputs, answers) for `selftest_short_products`: 2 and 8 words a case.
+
+    Compilers take other instructions for factors that they know to have at most 24 bits, and have mixed up those with
+    a sign and those without, or lost the upper half.
+    """
+    cases = list(product(_SHORT, _SHORT))
+    return side_by_side(cases), side_by_side([_short_answers(*case) for case in cases])
+
+
+def _short_answers(a: int, b: int) -> tuple[int, ...]:
+    c, d = (value - (1 << 24) if value >> 23 else value for value in (a, b))
+    halves = [(value & WORD_MASK, value >> 32 & WORD_MASK) for value in (a * b, c * d, a * d)]
+    return (a * a) >> 32, *halves[0], *halves[1], *halves[2], halves[1][1]

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:
     """Return what a device must answer: that nothing is fused which is not asked to be, and how a step rounds."""
     checks_made = []
-    for what, kernel, (inputs, answers), reals_in, reals_out in (
+    asked = [
         ("rounding of a·b ± c", "selftest_shapes", shapes(number, fused), 3, 10 if fused else 8),
         (formula.summary, "selftest_number", steps(number, fused, formula), 5, 6),
-    ):
+    ]
+    if fused:  # perturbation alone takes roots, and rounds fused
+        asked.append(("square root", "selftest_roots", roots(number), 1, 1))
+    for what, kernel, (inputs, answers), reals_in, reals_out in asked:
         denormals = has_denormals(number, inputs, reals_in) | has_denormals(number, answers, reals_out)
         checks_made.append(Check(what, kernel, inputs, answers, denormals, partial(canonical, number, reals=reals_out)))
     return checks_made
@@ -61,6 +64,14 @@ def steps(number: "IeeeFormat", fused: bool, formula: Formula) -> tuple[Words, W
     return side_by_side(inputs), side_by_side(answers)
 
 
+def roots(number: "IeeeFormat") -> tuple[Words, Words]:
+    """Return (inputs, answers) for `selftest_roots`: a, and what the number's part takes for its root."""
+    scalars = Scalars(number, fused=True)
+    values = [scalars.value(case) for case in _root_cases(number)]
+    found = [scalars.root_above(value) for value in values]
+    return _encode(number, [(value,) for value in values]), _encode(number, [(value,) for value in found])
+
+
 def _shape_cases(number: "IeeeFormat") -> list[Sequence[float]]:
     """Cases with products that do not fit the significand, so that fusing shows, and the awkward values."""
     eps = 2.0 ** (1 - number.precision)
@@ -87,6 +98,16 @@ def _step_cases(number: "IeeeFormat") -> list[Sequence[float]]:
     cases: list[Sequence[float]] = []
     for k, (z, c) in enumerate(product(orbits + extremes, points)):
         cases.append((*z, *c, radii[k % 3], (k * 7919) % 4096, -((k * 104729) % 4096)))
+    return cases
+
+
+def _root_cases(number: "IeeeFormat") -> list[float]:
+    """Squares and their neighbours, and values of many sizes, from which no denormal arises."""
+    eps = 2.0 ** (1 - number.precision)
+    cases = [0.0, 1.0, 1 + eps, 9.0, 1 - eps / 2, 2.0, 3.0, 4 - 2 * eps, 4.0, 0.1, 1 / 3, 16384.0]
+    half = number.max_exponent // 2
+    for exponent in range(-half, half, half // 7):
+        cases += [(1 + k / 64 + 3 * eps) * 2.0**exponent for k in range(0, 64, 9)]
     return cases
 
 

@@ -70,6 +70,16 @@ class Scalars:
         """Return whether a < b."""
         return bool(a < b)
 
+    def root_above(self, value: Scalar) -> Any:
+        """Return `number_root_above` of a value that is not negative, as the number's kernel part takes it."""
+        if self._number.needs_fp64:
+            return np.sqrt(value) * self.value(1 + 2.0**-50)
+        halved = self.value(0.5) * value
+        inverse = (np.int32(0x5F3759DF) - (value.view(np.int32) >> 1)).view(np.float32)
+        for _ in range(3):
+            inverse = inverse * self.fma(-(halved * inverse), inverse, self.value(1.5))
+        return value * inverse * self.value(1 + 2.0**-20)
+
     def square_add(self, z: Complex, c: Complex) -> Complex:
         """Return z² + c."""
         (x, y), (re, im) = z, c
