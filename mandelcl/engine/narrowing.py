@@ -43,7 +43,12 @@ class Counts16:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        return kernel(self._device, source.assemble(("narrow.cl",), {"LANES": 1, "USE_FP64": 0}), "narrow")
+        return kernel(self._device, source_text(), "narrow")
+
+
+def source_text() -> str:
+    """Return the source text of the kernel."""
+    return source.assemble(("narrow.cl",), {"LANES": 1, "USE_FP64": 0})
 
 
 def narrows(job: Job) -> bool:

@@ -79,7 +79,7 @@ def result(
     if number.needs_fp64 and not device.fp64:
         return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
-    text = _text(number, rounding, variant, formula)
+    text = source_text(number, rounding, variant, formula)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
     remembered = _SEEN.get(key) or _recall(key)
     if remembered is not None:
@@ -135,7 +135,7 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
     device = next(candidate for candidate in discover() if candidate.spec == spec)
     format_, variant = by_name(number), default_variant(device, by_name(number))
     step = formula_named(formula)
-    _run(device, format_, rounding, step, _text(format_, rounding, variant, step), variant.lanes, ())
+    _run(device, format_, rounding, step, source_text(format_, rounding, variant, step), variant.lanes, ())
 
 
 def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: Formula) -> str:
@@ -156,7 +156,8 @@ def _chains(number: NumberFormat) -> int:
     return 4 if number.words <= FP128.words else 1
 
 
-def _text(number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> str:
+def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> str:
+    """Return the source text of the self-test of a formula, in a number and rounding, with a shape's lanes and digits."""
     defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
     defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)

@@ -63,5 +63,9 @@ class Totalling:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        text = source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": self._items})
-        return self._program.kernel(text, "totals")
+        return self._program.kernel(source_text(self._items), "totals")
+
+
+def source_text(items: int) -> str:
+    """Return the source text of the kernel for work-groups of so many work-items, a power of two."""
+    return source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": items})
