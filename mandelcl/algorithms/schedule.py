@@ -19,13 +19,18 @@ _RECOVERY = 1.5
 
 
 BUDGET_S = 0.1
-# Windows stops a kernel after 2 s by default, including the time that it is queued.
+# Windows stops a kernel after 2 s by default, including the time that it is queued; i915 after 0.64 s, or 0.1 s in some
+# versions, where something else wants the GPU; macOS after a few seconds (docs/vendors.md).
 WATCHDOG_BUDGET_S = 0.02
 
 
-def default_budget(watchdog: bool | None) -> float:
-    """Return how many seconds a launch should last, given whether the driver stops long ones."""
-    return WATCHDOG_BUDGET_S if watchdog else BUDGET_S
+def default_budget(watchdog: bool | None, kind: str) -> float:
+    """Return how many seconds a launch should last, given whether the driver stops long ones, and the device's type.
+
+    A driver of a GPU that does not say may do so.
+    """
+    watched = watchdog or (watchdog is None and kind == "gpu")
+    return WATCHDOG_BUDGET_S if watched else BUDGET_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def certified(
     work: Work, choice: Choice, settings: Settings, progress: ShowProgress = lambda _progress: None
 ) -> CertifiedWork:
     """Return some work with its counts certified; the choice's device refines."""
-    budget = settings.budget or default_budget(choice.device.watchdog)
+    budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
 
     def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
         program = Program(choice.device, job, variant, Execution(settings.shortcuts, loop_limit=loop_limit))

@@ -69,7 +69,7 @@ Examples:
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="MS",
-    help="How long a launch should last. [default: 100; 20 if the driver stops long ones]",
+    help="How long a launch should last. [default: 100; 20 on a GPU whose driver may stop long ones]",
 )
 @click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, one launch each.")
 @click.option(

@@ -71,7 +71,9 @@ class Computation:
         self.program = program
         self.job = program.job
         self._form: Form | None = None
-        budget = _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog)
+        budget = (
+            _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog, self.device.type)
+        )
         self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
         self._traced = self.job.algorithm == "border" or self._planner is not None
         self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)

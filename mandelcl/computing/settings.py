@@ -39,12 +39,13 @@ class Settings:
     """How a job is computed: what affects its speed, never a byte of its field.
 
     `variant` is by default the one that suits the device. `budget` is how many seconds a launch should last; by default
-    0.1, and less if the driver stops long kernels. `block_pixels` bounds the unit of work. `blocks` (columns, rows)
-    cuts the picture into exactly that many, each one launch to the cap, however long that takes. With `self_test` off
-    the device is trusted. `shortcuts` end orbits early that are known never to escape. `watch` is called with the
-    rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before they are computed. Where the
-    plane `certified` is asked for, exact arithmetic may take `certify_for` seconds in all for counts that nothing else
-    proves; what is left is not certified. Raises InvalidInputError for a budget or a block size that is not positive.
+    0.1, and less on a GPU unless its driver says that it stops no long kernels. `block_pixels` bounds the unit of work.
+    `blocks` (columns, rows) cuts the picture into exactly that many, each one launch to the cap, however long that
+    takes. With `self_test` off the device is trusted. `shortcuts` end orbits early that are known never to escape.
+    `watch` is called with the rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before
+    they are computed. Where the plane `certified` is asked for, exact arithmetic may take `certify_for` seconds in all
+    for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for a budget or a block
+    size that is not positive.
     """
 
     variant: Variant | None = None

@@ -132,7 +132,7 @@ class Seat:
         self._start_worker = start_worker
         self._sharing = sharing
         self._paced = 1, 1  # between how many pixels `most_pixels` may be
-        self._budget = settings.budget or default_budget(choice.device.watchdog)
+        self._budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
         self._faults = self._faults_in_a_row = 0
         self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
         self._sent_job: Job | None = None

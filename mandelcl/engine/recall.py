@@ -15,7 +15,7 @@ from typing import Any, Self
 from mandelcl import cache
 from mandelcl.engine import choose, source
 from mandelcl.engine.choose import DeviceSelection
-from mandelcl.engine.settling import settle_method
+from mandelcl.engine.settling import HasDouble, settle_method
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
@@ -33,8 +33,8 @@ _EVIDENCE = ("selftest", "tuning")
 class _Remembered:
     """A device as `discover` lists it, its place among those of its library, and what they say of themselves.
 
-    `fp64` says whether any device that was considered has double; `evidence` is what the cache held on them: kind, key
-    and digest of an entry.
+    `fp64` says whether any device that was considered has double, and `slow_double` whether that is slow on all of
+    these; `evidence` is what the cache held on them: kind, key and digest of an entry.
     """
 
     spec: str
@@ -42,6 +42,7 @@ class _Remembered:
     place: int
     facts: str
     fp64: bool
+    slow_double: bool
     evidence: tuple[tuple[str, str, str], ...]
 
     def to_json(self) -> str:
@@ -52,7 +53,7 @@ class _Remembered:
         """Return what `to_json` wrote, parsed; raises AttributeError, KeyError, TypeError or ValueError otherwise."""
         evidence = tuple((str(kind), str(key), str(digest)) for kind, key, digest in values.pop("evidence"))
         kept = cls(**values, evidence=evidence)
-        if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, bool]:
+        if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, bool, bool]:
             raise TypeError("a value has the wrong type")
         return kept
 
@@ -75,7 +76,7 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     if remembered is not None:
         device = _opened(remembered)
         if device is not None:
-            return [device], _as_for(job, remembered.fp64)
+            return [device], _as_for(job, _Class(remembered.fp64, remembered.slow_double))
         cache.remove(_KIND, key)
         if looked():
             raise DeviceError(f"device {remembered.spec} has gone in this very moment; try again")
@@ -85,42 +86,52 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     considered = selected or choose.matching(())
     with cache.noting() as notes:
         choice = choose.fastest(job, considered, self_test)
-    fp64 = any(device.fp64 for device in considered)
+    of = _Class.of(considered)
     if key:
-        _remember(key, choice.device, fp64, notes)
-    return [choice.device], _as_for(job, fp64)
+        _remember(key, choice.device, of, notes)
+    return [choice.device], _as_for(job, of)
 
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """Devices, of which any, or none, has double: a job's method and number are settled by nothing else."""
+    """Devices of which any has double, fast or slow, or none: what a job's method and number are settled by."""
 
     fp64: bool
+    slow_double: bool = False
+
+    @classmethod
+    def of(cls, devices: Sequence[HasDouble]) -> Self:
+        """Return that of some devices."""
+        kinds = {device.slow_double for device in devices if device.fp64}
+        return cls(bool(kinds), kinds == {True})
 
 
-def _as_for(job: Job, fp64: bool) -> Job:
-    """Return the job with the method and number that it takes on devices of which any, or none, has double."""
-    settled, number = _settled(job, fp64)
+_CLASSES = _Class(True), _Class(True, True), _Class(False)
+
+
+def _as_for(job: Job, of: _Class) -> Job:
+    """Return the job with the method and number that it takes on devices of a class."""
+    settled, number = _settled(job, of)
     return replace(settled, number=number.name)
 
 
-def _settled(job: Job, fp64: bool) -> tuple[Job, NumberFormat]:
-    settled, _ = settle_method(job, [_Class(fp64)])
-    return settled, choose.settle_number(settled, [_Class(fp64)])[0]
+def _settled(job: Job, of: _Class) -> tuple[Job, NumberFormat]:
+    settled, _ = settle_method(job, [of])
+    return settled, choose.settle_number(settled, [of])[0]
 
 
 def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
     """Return all that the choice of a device depends on, of a job and how it is asked for; nothing for a bad job.
 
-    Of the view that is which method and number it takes, on devices with double or without, and whether it reaches
-    denormals.
+    Of the view that is which method and number it takes, on devices with double, fast or slow, or without, and whether
+    it reaches denormals.
     """
     of_view: list[object] = []
-    for fp64 in (True, False):
+    for of in _CLASSES:
         with suppress(MandelclError):
-            settled, number = _settled(job, fp64)
+            settled, number = _settled(job, of)
             denormals = method_of(settled).meets_denormals(settled, number)
-            of_view.append([fp64, settled.method, number.name, settled.rounding, denormals])
+            of_view.append([astuple(of), settled.method, number.name, settled.rounding, denormals])
     return json.dumps([specs, self_test, of_view, str(job.formula)]) if of_view else ""
 
 
@@ -145,7 +156,7 @@ def _opened(remembered: _Remembered) -> Device | None:
     return open_only(remembered.library, offered[remembered.place].address, remembered.spec)
 
 
-def _remember(key: str, device: Device, fp64: bool, notes: dict[tuple[str, str], str]) -> None:
+def _remember(key: str, device: Device, of: _Class, notes: dict[tuple[str, str], str]) -> None:
     """Keep a choice, unless another look may test a device again, or the device's library is not found."""
     evidence = tuple((kind, name, digest) for (kind, name), digest in notes.items() if kind in _EVIDENCE)
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
@@ -154,7 +165,8 @@ def _remember(key: str, device: Device, fp64: bool, notes: dict[tuple[str, str],
         offered = ahead.offered(vendor.library) if vendor.library else []
         for place, found in enumerate(offered):
             if found.address == device.handle.int_ptr:
-                kept = _Remembered(device.spec, vendor.library, place, _facts(offered), fp64, evidence)
+                facts = device.spec, vendor.library, place, _facts(offered)
+                kept = _Remembered(*facts, of.fp64, of.slow_double, evidence)
                 cache.write(_KIND, key, kept.to_json().encode())
                 ahead.note(vendor.library, place)
                 return

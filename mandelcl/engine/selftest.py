@@ -157,7 +157,7 @@ def _chains(number: NumberFormat) -> int:
 
 
 def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> str:
-    """Return the source text of the self-test of a formula, in a number and rounding, with a shape's lanes and digits."""
+    """Return the source text of a formula's self-test in a number and rounding, with a variant's lanes and digits."""
     defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
     defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)

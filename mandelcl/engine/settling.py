@@ -30,6 +30,10 @@ class HasDouble(Protocol):
     def fp64(self) -> bool:
         """Whether it has double."""
 
+    @property
+    def slow_double(self) -> bool:
+        """Whether that takes 16 times as long as float or more, in its family."""
+
 
 def settle_method(job: Job, devices: Sequence[HasDouble]) -> tuple[Job, tuple[str, ...]]:
     """Return the job with its method settled for some devices, and warnings.
@@ -42,7 +46,7 @@ def settle_method(job: Job, devices: Sequence[HasDouble]) -> tuple[Job, tuple[st
     method = ("perturbation" if _pays(job, devices) else "direct") if job.method == "auto" else job.method
     if method == "direct":
         return replace(job, method=method, reference=None), ()
-    number = job.number if job.number != "auto" else _native(devices)[-1].name
+    number = job.number if job.number != "auto" else _perturbed(job, devices).name
     reference = job.reference or Reference.of(job.view)
     reference = reference.settled(*_bits(job, reference)[number])
     if not reference.reaches(job.view):
@@ -72,10 +76,20 @@ class _Usual:
     """A device as most are."""
 
     fp64 = True
+    slow_double = False
 
 
 def _native(devices: Sequence[HasDouble]) -> tuple[NumberFormat, ...]:
     return (FLOAT, DOUBLE) if any(device.fp64 for device in devices) else (FLOAT,)
+
+
+def _perturbed(job: Job, devices: Sequence[HasDouble]) -> NumberFormat:
+    """Return the number for perturbation: double, but float where no device has double or it is slow.
+
+    Proofs take double, however slow it is: with float many more counts are left to exact arithmetic.
+    """
+    proves = CERTIFIED.name in job.planes
+    return DOUBLE if any(device.fp64 and (proves or not device.slow_double) for device in devices) else FLOAT
 
 
 def _pays(job: Job, devices: Sequence[HasDouble]) -> bool:

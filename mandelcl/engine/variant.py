@@ -3,15 +3,18 @@
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache as remembered
-from typing import Self
+from typing import Protocol, Self
 
 from mandelcl import cache
 from mandelcl.engine import source
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
+from mandelcl.opencl.families import Family
 
 TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
+_INTEGER_PRODUCT = 3  # products of doubles that take as many registers, and as much code, as one of integers
+_SEVERAL_STEPS = 12  # such products of which GPUs have registers for several steps at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def suited(device: Device, number: NumberFormat, double_digits: bool | None = No
     This is the one place that decides. `double_digits`, for fixed point, is by default whether the device has double.
     """
     digits = device.fp64 if double_digits is None else double_digits
-    of_class = _class_variant(device, number, digits)
+    of_class = class_variant(device, number, digits)
     key = _tuning_key(device, number, digits)
     payload = cache.read("tuning", key)
     if payload is None:
@@ -163,8 +166,26 @@ def default_variant(device: Device, number: NumberFormat, double_digits: bool | 
     return suited(device, number, double_digits).variant
 
 
-def _class_variant(device: Device, number: NumberFormat, double_digits: bool) -> Variant:
-    """Return the shape that suits the device's class, found by measurement (docs/decisions/0011-loop.md).
+class Described(Protocol):
+    """Of a device, all that the shape of its class is chosen by."""
+
+    @property
+    def type(self) -> str:
+        """`cpu`, `gpu`, `accelerator` or `other`."""
+
+    @property
+    def family(self) -> Family:
+        """What is known of GPUs of its kind."""
+
+    def vector_width(self, double: bool) -> int:
+        """Return the elements of the device's own vectors; 1 on devices that vectorise across work-items."""
+
+
+def class_variant(device: Described, number: NumberFormat, double_digits: bool) -> Variant:
+    """Return the shape that suits the device's class.
+
+    It was found by measurement (docs/decisions/0011-loop.md), for most GPUs by what their compilers make of the
+    kernels (docs/vendors.md).
 
     A device with vectors of its own (a CPU) gets explicit vectors, several in flight: the compiler does not vectorise
     a loop whose exit differs from orbit to orbit. Other devices run one orbit a work-item and hide latency by many.
@@ -175,13 +196,14 @@ def _class_variant(device: Device, number: NumberFormat, double_digits: bool) ->
     if lanes > 1:
         return Variant(lanes, 4, stride=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     if device.type == "gpu":
-        # Double fills its units as it is. In float three orbits share the registers that hold the real part of c.
-        vectors, unrolled = (1, 64) if number.needs_fp64 else (3, 16)
+        # Double fills its units as it is.
+        vectors = 1 if number.needs_fp64 else device.family.float_orbits
+        unrolled = 64 if vectors == 1 else 16
         return Variant(1, vectors, stride=64, unrolled=unrolled, lane_columns=1, local_columns=8, local_rows=16)
     return Variant(1, 1, stride=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
 
 
-def _digits_variant(device: Device, number: NumberFormat, double_digits: bool) -> Variant:
+def _digits_variant(device: Described, number: NumberFormat, double_digits: bool) -> Variant:
     """Return a shape that bounds how much code is unrolled, and so the time to compile, for any width."""
     lanes = min(8, device.vector_width(double=number.vector_is_double(double_digits)))
     work = number.products
@@ -190,7 +212,12 @@ def _digits_variant(device: Device, number: NumberFormat, double_digits: bool) -
         written_out = work <= _CPU_PRODUCTS_UNROLLED
         return Variant(lanes, vectors, 16, unrolled, min(lanes, 4), 1, 1, double_digits, written_out)
     stride, unrolled = (32, 16) if work <= 4 else (16, 4) if work <= 25 else (16, 1)
-    return Variant(1, 1, stride, unrolled, 1, 8, 8, double_digits)
+    most = device.family.most_written_out if device.type == "gpu" else None
+    if most is None:
+        return Variant(1, 1, stride, unrolled, 1, 8, 8, double_digits)
+    weight = work if double_digits else _INTEGER_PRODUCT * work
+    unrolled = unrolled if weight <= _SEVERAL_STEPS else 1
+    return Variant(1, 1, stride, unrolled, 1, 8, 8, double_digits, weight <= most)
 
 
 def fit_local(columns: int, rows: int, limit: int) -> tuple[int, int]:

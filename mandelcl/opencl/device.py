@@ -8,6 +8,7 @@ from mandelcl import timeline
 from mandelcl.errors import BuildError, DeviceError
 from mandelcl.opencl import known, runtimes
 from mandelcl.opencl.api import RUNTIMES, BuiltProgram, Kernel, cl, code_of, opencl_errors
+from mandelcl.opencl.families import Family, family_of
 from mandelcl.opencl.programs import built
 from mandelcl.opencl.queues import Queues
 from mandelcl.opencl.quirks import quirks_of
@@ -40,7 +41,8 @@ class Device(Queues):
         self.kernels: WeakKeyDictionary[BuiltProgram, dict[tuple[int, str], Kernel]] = WeakKeyDictionary()
         self._quirks = quirks_of(self.platform, self.driver)
         title = f"{spec} {self.name}"
-        super().__init__(handle, f"{title} ({self.platform})", title)
+        timed = all(quirk.timed for quirk in self._quirks)
+        super().__init__(handle, f"{title} ({self.platform})", title, timed)
 
     def __repr__(self) -> str:
         return f"<Device {self.spec} {self.name} on {self.platform}>"
@@ -57,7 +59,20 @@ class Device(Queues):
     @property
     def fp64(self) -> bool:
         """Whether kernels may use double."""
-        return "cl_khr_fp64" in self.extensions
+        return "cl_khr_fp64" in self.extensions and not any(quirk.no_double for quirk in self._quirks)
+
+    @property
+    def family(self) -> Family:
+        """What is known of GPUs of its kind."""
+        capability = None
+        if "cl_nv_device_attribute_query" in self.extensions:
+            capability = self.handle.compute_capability_major_nv, self.handle.compute_capability_minor_nv
+        return family_of(self.platform, self.name, capability)
+
+    @property
+    def slow_double(self) -> bool:
+        """Whether it is a GPU in whose family double takes 16 times as long as float or more."""
+        return self.type == "gpu" and self.family.slow_double
 
     @property
     def rounds_roots(self) -> bool:

@@ -21,11 +21,12 @@ class Queues:
     """What a device computes and copies with: a context, an in-order queue for kernels and one for copies.
 
     They are made when first used. Messages name the device by `label`; `commands` records what is enqueued while a
-    trace is recorded, under a shorter `title`.
+    trace is recorded, under a shorter `title`. Unless it is `timed`, no event has times.
     """
 
-    def __init__(self, handle: cl.Device, label: str, title: str) -> None:
+    def __init__(self, handle: cl.Device, label: str, title: str, timed: bool = True) -> None:
         self.handle, self.label = handle, label
+        self._timed = timed
         self.commands = Commands(title, stamps)
         self._made: dict[str, Any] = {}
         self._making = threading.RLock()
@@ -48,7 +49,7 @@ class Queues:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The device's in-order queue, with event times."""
+        """The device's in-order queue, with event times where they can be trusted."""
         queue: cl.CommandQueue = self._once("queue", self._new_queue)
         return queue
 
@@ -63,7 +64,8 @@ class Queues:
         return cl.Context.from_int_ptr(begun, retain=False) if begun else cl.Context([self.handle])
 
     def _new_queue(self) -> Any:
-        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        properties = cl.command_queue_properties.PROFILING_ENABLE if self._timed else 0
+        return cl.CommandQueue(self.context, properties=properties)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what has been made under a name, or make it: once, however many threads ask for it."""

@@ -44,7 +44,7 @@ class _FirstVersion(Computation):
 
     def _begin(self, program: Program) -> None:
         super()._begin(program)
-        self._pace = Pace(default_budget(self.device.watchdog), self.rate, program.saturation)
+        self._pace = Pace(default_budget(self.device.watchdog, self.device.type), self.rate, program.saturation)
 
 
 def on_device(job: Job, device: Device, blocks: tuple[int, int], cancel: Token) -> Timed:

@@ -25,8 +25,9 @@ DEEP = Job(View.centred("-0.75", "0.1", "1e15", 64, 36), 100, method="direct")
 QUICK, SLOW = "/lib/libquick.so", "libslow.so.1"
 
 
-def device(spec: str, address: int, fp64: bool) -> Any:
-    return SimpleNamespace(spec=spec, handle=SimpleNamespace(int_ptr=address), fp64=fp64)
+def device(spec: str, address: int, fp64: bool, slow_double: bool = False) -> Any:
+    handle = SimpleNamespace(int_ptr=address)
+    return SimpleNamespace(spec=spec, handle=handle, fp64=fp64, slow_double=slow_double)
 
 
 @dataclass
@@ -39,6 +40,7 @@ class Machine:
     looked: bool = False
     installed: str = "as it was"
     fp64: bool = True  # of the slow device
+    slow_double: bool = False
     read: tuple[str, ...] = ("selftest", "tuning")
     offers: dict[str, list[Offered]] = field(
         default_factory=lambda: {
@@ -49,7 +51,7 @@ class Machine:
 
     @property
     def devices(self) -> list[Any]:
-        return [device("0:0", 10, self.fp64), device("1:0", 20, False), device("1:1", 21, False)]
+        return [device("0:0", 10, self.fp64, self.slow_double), device("1:0", 20, False), device("1:1", 21, False)]
 
     def fastest(self, job: Job, _devices: Any, _self_test: bool) -> Any:
         """A full look, at the end of which the quick device is chosen."""
@@ -151,6 +153,19 @@ def test_the_number_is_that_of_all_devices_considered(machine: Machine) -> None:
     machine.fp64, machine.installed = False, "without the device that has double"
     for looks in (1, 0):
         assert settled(machine, DEEP)[1].number == "fixed:3"
+        assert machine.looks == looks
+
+
+def test_slow_double_is_remembered_with_the_choice(machine: Machine) -> None:
+    view = replace(JOB, view=View.centred("-0.75", "0.1", "1e15", 64, 36))
+    machine.slow_double = True
+    for looks in (1, 0):
+        job = settled(machine, view)[1]
+        assert (job.method, job.number) == ("perturbation", "float")
+        assert machine.looks == looks
+    machine.slow_double, machine.installed = False, "with a device that has fast double"
+    for looks in (1, 0):
+        assert settled(machine, view)[1].number == "double"
         assert machine.looks == looks
 
 

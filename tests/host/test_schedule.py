@@ -239,8 +239,8 @@ def test_slow_turns_may_be_single() -> None:
 
 
 def test_a_watchdog_makes_launches_short() -> None:
-    assert default_budget(True) == 0.02
-    assert default_budget(False) == default_budget(None) == 0.1
+    assert default_budget(True, "gpu") == default_budget(None, "gpu") == 0.02
+    assert default_budget(False, "gpu") == default_budget(None, "cpu") == 0.1
 
 
 def test_the_queue_cuts_bands_into_blocks() -> None:

@@ -14,8 +14,9 @@ from mandelcl.job import Job
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
-WITH: Any = [SimpleNamespace(fp64=False), SimpleNamespace(fp64=True)]
-WITHOUT: Any = [SimpleNamespace(fp64=False)]
+WITH: Any = [SimpleNamespace(fp64=False, slow_double=False), SimpleNamespace(fp64=True, slow_double=False)]
+WITHOUT: Any = [SimpleNamespace(fp64=False, slow_double=False)]
+SLOW: Any = [SimpleNamespace(fp64=True, slow_double=True)]
 
 
 def at(zoom: str, **changes: Any) -> Job:
@@ -32,6 +33,11 @@ def at(zoom: str, **changes: Any) -> Job:
         ("1", WITHOUT, "direct", "auto"),
         ("1e10", WITHOUT, "perturbation", "float"),
         ("1e14", WITHOUT, "perturbation", "float"),
+        ("1", SLOW, "direct", "auto"),
+        ("1e10", SLOW, "direct", "auto"),
+        ("1e14", SLOW, "perturbation", "float"),
+        ("1e1000", SLOW, "perturbation", "float"),
+        ("1e14", (*SLOW, *WITH), "perturbation", "double"),
     ],
 )
 def test_the_view_and_the_devices_decide(zoom: str, devices: Any, method: str, number: str) -> None:
@@ -99,6 +105,10 @@ def test_bits_that_a_reference_names_are_kept() -> None:
 
 def test_counts_are_certified_by_perturbation_at_any_depth() -> None:
     assert settle_method(at("2", planes=("certified",)), WITH)[0].method == "perturbation"
+
+
+def test_proofs_take_double_where_it_is_slow() -> None:
+    assert settle_method(at("1e14", planes=("certified",)), SLOW)[0].number == "double"
 
 
 def test_a_reference_of_its_own_is_kept() -> None:
