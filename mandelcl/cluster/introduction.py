@@ -39,6 +39,7 @@ class RemoteDevice:
     label: str
     type: str
     fp64: bool
+    slow_double: bool
     compute_units: int
     watchdog: bool | None
 
@@ -55,13 +56,13 @@ class RemoteDevice:
         texts = {name: values[name] for name in ("spec", "name", "platform", "driver", "label", "type")}
         if any(not isinstance(text, str) for text in texts.values()):
             raise WireError("no names of a device")
-        units, fp64, watchdog = values["compute_units"], values["fp64"], values["watchdog"]
-        if type(units) is not int or not 0 < units < 1 << 32 or type(fp64) is not bool:
+        units, fp64, slow, watchdog = (values[name] for name in ("compute_units", "fp64", "slow_double", "watchdog"))
+        if type(units) is not int or not 0 < units < 1 << 32 or type(fp64) is not bool or type(slow) is not bool:
             raise WireError("no facts of a device")
         if watchdog is not None and type(watchdog) is not bool:
             raise WireError("no watchdog of a device")
         shown = {name: printable(text) for name, text in texts.items()}
-        return cls(**shown, fp64=fp64, compute_units=units, watchdog=watchdog)
+        return cls(**shown, fp64=fp64, slow_double=slow, compute_units=units, watchdog=watchdog)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
@@ -81,10 +81,7 @@ class Members:
             name = printable(str(said.get("name", address)))
             place = address.partition("://")[2]
             device = introduction.device
-            named = RemoteDevice(
-                device.spec, device.name, device.platform, device.driver, f"{device.label} at {place}",
-                device.type, device.fp64, device.compute_units, device.watchdog,
-            )  # fmt: skip
+            named = replace(device, label=f"{device.label} at {place}")
             self.present[address] = Member(address, name, named)
         else:
             self.refused[address] = f"{address}: {why}"

@@ -67,6 +67,10 @@ class KnownDevice(Protocol):
         """Whether kernels may use double."""
 
     @property
+    def slow_double(self) -> bool:
+        """Whether that takes 16 times as long as float or more, in its family."""
+
+    @property
     def compute_units(self) -> int:
         """How many compute units it has."""
 

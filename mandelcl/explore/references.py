@@ -30,6 +30,7 @@ class _Usual:
     """A device as most are."""
 
     fp64 = True
+    slow_double = False
 
 
 def referred(job: Job, kept: Kept | None) -> Job:
