@@ -64,8 +64,9 @@ class Queues:
         return cl.Context.from_int_ptr(begun, retain=False) if begun else cl.Context([self.handle])
 
     def _new_queue(self) -> Any:
-        properties = cl.command_queue_properties.PROFILING_ENABLE if self._timed else 0
-        return cl.CommandQueue(self.context, properties=properties)
+        if not self._timed:
+            return cl.CommandQueue(self.context)
+        return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what has been made under a name, or make it: once, however many threads ask for it."""
