@@ -3,12 +3,18 @@
  * and what an orbit's state is that of the method.
  *
  * VECTORS        independent vectors of LANES orbits in a work-item: they hide the latency of a step
- * SMOOTH         1: also carry escaped orbits on to the smooth radius
+ * SMOOTH         1: note at which step and |z|² escaped orbits leave the smooth radius
+ * DISTANCE       1: note |z|² and its slope there; the method then carries derivatives
+ * LAST           1: note z there
  * CERTIFIED      1: also say whether counts are proved; only some loops can
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does */
-#if !defined(VECTORS) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT) || !defined(CERTIFIED)
-#error "VECTORS, SMOOTH, SMOOTH_LIMIT and CERTIFIED must be defined"
+#if !defined(VECTORS) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT) || !defined(CERTIFIED) || !defined(DISTANCE) || \
+    !defined(LAST)
+#error "VECTORS, SMOOTH, DISTANCE, LAST, SMOOTH_LIMIT and CERTIFIED must be defined"
 #endif
+
+/* Whether escaped orbits are carried on to the smooth radius. */
+#define FOLLOWED (SMOOTH || DISTANCE || LAST)
 
 /* The count of an orbit that is known never to escape: above any cap. */
 #define INSIDE 0xffffffffu
@@ -27,17 +33,24 @@ typedef struct {
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating. For
- * those that are not, `count` is the step at which they left the disc and, for smooth colouring, `smooth_step` and
- * `smooth_norm` the step and |z|² at which they left the smooth radius; `certified` masks counts that are proved. */
+ * those that are not, `count` is the step at which they left the disc and, where they are followed, `smooth_step` and
+ * `smooth_norm` the step and |z|² at which they left the smooth radius, `slope_re` and `slope_im` the slope of |z|²/2
+ * there, `last_re` and `last_im` z; `certified` masks counts that are proved. */
 typedef struct {
   orbit_state state[VECTORS];
   orbit_constant c[VECTORS];
   int_lanes alive[VECTORS];
   uint_lanes index[VECTORS];
   uint_lanes count[VECTORS];
-#if SMOOTH
+#if FOLLOWED
   uint_lanes smooth_step[VECTORS];
   float_lanes smooth_norm[VECTORS];
+#endif
+#if DISTANCE
+  float_lanes slope_re[VECTORS], slope_im[VECTORS];
+#endif
+#if LAST
+  float_lanes last_re[VECTORS], last_im[VECTORS];
 #endif
 #if CERTIFIED
   int_lanes certified[VECTORS];
@@ -54,7 +67,63 @@ static advance_view advance_load_view(global const uint *words, global const uin
   return view;
 }
 
-#if SMOOTH
+/* Where an orbit has left the disc: z and, with DISTANCE, its derivatives. */
+#if DISTANCE
+typedef struct {
+  number_far z;
+  formula_derivative d;
+} advance_left;
+
+static advance_left advance_left_keep(advance_left left, advance_left other, int_lanes mask) {
+  const advance_left kept = {number_far_keep(left.z, other.z, mask), derivatives_keep(left.d, other.d, mask)};
+  return kept;
+}
+#else
+#define advance_left number_far
+#define advance_left_keep number_far_keep
+#endif
+
+#if DISTANCE || LAST
+/* A part of a vector as it is kept: no denormal number, and one infinity in place of all and of NaN. */
+static float_lanes advance_part(float_lanes part) {
+  const float_lanes cut = select(part, (float_lanes)(0), lanes_mask(fabs(part) < 0x1p-100f));
+  return select((float_lanes)(INFINITY), cut, lanes_mask(fabs(cut) < INFINITY));
+}
+#endif
+
+#if LAST
+static void advance_note_last(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
+  orbits->last_re[v] = select(orbits->last_re[v], advance_part(number_far_to_float(z.re)), within);
+  orbits->last_im[v] = select(orbits->last_im[v], advance_part(number_far_to_float(z.im)), within);
+}
+#endif
+
+#if DISTANCE
+/* Carry lanes on from where they left the disc until they leave the smooth radius, for at most SMOOTH_LIMIT steps, and
+ * note where they got to. */
+static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, int_lanes within) {
+  const number_far c = orbit_far_constant(orbits->c[v]);
+  const formula_derivative move = orbit_move(orbits->c[v]);
+  advance_left there = left, last = left;
+  int_lanes on = within;
+  ROLLED for (uint step = 0; lanes_any(on); step++) {
+    const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
+    orbits->smooth_step[v] = select(orbits->smooth_step[v], here, on);
+    orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(there.z), on);
+    last = advance_left_keep(last, there, on);
+    on &= step < SMOOTH_LIMIT ? ~number_far_outside(there.z) : (int_lanes)(0);
+    there.d = formula_derivative_step(derivative_point_from_far(there.z), there.d, move, (uint_lanes)(0));
+    there.z = formula_far_step(there.z, c);
+  }
+  float_lanes re, im;
+  derivatives_slope(last.z, last.d, &re, &im);
+  orbits->slope_re[v] = select(orbits->slope_re[v], advance_part(re), within);
+  orbits->slope_im[v] = select(orbits->slope_im[v], advance_part(im), within);
+#if LAST
+  advance_note_last(orbits, v, last.z, within);
+#endif
+}
+#elif FOLLOWED
 /* Carry lanes on from the z at which they left the disc until they leave the smooth radius, for at most SMOOTH_LIMIT
  * steps, and note where they got to. */
 static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
@@ -63,6 +132,9 @@ static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lan
     const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
     orbits->smooth_step[v] = select(orbits->smooth_step[v], here, within);
     orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(z), within);
+#if LAST
+    advance_note_last(orbits, v, z, within);
+#endif
     within &= step < SMOOTH_LIMIT ? ~number_far_outside(z) : (int_lanes)(0);
     z = formula_far_step(z, c);
   }

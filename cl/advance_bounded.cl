@@ -61,7 +61,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbits->alive[0] = alive;
   orbits->count[0] = select(orbits->count[0], state.n, ended);
   orbits->certified[0] = ended & (outside | capped);
-#if SMOOTH
+#if FOLLOWED
   advance_smooth(orbits, 0, number_far_from(state.z), ended & outside & ~capped);
 #endif
 }

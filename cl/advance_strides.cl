@@ -28,14 +28,23 @@
 #define TESTED 1
 #endif
 
+#if DISTANCE
+static advance_left advance_left_at(orbit_state state) {
+  const advance_left left = {orbit_far(state), orbit_derivative(state)};
+  return left;
+}
+#else
+#define advance_left_at orbit_far
+#endif
+
 /* One step of the lanes `within`, tested: those that stay inside have made one more step there. An orbit that has left
- * is not asked again, and with smooth colouring `far` is the z at which it left. */
+ * is not asked again, and where orbits are followed `far` is where it left. */
 static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes *within, uint_lanes *inside_steps,
-                                number_far *far, const advance_view *view) {
+                                advance_left *far, const advance_view *view) {
   *state = orbit_step(*state, c);
   const int_lanes inside = *within & ~orbit_outside(*state, view->radius_squared);
-#if SMOOTH
-  *far = number_far_keep(*far, orbit_far(*state), *within & ~inside);
+#if FOLLOWED
+  *far = advance_left_keep(*far, advance_left_at(*state), *within & ~inside);
 #endif
   *inside_steps -= LANED(as_uint)(inside); /* a mask is −1 */
   *within = inside;
@@ -48,13 +57,13 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
                              const advance_view *view) {
   int_lanes given[VECTORS], any_within = (int_lanes)(0);
   uint_lanes inside_steps[VECTORS];
-  number_far far[VECTORS];
+  advance_left far[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     given[v] = within[v];
     any_within |= within[v];
     inside_steps[v] = (uint_lanes)(0);
-#if SMOOTH
-    far[v] = orbit_far(state[v]);
+#if FOLLOWED
+    far[v] = advance_left_at(state[v]);
 #endif
   }
   ROLLED for (uint step = 0; step < STRIDE && lanes_any(any_within); step += TESTED) {
@@ -69,9 +78,9 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
     const uint_lanes count = add_sat(inside_steps[v], n[v] + (uint_lanes)(1));
     orbits->count[v] = select(orbits->count[v], count, given[v] & ~within[v]);
   }
-#if SMOOTH
+#if FOLLOWED
   int_lanes left[VECTORS];
-  number_far left_at[VECTORS];
+  advance_left left_at[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     left[v] = given[v] & ~within[v];
     left_at[v] = far[v];
@@ -82,12 +91,15 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
 
 /* The count of orbits that begin outside is 0. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
+#if DISTANCE
+  UNROLL for (uint v = 0; v < VECTORS; v++) orbits->state[v] = orbit_begun(orbits->state[v], orbits->c[v]);
+#endif
 #if !FORMULA_BEGINS_INSIDE
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     const int_lanes outside = orbits->alive[v] & orbit_outside(orbits->state[v], view->radius_squared);
     orbits->alive[v] &= ~outside; /* their counts are 0 already */
-#if SMOOTH
-    advance_smooth(orbits, v, orbit_far(orbits->state[v]), outside);
+#if FOLLOWED
+    advance_smooth(orbits, v, advance_left_at(orbits->state[v]), outside);
 #endif
   }
 #endif
@@ -113,7 +125,7 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
   if (shortcuts) {
     UNROLL for (uint v = 0; v < VECTORS; v++) {
       if (!lanes_any(within[v])) continue;
-      const int_lanes inside = within[v] & formula_inside(orbits->c[v]);
+      const int_lanes inside = within[v] & formula_inside(orbit_formula_constant(orbits->c[v]));
       orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), inside);
       orbits->alive[v] &= ~inside;
     }

@@ -39,6 +39,10 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
 #endif
   while (lanes_any(running)) {
     const number_complex next = formula_step(w, c->whole);
+#if DISTANCE
+    const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
+    state->d = scaled_keep(state->d, turn_derivative(turn_derivative_of_t(state->d, twice_w), c), running);
+#endif
     const number_real next_norm = scaled_norm(next);
 #if CERTIFIED
     const number_real next_size = number_root_above(next_norm), roundings = fma(norm + next_size, unit, of_c);
@@ -56,7 +60,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
   state->n += steps;
   state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
-#if SMOOTH
+#if FOLLOWED
   *far = number_keep(*far, w, outside);
 #endif
 #if CERTIFIED
@@ -142,8 +146,13 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   /* From within a smaller disc, an orbit that has left may come back. */
   orbits->certified[0] = turning.certified & lanes_mask(view->radius_squared >= (number_real)(4));
 #endif
-#if SMOOTH
+#if FOLLOWED
+#if DISTANCE
+  const advance_left left = {number_far_from(far), orbit_derivative(turning.state)};
+  advance_smooth(orbits, 0, left, outside);
+#else
   advance_smooth(orbits, 0, number_far_from(far), outside);
+#endif
 #endif
 }
 

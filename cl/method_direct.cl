@@ -20,6 +20,9 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
   return formula_constant(point, parameters);
 }
 
+/* The constant as the formula knows it. */
+#define orbit_formula_constant(constants) constants
+
 static orbit_state orbit_step(orbit_state state, orbit_constant c) {
   return formula_step(state, c);
 }

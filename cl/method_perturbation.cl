@@ -67,25 +67,36 @@ typedef struct {
   scaled z;
   uint_lanes place, n;
   int_lanes whole;
+#if DISTANCE
+  scaled d; /* by the constant */
+#endif
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
 #endif
   orbit_seen seen;
 } orbit_state;
 
-/* The difference of the constant from the reference's, its square, and the whole constant. */
+/* The difference of the constant from the reference's, its square, and the whole constant; with DISTANCE, 2^−scale is
+ * what the constant is taken to move by. */
 typedef struct {
   scaled c, square;
   number_complex whole;
+#if DISTANCE
+  int scale;
+#endif
 #if CERTIFIED
   number_real size, error; /* times 2^c.e: |c| at most, and how far it is from the pixel's, with four roundings */
 #endif
 } orbit_constant;
 
 /* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
- * of comparisons. */
+ * of comparisons; with DISTANCE, the derivative and its exponent. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
+#if DISTANCE
+#define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 4)
+#else
 #define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + 3)
+#endif
 #define ORBIT_WHOLE 0x80000000u
 #define ORBIT_NOWHERE 0xffffffffu /* a saved place that there is not */
 
@@ -278,6 +289,9 @@ static orbit_state orbit_start(number_complex point) {
   start.whole = (int_lanes)(0);
   start.seen.place = (uint_lanes)(ORBIT_NOWHERE);
   start.seen.next = (uint_lanes)(1);
+#if DISTANCE
+  start.d = start.z;
+#endif
 #if CERTIFIED
   start.error = start.seen.error = (number_real)(0);
 #endif
@@ -291,6 +305,9 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
   const number_complex whole = {near.re + far.re, near.im + far.im};
   orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};
+#if DISTANCE
+  constants.scale = (int)method[METHOD_SCALE];
+#endif
 #if CERTIFIED
   const number_real point_error = (number_real)(method_real(method + METHOD_POINT_ERROR));
   constants.size = scaled_reach(c.z);
@@ -304,6 +321,18 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 static number_far orbit_far_constant(orbit_constant constants) {
   return number_far_from(constants.whole);
 }
+
+#if DISTANCE
+/* By how much the constant moves, as an orbit goes on with it to the smooth radius; and its derivative, which is large
+ * enough for a plain number by then. */
+static formula_derivative orbit_move(orbit_constant constants) {
+  return derivatives_move(constants.scale);
+}
+
+static formula_derivative orbit_derivative(orbit_state state) {
+  return scaled_plain(state.d);
+}
+#endif
 
 /* The place as it is saved. */
 static uint_lanes orbit_place(const orbit_state *state) {
@@ -334,6 +363,10 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
   rest[0] = state.n;
   rest[1] = state.seen.visits;
   rest[2] = state.seen.next;
+#if DISTANCE
+  number_pack(state.d.z, rest + 3);
+  rest[3 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
+#endif
 }
 
 static orbit_state orbit_unpack(const uint_lanes *words) {
@@ -348,6 +381,10 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
   state.seen.place = seen[NUMBER_STATE_WORDS + 1];
   state.seen.visits = rest[1];
   state.seen.next = rest[2];
+#if DISTANCE
+  state.d.z = number_unpack(rest + 3);
+  state.d.e = LANED(as_int)(rest[3 + NUMBER_STATE_WORDS]);
+#endif
 #if CERTIFIED
   state.error = number_unpack_real(words + NUMBER_STATE_WORDS + 2);
   state.seen.error = number_unpack_real(seen + NUMBER_STATE_WORDS + 2);

@@ -250,6 +250,7 @@ static int_lanes number_may_equal(number_complex z, number_complex other) {
 typedef struct { float_lanes re, im; } number_far;
 typedef float_lanes number_far_real;
 #define number_far_real_from(value) (value)
+#define number_far_to_float(value) (value)
 
 // A real rounded to float: its first digit, to nearest.
 static float_lanes number_to_float(number_real x) {

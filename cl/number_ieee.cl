@@ -142,6 +142,9 @@ static int_lanes number_far_outside(number_far z) {
   return number_outside(z, (number_real)(SMOOTH_RADIUS_SQUARED));
 }
 
+/* A part rounded to float. */
+#define number_far_to_float(value) number_to_float(value)
+
 /* |z|² rounded to float. */
 static float_lanes number_far_norm(number_far z) {
   return number_to_float(number_norm_squared(z));

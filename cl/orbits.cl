@@ -23,9 +23,15 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
   orbits->alive[v] = exists;
   orbits->index[v] = select((uint_lanes)(NO_PIXEL), index, exists);
   orbits->count[v] = (uint_lanes)(0);
-#if SMOOTH
+#if FOLLOWED
   orbits->smooth_step[v] = (uint_lanes)(0);
   orbits->smooth_norm[v] = (float_lanes)(0);
+#endif
+#if DISTANCE
+  orbits->slope_re[v] = orbits->slope_im[v] = (float_lanes)(0);
+#endif
+#if LAST
+  orbits->last_re[v] = orbits->last_im[v] = (float_lanes)(0);
 #endif
 #if CERTIFIED
   orbits->certified[v] = (int_lanes)(0);

@@ -11,14 +11,23 @@
 
 /* Words that a pixel has in the results, and where each plane's words begin among them: mandelcl/planes.py decides. */
 #if !defined(RESULT_WORDS) || !defined(PLANE_COUNTS) || (SMOOTH && !defined(PLANE_SMOOTH)) || \
-    (CERTIFIED && !defined(PLANE_CERTIFIED))
-#error "RESULT_WORDS, PLANE_COUNTS and, with SMOOTH and CERTIFIED, PLANE_SMOOTH and PLANE_CERTIFIED must be defined"
+    (CERTIFIED && !defined(PLANE_CERTIFIED)) || (DISTANCE && !defined(PLANE_DISTANCE)) || \
+    (LAST && !defined(PLANE_LAST))
+#error "RESULT_WORDS, PLANE_COUNTS and, of each other plane that is kept, PLANE_NAME must be defined"
+#endif
+
+#if DISTANCE || LAST
+/* The bits of a float; 0 in the lanes of the mask. */
+static uint_lanes result_float(float_lanes value, int_lanes mask) {
+  return select(LANED(as_uint)(value), (uint_lanes)(0), mask);
+}
 #endif
 
 /* Write the results of the lanes that are decided: those that escaped, those known never to and, where the cap is
  * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and
- * norms (float bits); with CERTIFIED, whether counts are proved. Where all lanes have pixels that lie as tiles, a
- * tile's rows are `row_distance` words apart; else it is 0. */
+ * norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with LAST the last z,
+ * all as float bits. Where all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else
+ * it is 0. */
 static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels,
                           uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
@@ -33,6 +42,18 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
 #endif
 #if CERTIFIED
     lanes_store(select((uint_lanes)(0), (uint_lanes)(1), orbits->certified[v]), word[PLANE_CERTIFIED]);
+#endif
+#if DISTANCE || LAST
+    const int_lanes stays = lanes_mask(count == cap_lanes);
+#endif
+#if DISTANCE
+    lanes_store(result_float(orbits->smooth_norm[v], stays), word[PLANE_DISTANCE]);
+    lanes_store(result_float(orbits->slope_re[v], stays), word[PLANE_DISTANCE + 1]);
+    lanes_store(result_float(orbits->slope_im[v], stays), word[PLANE_DISTANCE + 2]);
+#endif
+#if LAST
+    lanes_store(result_float(orbits->last_re[v], stays), word[PLANE_LAST]);
+    lanes_store(result_float(orbits->last_im[v], stays), word[PLANE_LAST + 1]);
 #endif
     uint index[LANES];
     int undecided[LANES];

@@ -2,8 +2,12 @@
  * are decided where they have left the disc, reached the cap, or come back to where they were. */
 
 /* How many single iterations are made in plain numbers at a time, where that gives the same bits: none with bounds on
- * errors. */
+ * errors, and none with derivatives, which need exponents. */
+#if DISTANCE
+#define TURN_PLAIN 0
+#else
 #define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED ? 16 : 0)
+#endif
 
 /* The orbits of a vector on their way, with the reference where they are. */
 typedef struct {
@@ -73,6 +77,40 @@ INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, 
   orbits->alive &= ~(outside | inside);
 }
 
+#if DISTANCE
+/* The derivative of t, from that of the orbit w = Z + z: 2w·w′, which is that of z² + c but for the constant's. */
+INLINED scaled turn_derivative_of_t(scaled d, scaled twice_w) {
+  const scaled t = {scaled_cut(scaled_product(d.z, scaled_cut(twice_w.z))), d.e + twice_w.e};
+  return t;
+}
+
+/* That of t + c. */
+INLINED scaled turn_derivative(scaled of_t, const orbit_constant *c) {
+  const scaled move = {{(number_real)(0.5f), (number_real)(0)}, (int_lanes)(1 - c->scale)};
+  const scaled sum = scaled_sum(of_t, move);
+  return scaled_from(sum.z, sum.e);
+}
+
+/* That of a long step, A·t + B·c + (D·t + E·c)·t + F·c²: (A + 2D·t + E·c)·t′ + (B + E·t + 2F·c)·c′, of which only A and
+ * B count in the lanes in which the step has no quadratic part. */
+INLINED scaled turn_derivative_over(const turn_record *record, scaled t, const orbit_constant *c, int_lanes quadratic,
+                                    scaled of_t) {
+  scaled by_t = record->coefficient[0], by_c = record->coefficient[1];
+  if (lanes_any(quadratic)) {
+    scaled d = turn_product(record->coefficient[2], t), f = turn_product(record->coefficient[4], c->c);
+    d.e += 1;
+    f.e += 1;
+    const scaled more_by_t = scaled_sum(by_t, scaled_sum(d, turn_product(record->coefficient[3], c->c)));
+    const scaled more_by_c = scaled_sum(by_c, scaled_sum(turn_product(record->coefficient[3], t), f));
+    by_t = scaled_keep(by_t, more_by_t, quadratic);
+    by_c = scaled_keep(by_c, more_by_c, quadratic);
+  }
+  const scaled cut_t = {scaled_cut(by_t.z), by_t.e}, move = {by_c.z, by_c.e - c->scale};
+  const scaled sum = scaled_sum(turn_product(cut_t, of_t), move);
+  return scaled_from(sum.z, sum.e);
+}
+#endif
+
 /* One step of the differences of lanes that are at a place; returns those that left the disc, with `far` where they
  * are. Only those of the lanes take it that make the longest one. */
 INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place, int_lanes there,
@@ -92,6 +130,10 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const error_place before = error_placed(state->error, z.e, orbits->reference, orbits->size, orbits->size_e);
   number_real error;
 #endif
+#if DISTANCE
+  const scaled t_derivative = turn_derivative_of_t(state->d, scaled_sum(both, z));
+  scaled derivative = t_derivative;
+#endif
   uint length = 1;
   scaled next;
   if (number != TURN_SINGLE) {
@@ -101,6 +143,9 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
     next = turn_over(&record, t, c, quadratic);
     next = scaled_from(next.z, next.e);
     length = record.length;
+#if DISTANCE
+    derivative = turn_derivative_over(&record, t, c, quadratic, t_derivative);
+#endif
 #if CERTIFIED
     const error_bounds bounds = error_load(method, number);
     error = error_over(&bounds, &record, state->error, of_t, t, c, mask & ~quadratic, next.e);
@@ -108,6 +153,9 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   } else {
     next = scaled_sum(t, c->c);
     next = scaled_from(next.z, next.e);
+#if DISTANCE
+    derivative = turn_derivative(t_derivative, c);
+#endif
 #if CERTIFIED
     error = error_single(of_t, t, c, next.e);
 #endif
@@ -116,6 +164,9 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   state->error = scaled_choose(state->error, error_kept(error), mask);
 #endif
   state->z = scaled_keep(state->z, next, mask);
+#if DISTANCE
+  state->d = scaled_keep(state->d, derivative, mask);
+#endif
   state->place = select(state->place, (uint_lanes)(place + length), mask);
   state->n += select((uint_lanes)(0), (uint_lanes)(length), mask);
   orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(method, place + length), mask);
@@ -129,7 +180,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const int_lanes outside = mask & lanes_mask(!(norm * size <= view->radius_squared));
   const int_lanes rebased = mask & (lanes_mask(norm < scaled_norm(difference)) |
                                     lanes_mask(state->place >= (uint_lanes)(method[METHOD_LENGTH])));
-#if SMOOTH
+#if FOLLOWED
   *far = number_keep(*far, scaled_plain(w), outside);
 #endif
 #if CERTIFIED

@@ -76,3 +76,27 @@ class DerivativeArithmetic(Protocol):
 
     def turn_im(self, a: Any, where: Any) -> Any:
         """Return a with the sign of its imaginary part turned where `where` says so."""
+
+
+class FollowedDerivatives(DerivativeArithmetic, Protocol):
+    """The derivatives of a number, and how an escaped orbit goes on with them to the smooth radius."""
+
+    far: Arithmetic  # in which an escaped orbit goes on to the smooth radius
+
+    def unit(self, k: int) -> Any:
+        """Return 2^−k."""
+
+    def turned(self, a: Any) -> Any:
+        """Return i·a, for an a that is real."""
+
+    def point(self, z: Complex) -> Any:
+        """Return z, of the job's own number, as it multiplies a derivative."""
+
+    def far_from(self, z: Complex) -> Complex:
+        """Return z, of the job's own number, as `far` has it; that multiplies a derivative as it is."""
+
+    def parts(self, a: Any) -> tuple[Any, Any]:
+        """Return the real and the imaginary part of a, rounded to float."""
+
+    def to_float(self, value: Real) -> Any:
+        """Return a real of `far` rounded to float."""

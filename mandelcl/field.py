@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mandelcl.errors import MandelclError
 from mandelcl.host_memory import available_bytes, new
 from mandelcl.job import Job
-from mandelcl.planes import CERTIFIED, COUNTS, PLANES, SMOOTH
+from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH
 from mandelcl.words import Words, sha256
 
 # Returns memory of a shape and type, not initialised.
@@ -43,7 +43,7 @@ class Field:
 
     `counts` is uint32; a pixel is inside the set where its count is the job's cap. `smooth`, where the job asked for
     it, is float32: counts + smooth − 1 is a continuous count. It lies mostly in (0, 1], has been seen from −0.32 to
-    2.38, and is 0 inside.
+    2.38, and is 0 inside. `distance` and `last` are complex64.
     """
 
     job: Job
@@ -62,6 +62,20 @@ class Field:
     def smooth(self) -> npt.NDArray[np.float32] | None:
         """The smooth fractions; None where the job did not ask for them."""
         return self.planes.get(SMOOTH.name)
+
+    @property
+    def distance(self) -> npt.NDArray[np.complex64] | None:
+        """The distance estimates in pixels, as vectors away from the set; None where the job did not ask for them.
+
+        The real part leads to the right, the imaginary part up; 0 inside. Their length is |z|·ln|z|/|z′|: the set is
+        between half and twice as far for z² + c. mandelcl/distance.py has the formula.
+        """
+        return self.planes.get(DISTANCE.name)
+
+    @property
+    def last(self) -> npt.NDArray[np.complex64] | None:
+        """The z at which orbits left the smooth radius; 0 inside; None where the job did not ask for them."""
+        return self.planes.get(LAST.name)
 
     @property
     def certified(self) -> npt.NDArray[np.uint8] | None:

@@ -21,7 +21,7 @@ from mandelcl.job_text import (
     text,
 )
 from mandelcl.names import ALGORITHMS, INNER_METHODS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
-from mandelcl.planes import CERTIFIED, SMOOTH, Facts, ordered, words_of
+from mandelcl.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, ordered, words_of
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -72,8 +72,8 @@ class Job:
                 f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"
             )
         _require_radius(self.formula, self.radius_squared)
-        if self.smooth and self.radius_squared > SMOOTH_RADIUS_SQUARED:
-            raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
+        if self.radius_squared > SMOOTH_RADIUS_SQUARED:
+            _require_near(self.planes)
         _require_known("rounding", self.rounding, ("auto", *ROUNDINGS))
         _require_known("method", self.method, ("auto", *METHODS, *INNER_METHODS))
         _require_known("algorithm", self.algorithm, ALGORITHMS)
@@ -89,6 +89,8 @@ class Job:
             raise InvalidInputError("only perturbation has a reference; use --method perturbation")
         if CERTIFIED.name in self.planes:
             _require_certifiable(self)
+        if DISTANCE.name in self.planes and (self.algorithm == "border" or self.strict):
+            raise InvalidInputError("what is filled has no distances; use --algorithm escape")
 
     @property
     def smooth(self) -> bool:
@@ -103,7 +105,9 @@ class Job:
     @property
     def facts(self) -> Facts:
         """What the values of planes depend on."""
-        return Facts(self.iterations, self.formula.degree)
+        lattice = self.view.lattice
+        a, b, c, d = (float(entry * Fraction(2) ** lattice.scale) for entry in lattice.matrix)
+        return Facts(self.iterations, self.formula.degree, (a, b, c, d))
 
     def resolved(self, number: str, rounding: str) -> Self:
         """Return the same job with its number and rounding settled."""
@@ -187,6 +191,18 @@ def _require_certifiable(job: Job) -> None:
         raise InvalidInputError("counts are certified by perturbation; leave --method direct out")
     if job.algorithm == "border":
         raise InvalidInputError("what is filled is not certified; use --algorithm escape")
+    further = [name for name in (DISTANCE.name, LAST.name) if name in job.planes]
+    if further:
+        raise InvalidInputError(f"--certify keeps counts and smooth fractions alone, not {' and '.join(further)}")
+
+
+def _require_near(planes: Sequence[str]) -> None:
+    """Raise InvalidInputError for planes that are taken where orbits leave a smaller radius than that of escape."""
+    if SMOOTH.name in planes:
+        raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
+    followed = [name for name in (DISTANCE.name, LAST.name) if name in planes]
+    if followed:
+        raise InvalidInputError(f"the plane {followed[0]} needs an escape radius of at most 128")
 
 
 _NAMES = ("number", "rounding", "method", "algorithm")

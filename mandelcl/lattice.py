@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact, root_above, root_below
+from mandelcl.exact import Exact, exact, floor_log2, root_above, root_below
 from mandelcl.rotation import cosine_and_sine
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
@@ -74,6 +74,11 @@ class Lattice:
         least = self.determinant**2 / max(sides[:2])
         dot = abs(a * b + c * d)
         return root_below(min(sides) if 2 * dot <= min(sides[:2]) else least)
+
+    @property
+    def scale(self) -> int:
+        """The k for which the pitch times 2^k is from 1 to 2."""
+        return -floor_log2(self.pitch)
 
     @property
     def stretch(self) -> Fraction:

@@ -1,6 +1,6 @@
 """What is kept of an orbit: the table of named planes.
 
-A plane is what a user gets a pixel of: `counts`, `smooth`, `certified`. It is stored as one or more words of 32 bits,
+A plane is what a user gets a pixel of, such as `counts` or `smooth`. It is stored as one or more words of 32 bits,
 which the kernels write, the store packs, and from which its values follow. To add one: its line here, the
 function that derives it, and what the kernels write (cl/results.cl).
 """
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.distance import distances_of
 from mandelcl.errors import InvalidInputError
 from mandelcl.printable import quoted
 from mandelcl.smooth import fractions_of
@@ -39,10 +40,14 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a job the values of planes depend on: the iteration cap and the formula's degree."""
+    """What of a job the values of planes depend on: the iteration cap, the formula's degree, and the lattice.
+
+    `steps` is the lattice's matrix times 2^scale: about 1, however far one has zoomed in.
+    """
 
     iterations: int
     degree: int
+    steps: tuple[float, float, float, float] = (1.0, 0.0, 0.0, -1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,35 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     return fractions
 
 
+def distance_estimate(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
+    """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. mandelcl/distance.py."""
+    distances = np.empty(counts.shape, np.complex64)
+    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], distances.reshape(-1)
+    for start in range(0, into.size, CHUNK_PIXELS):
+        count, norm, re, im = (array[start : start + CHUNK_PIXELS] for array in flat)
+        distance = distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)
+        np.copyto(distance, 0, where=count == np.uint32(facts.iterations))
+        into[start : start + CHUNK_PIXELS] = distance
+    return distances
+
+
+def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noqa: ARG001 - words alone
+    """Return z where the orbit left the smooth radius; 0 inside, and where it is beyond any float."""
+    last = np.empty(counts.shape, np.complex64)
+    last.real, last.imag = (np.ascontiguousarray(word).view(np.float32) for word in words)
+    last[~np.isfinite(last)] = 0
+    return last
+
+
 COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
 SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
 CERTIFIED = Plane("certified", (Word("certified", 0),), "|u1", _certified)
-PLANES: Mapping[str, Plane] = MappingProxyType({plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED)})
+_SLOPE = (Word("distance norm", 0), Word("slope by re", 0), Word("slope by im", 0))
+DISTANCE = Plane("distance", _SLOPE, "<c8", distance_estimate)
+LAST = Plane("last", (Word("last re", 0), Word("last im", 0)), "<c8", _last)
+PLANES: Mapping[str, Plane] = MappingProxyType(
+    {plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED, DISTANCE, LAST)}
+)
 
 
 def ordered(names: Sequence[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from mandelcl.block import Block
 from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.program import Program
 from mandelcl.job import Job
-from mandelcl.planes import CERTIFIED
+from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE
 from mandelcl.report import LaunchLog
 from mandelcl.view import View
 from mandelcl.words import Words
@@ -32,7 +32,7 @@ def settled(program: Program, rate: float) -> Program:
     pays = False
     if (
         job.formula.traceable
-        and CERTIFIED.name not in job.planes
+        and not {CERTIFIED.name, DISTANCE.name} & set(job.planes)
         and cell >= _LEAST_CELL
         and most_seconds >= _LEAST_SECONDS
     ):
@@ -44,13 +44,15 @@ def settled(program: Program, rate: float) -> Program:
 
 
 def share_of_one_count(counts: Words, job: Job) -> float:
-    """Return the share of all iterations that lies in cells with one count at all corners; if smooth, with the cap.
+    """Return the share of all iterations that lies in cells with one count at all corners.
+
+    Where more than counts is kept, the count must be the cap.
 
     Only the first MOST_WORK iterations of an orbit are counted: shortcuts may end a long one.
     """
     corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
     alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
-    if job.smooth:
+    if job.planes != (COUNTS.name,):
         alike &= corners[0] == np.uint32(job.iterations)
     work = sum(np.minimum(corner, MOST_WORK).astype(np.float64) for corner in corners)
     total = float(np.sum(work))

@@ -16,7 +16,7 @@ from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.locations import Location, find_location
-from mandelcl.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
+from mandelcl.names import ALGORITHMS, KEPT_PLANES, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
@@ -114,7 +114,17 @@ compress_option = click.option(
     default=FAST,
     help="small: the same pixels in a smaller file, which takes several times as long. [default: fast]",
 )
+planes_option = click.option(
+    "--planes",
+    metavar="NAME[,NAME…]",
+    callback=lambda _context, _option, text: _named_planes(text),
+    help=f"Keep these of each pixel for .npz, too: {', '.join(KEPT_PLANES)}.",
+)
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
+
+
+def _named_planes(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text is not None else ()
 
 
 def job_options(function: _F) -> _F:

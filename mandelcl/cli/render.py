@@ -36,6 +36,7 @@ Examples:
   mandelcl render -o set.png
   mandelcl render --at seahorse-valley --size 3840x2160 -o valley.png -o valley.npz
   mandelcl render --at elephant-valley --zoom 60 -o around.png
+  mandelcl render --at seahorse-valley --planes distance,last -o valley.npz
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --at lightning --rotate 30 -o turned.png
@@ -75,7 +76,7 @@ Examples:
 @click.option(
     "--rectangles", type=completion.FILE, metavar="FILE.png", help="Also draw what border tracing filled and computed."
 )
-@click.option("--planes", metavar="NAMES", help="Keep these of each pixel for .npz, too, like smooth,certified.")
+@options.planes_option
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
 @click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
 @click.option(
@@ -106,7 +107,7 @@ def command(
     budget: float | None,
     blocks: str | None,
     rectangles: str | None,
-    planes: str | None,
+    planes: tuple[str, ...],
     no_shortcuts: bool,
     resume: bool,
     confirm: int | None,
@@ -157,8 +158,7 @@ def command(
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     tell: Say = (lambda _: None) if quiet else say
-    kept = [name.strip() for name in planes.split(",")] if planes is not None else []
-    job = options_given.job([*colouring.planes, *kept], certify or certify_for is not None, tell)
+    job = options_given.job((*colouring.planes, *planes), certify or certify_for is not None, tell)
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

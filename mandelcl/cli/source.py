@@ -22,7 +22,15 @@ Examples:
 @options.self_test_option
 @click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Where the orbits come from.")
 @click.option("--smooth", is_flag=True, help="Include what smooth colouring needs.")
-def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: bool, **job_options: Any) -> None:
+@options.planes_option
+def command(
+    devices: tuple[str, ...],
+    no_self_test: bool,
+    orbits: str,
+    smooth: bool,
+    planes: tuple[str, ...],
+    **job_options: Any,
+) -> None:
     """Print the kernel source of a job.
 
     It is the source for a device, as one text without includes.
@@ -30,7 +38,7 @@ def command(devices: tuple[str, ...], no_self_test: bool, orbits: str, smooth: b
     from mandelcl.engine import choose
     from mandelcl.engine.building import loop_text
 
-    job = options.JobOptions.of(**job_options).job(("smooth",) if smooth else ())
+    job = options.JobOptions.of(**job_options).job((*planes, *(("smooth",) if smooth else ())))
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     text = loop_text(choice.job, choice.variant, orbits)
     # A file is to hold the bytes of the kernels, whatever standard output's encoding is.

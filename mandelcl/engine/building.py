@@ -15,7 +15,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import binary_of, kernel_names
-from mandelcl.planes import CERTIFIED, first_words
+from mandelcl.planes import CERTIFIED, DISTANCE, LAST, first_words
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32
@@ -34,10 +34,13 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
         "CERTIFIED": int(CERTIFIED.name in job.planes),
+        "DISTANCE": int(DISTANCE.name in job.planes),
+        "LAST": int(LAST.name in job.planes),
     }
     defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
-    method = method_of(job)
-    return source.loop(number.parts(variant.double_digits), job.formula, (method.kernel, *method.loop), orbits, defines)
+    method, derivatives = method_of(job), number.derivative_parts if DISTANCE.name in job.planes else ()
+    parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop
+    return source.loop(number.parts(variant.double_digits), job.formula, parts, orbits, defines, derivatives)
 
 
 def build(device: Device, text: str) -> BuiltProgram:

@@ -44,13 +44,16 @@ def loop(
     method_parts: Sequence[str],
     orbits: str,
     defines: Mapping[str, int],
+    derivative_parts: Sequence[str] = (),
 ) -> str:
     """Return the text of the loop for a number, a formula, a method and a source of orbits (one of ORBITS).
 
-    A method has a part before what all loops share, and those of its own loop behind that.
+    A method has a part before what all loops share, and those of its own loop behind that. `derivative_parts` are the
+    arithmetic of derivatives, where orbits carry some.
     """
     method, *advance = method_parts
-    axes = (*number_parts, formula.kernel, MAP, method)
+    derivatives = ("derivatives.cl",) if derivative_parts else ()
+    axes = (*number_parts, *derivative_parts, formula.kernel, *derivatives, MAP, method)
     tracing = ("rectangles.cl", *formula.component_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
     return assemble(
         (*axes, "advance.cl", *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines

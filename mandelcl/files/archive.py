@@ -1,4 +1,4 @@
-"""The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32) and `job` (JSON).
+"""The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32 …) and `job` (JSON).
 
 `numpy.load` reads it. The same field gives the same bytes with the same installation: they do not depend on the time or
 the number of threads.
@@ -86,7 +86,7 @@ def _strips(source: RowSource, watch: Stopwatch, compression: str) -> Iterator[_
             for name in source.job.planes:
                 values = np.ascontiguousarray(planes[name], dtype=PLANES[name].dtype)
                 head = [] if top else [_npy_header(values.dtype.str, (view.height, view.width))]
-                data: list[bytes | memoryview] = [*head, values.data.cast("B")]
+                data: list[bytes | memoryview] = [*head, values.view(np.uint8).data.cast("B")]
                 strip[name] = data, _packed(deflate.of_words(compression), data, bottom == view.height)
         return strip
 
@@ -156,7 +156,8 @@ def _check(name: str, values: npt.NDArray[Any], job: Job) -> None:
     least = 1 if job.formula.begins_inside else 0
     if name == COUNTS.name and (values.min() < least or values.max() > job.iterations):
         raise FileError(f"the field has counts outside {least} to {job.iterations}, its job's cap")
-    if values.dtype.kind == "f" and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+    reals = values.view(np.dtype(f"<f{values.itemsize // 2}")) if values.dtype.kind == "c" else values
+    if reals.dtype.kind == "f" and not (np.isfinite(reals.min()) and np.isfinite(reals.max())):
         raise FileError(f"the field's {name} has values that are not finite")
 
 

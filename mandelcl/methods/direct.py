@@ -7,7 +7,9 @@ import numpy as np
 from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
+from mandelcl.planes import DISTANCE
 from mandelcl.view import View
+from mandelcl.words import Words
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
@@ -36,8 +38,17 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
 
 
 def state_words(job: Job) -> int:
-    """Return how many words a saved z has."""
-    return by_name(job.number).reals_words
+    """Return how many words a saved state has: z and, where distances are kept, its derivatives."""
+    number = by_name(job.number)
+    columns = (1 if job.formula.analytic else 2) if DISTANCE.name in job.planes else 0
+    return number.reals_words + columns * number.derivative_words
+
+
+def words(job: Job) -> Words | None:
+    """Return what the kernels of a resolved job read, where derivatives are by a power of two: its exponent."""
+    if DISTANCE.name not in job.planes:
+        return None
+    return np.array([job.view.lattice.scale], np.int32).view(np.uint32)
 
 
 def start(job: Job, arithmetic: Arithmetic, column: Any, row: Any) -> tuple[Complex, Complex]:

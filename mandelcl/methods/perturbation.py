@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from mandelcl.cancelling import Token
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import direct
 from mandelcl.numbers.ieee import IEEE_FORMATS
 from mandelcl.numbers.ieee_arithmetic import Scalars
-from mandelcl.planes import CERTIFIED
+from mandelcl.planes import CERTIFIED, DISTANCE
 from mandelcl.reference import Reference
 from mandelcl.view import View
 from mandelcl.words import Words
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
-    from mandelcl.perturbation.replay import Replay
+    from mandelcl.perturbation.replay_derivative import DerivativeReplay
 
 KERNEL = "method_perturbation.cl"
 LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
@@ -30,7 +29,7 @@ _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 def scale(job: Job) -> int:
     """Return k for which the distance between pixels times 2^k is from 1 to 2: the kernels' points are that large."""
-    return -floor_log2(job.view.lattice.pitch)
+    return job.view.lattice.scale
 
 
 def lattice(job: Job) -> Lattice:
@@ -109,14 +108,15 @@ def start_words(job: Job) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin, as cl/method_perturbation.cl packs it.
 
     There is no difference at all, at the reference's start, nothing is known of a cycle, and a first place for it is
-    kept at the first comparison.
+    kept at the first comparison; the derivative is 0.
     """
     from mandelcl.perturbation.packing import NOTHING
 
     number = IEEE_FORMATS[job.number]
     nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
     error = [0] * number.words if CERTIFIED.name in job.planes else []
-    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1
+    derivative = nothing if DISTANCE.name in job.planes else ()
+    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1, *derivative
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
@@ -127,15 +127,15 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     return replay(job).count(*point(job, column, row), most)
 
 
-def replay(job: Job) -> "Replay":
-    """Return what follows orbits of a resolved job on the host."""
+def replay(job: Job) -> "DerivativeReplay":
+    """Return what follows orbits of a resolved job on the host, with their derivatives or without."""
     from mandelcl.perturbation.ahead import beside
-    from mandelcl.perturbation.replay import Replay
+    from mandelcl.perturbation.replay_derivative import DerivativeReplay
 
     reference = reference_of(job)
     orbit, table = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
-    return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
+    return DerivativeReplay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
 
 
 def point(job: Job, column: int, row: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic
+from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import just_below_4, root_above
 from mandelcl.formulas import Formula
@@ -59,6 +59,24 @@ class FixedFormat(NumberFormat):
     def reals_words(self) -> int:
         """32-bit words of both parts of a saved z: 64 bits a digit."""
         return 4 * self.digits
+
+    @property
+    def derivative_parts(self) -> tuple[str, ...]:
+        """Whole numbers with an exponent."""
+        return ("derivative_fixed.cl",)
+
+    def derivatives(self, rounding: str) -> FollowedDerivatives:  # noqa: ARG002 - there is one
+        """Return its arithmetic of derivatives, on the host."""
+        from mandelcl.numbers.fixed_derivatives import FixedDerivatives
+        from mandelcl.numbers.ieee import FLOAT
+        from mandelcl.numbers.ieee_arithmetic import Scalars
+
+        return FixedDerivatives(self, Scalars(FLOAT, fused=False))
+
+    @property
+    def derivative_words(self) -> int:
+        """Two parts and the exponent."""
+        return 3
 
     def loops_per_step(self, degree: int) -> int:
         """Return how many iterations of inner loops a step makes at most, where the compiler leaves them as loops."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from mandelcl.arithmetic import Arithmetic
+from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
 from mandelcl.exact import floor_log2
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
@@ -51,6 +51,20 @@ class NumberFormat(ABC):
     @abstractmethod
     def reals_words(self) -> int:
         """32-bit words of both parts of a saved z."""
+
+    @property
+    @abstractmethod
+    def derivative_parts(self) -> tuple[str, ...]:
+        """Kernel files with its arithmetic of derivatives."""
+
+    @abstractmethod
+    def derivatives(self, rounding: str) -> FollowedDerivatives:
+        """Return its arithmetic of derivatives in a rounding, on the host."""
+
+    @property
+    @abstractmethod
+    def derivative_words(self) -> int:
+        """32-bit words of a saved derivative, one complex number."""
 
     @property
     def has_digits(self) -> bool:

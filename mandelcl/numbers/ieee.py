@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic
+from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import floor_log2, just_below_4
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
 from mandelcl.numbers.format import ErrorBounds, NumberFormat
-from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalars
+from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalar, Scalars
 from mandelcl.view import View
 from mandelcl.words import Words
 
@@ -37,6 +37,28 @@ class IeeeFormat(NumberFormat):
     def reals_words(self) -> int:
         """32-bit words of both parts of a saved z."""
         return 2 * self.words
+
+    @property
+    def derivative_parts(self) -> tuple[str, ...]:
+        """Plain numbers of the same type."""
+        return ("derivative_ieee.cl",)
+
+    def derivatives(self, rounding: str) -> FollowedDerivatives:
+        """Return its arithmetic of derivatives in a rounding, on the host."""
+        from mandelcl.numbers.ieee_derivatives import IeeeDerivatives
+
+        return IeeeDerivatives(self, self.arithmetic(rounding))
+
+    def to_double(self, value: int | Scalar) -> float:
+        """Return a real of one of the host's arithmetics as a double."""
+        if isinstance(value, int):
+            return float(Fraction(value, 1 << FusedIntegers(self).places))
+        return float(value)
+
+    @property
+    def derivative_words(self) -> int:
+        """As many as z has."""
+        return self.reals_words
 
     @property
     def selftest_parts(self) -> tuple[str, ...]:

@@ -130,24 +130,24 @@ class FusedIntegers:
 
     def __init__(self, number: "IeeeFormat") -> None:
         self._number = number
-        self._places = number.max_exponent + number.precision - 2  # a multiple's unit is 2 to minus this
-        self._largest = 1 << (self._places + number.max_exponent + 1)
+        self.places = number.max_exponent + number.precision - 2  # a multiple's unit is 2 to minus this
+        self._largest = 1 << (self.places + number.max_exponent + 1)
 
     def encode(self, value: Fraction) -> int:
         """Return the nearest value."""
-        return int(self._number.round(value) * 2**self._places)
+        return int(self._number.round(value) * 2**self.places)
 
     def along(self, count: int, pitch: Fraction, start: int) -> int:
         """Return start + count·pitch."""
-        return self.multiply_add(int(self._number.round(Fraction(count))) << self._places, self.encode(pitch), start)
+        return self.multiply_add(int(self._number.round(Fraction(count))) << self.places, self.encode(pitch), start)
 
     def add(self, a: int, b: int) -> int:
         """Return a + b."""
-        return self._rounded((a + b) << self._places)
+        return self._rounded((a + b) << self.places)
 
     def subtract(self, a: int, b: int) -> int:
         """Return a − b."""
-        return self._rounded((a - b) << self._places)
+        return self._rounded((a - b) << self.places)
 
     def multiply(self, a: int, b: int) -> int:
         """Return a·b."""
@@ -155,7 +155,7 @@ class FusedIntegers:
 
     def multiply_add(self, a: int, b: int, c: int) -> int:
         """Return a·b + c, rounded once."""
-        return self._rounded(a * b + (c << self._places))
+        return self._rounded(a * b + (c << self.places))
 
     def negate(self, a: int) -> int:
         """Return −a."""
@@ -192,7 +192,7 @@ class FusedIntegers:
 
     def _rounded(self, exact: int) -> int:
         """Return a number of squares of the unit as a number of units, rounded to the precision, ties to even."""
-        dropped = max(exact.bit_length() - self._number.precision, self._places)
+        dropped = max(exact.bit_length() - self._number.precision, self.places)
         floor, half = exact >> dropped, 1 << (dropped - 1)
         rest = exact - (floor << dropped)
-        return (floor + (rest > half or (rest == half and floor & 1))) << (dropped - self._places)
+        return (floor + (rest > half or (rest == half and floor & 1))) << (dropped - self.places)

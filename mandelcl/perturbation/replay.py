@@ -178,7 +178,7 @@ class Replay:
         both = self._sum(Scaled(here.re, here.im, here.exponent + 1), z)
         x, y = self._product(z, Scaled(self._cut(both.re), self._cut(both.im), both.exponent))
         t = Scaled(self._cut(x), self._cut(y), z.exponent + both.exponent)
-        level, record = self._longest(state.place, _key(t), self._iterations - n)
+        level, record = self._longest(state.place, key_of(t), self._iterations - n)
         if level is None:
             z, length = self._sum(t, c), 1
         else:
@@ -233,7 +233,7 @@ class Replay:
         a, b, d, e, f = (self._coefficient(level, record, k) for k in range(5))
         linear = self._sum(self._times(a, t), self._times(b, c))
         key = int(level.key[record]) - (self._reference.step_bits << 8)
-        if _key(t) < key and not level.quadratic_c[record]:
+        if key_of(t) < key and not level.quadratic_c[record]:
             return linear
         inner = self._sum(self._times(d, t), self._times(e, c))
         slope = Scaled(self._cut(inner.re), self._cut(inner.im), inner.exponent)
@@ -301,7 +301,7 @@ class Replay:
         return self._format.fma(x, x, self._format.multiply(y, y))
 
 
-def _key(t: Scaled) -> int:
+def key_of(t: Scaled) -> int:
     """Return exponent·256 and the eight bits after the first of the larger part."""
     if t.larger == 0:
         return _NO_KEY
