@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,11 +10,14 @@ from typing import Any
 
 from mandelcl import __version__
 from mandelcl.errors import InvalidInputError
-from mandelcl.explore import frames, messages, pictures, places
+from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
+from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House
 from mandelcl.explore.messages import Message
+from mandelcl.explore.saves import Save, read_compression
 from mandelcl.explore.viewing import LEVELS, Viewing
+from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, formula_named
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS, find_location
@@ -43,12 +45,15 @@ def welcome(house: House) -> Mapping[str, Any]:
             "pixels": messages.MOST_PIXELS,
             "iterations": messages.MOST_ITERATIONS,
             "save_pixels": start.save_pixels,
+            "upload": uploads.MOST_BYTES,
         },
         "palettes": [_palette(palette) for palette in PALETTES.values()],
         "places": [_place(name) for name in LOCATIONS],
+        "bookmarks": house.bookmarks.lines(),
         "formulas": [_formula(name) for name in FORMULAS],
         "numbers": list(NUMBERS),
-        "start": {**places.described(start.job), "colouring": _colouring_json(start.colouring)},
+        "start": {**places.described(start.job), "colouring": places.colouring_json(start.colouring)},
+        "formats": list(SUFFIXES),
         "folder": str(start.folder),
     }
 
@@ -70,7 +75,7 @@ def _place(name: str) -> Mapping[str, Any]:
     place = LOCATIONS[name]
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
     facts = {field: getattr(place, field) for field in ("name", "description", "re", "im", "zoom", "iterations")}
-    return {**facts, "colouring": _colouring_json(colouring)}
+    return {**facts, "colouring": places.colouring_json(colouring)}
 
 
 def _formula(name: str) -> Mapping[str, Any]:
@@ -78,11 +83,6 @@ def _formula(name: str) -> Mapping[str, Any]:
     parameters = [key for key in formula.as_json(str) if key != "name"]
     home = {"home": list(formula.home), "perturbable": formula.perturbable}
     return {"name": name, "summary": formula.summary, "parameters": parameters, **home}
-
-
-def _colouring_json(colouring: Colouring) -> Mapping[str, Any]:
-    values: Mapping[str, Any] = json.loads(colouring.to_json())
-    return values
 
 
 def _base64(data: bytes) -> str:
@@ -110,8 +110,25 @@ def _stop(client: Client, message: Message) -> None:
     request = client.requests.get(number)
     if request is not None:
         request.cancel()
-    if client.uploads.pop(number, None) is not None:
+    upload = client.uploads.get(number)
+    if upload is not None:
+        upload.close()
         client.say({"say": "stopped", "id": number, "resumable": False})
+
+
+def _devices(client: Client, _message: Message) -> None:
+    client.say(client.house.devices())
+
+
+def _bookmark(client: Client, message: Message) -> None:
+    number, bookmarks = messages.number_id(message), client.house.bookmarks
+    if message.get("add") is not None:
+        values = messages.mapping(message, "add")
+        colouring = places.colouring_of(messages.mapping(values, "colouring")).to_json()
+        bookmarks.add(Bookmark(values.get("name", ""), values.get("job", ""), colouring))
+    elif message.get("remove") is not None:
+        bookmarks.remove(messages.text(message, "remove"))
+    client.say({"say": "bookmarks", "id": number, "bookmarks": bookmarks.lines()})
 
 
 def _ping(client: Client, message: Message) -> None:
@@ -137,6 +154,24 @@ def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
     if job.view.pixels > client.house.start.save_pixels:
         raise InvalidInputError(f"a save has at most {client.house.start.save_pixels} pixels; --max-save says so")
     return replace(job, planes=colouring.planes)
+
+
+def _save(client: Client, message: Message) -> None:
+    number, saves = messages.number_id(message), client.house.saves
+    if message.get("resume") is not None:
+        name = messages.text(message, "resume")
+        if name not in saves.stopped:
+            raise InvalidInputError("nothing of that name was stopped")
+        save = saves.stopped[name]
+        client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=True))
+        return
+    colouring = places.colouring_of(messages.mapping(message, "colouring"))
+    job = wanted_job(client, message, colouring)
+    viewing = client.panes[messages.pane(message)]
+    compress = read_compression(message.get("compress"))
+    save = Save(job, colouring, viewing.wanted.devices or client.house.start.devices, compress)
+    name = saves.new_name(job, messages.text(message, "format", ".png"))
+    client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=False))
 
 
 def _colours(client: Client, message: Message) -> None:
@@ -186,7 +221,7 @@ def _place_of(client: Client, message: Message) -> None:
         place = find_location(messages.text(message, "name"))
         job = Job(place.view(width, height), place.iterations)
         colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
-        found = {**places.described(job), "colouring": _colouring_json(colouring)}
+        found = {**places.described(job), "colouring": places.colouring_json(colouring)}
     else:
         value = message.get("job")
         if not isinstance(value, str):
@@ -202,10 +237,18 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "cancel": _cancel,
         "close": _close,
         "stop": _stop,
+        "probe": finding.probe,
+        "orbit": finding.orbit,
+        "nucleus": finding.nucleus,
+        "open": uploads.begin,
+        "bookmark": _bookmark,
+        "thumbnails": thumbnails.show,
         "ping": _ping,
+        "devices": _devices,
         "copy": _copy,
         "colours": _colours,
         "paint": _paint,
+        "save": _save,
         "place": _place_of,
     }
 )

@@ -30,6 +30,9 @@ class Upload(Protocol):
     def piece(self, data: bytes) -> None:
         """Take the next piece; raises InvalidInputError where that cannot be right."""
 
+    def close(self) -> None:
+        """Forget the file."""
+
 
 class Client:
     """A page: its panes, its requests, and the messages on their way to it (an `Outbox`)."""
@@ -59,6 +62,8 @@ class Client:
             sender.cancel()
             for request in list(self.requests.values()):
                 request.cancel()
+            for upload in list(self.uploads.values()):
+                upload.close()
             for pane in list(self.panes):
                 self.close_pane(pane)
             with suppress(asyncio.CancelledError):

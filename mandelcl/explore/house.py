@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from mandelcl.explore.bookmarks import own_bookmarks
+from mandelcl.explore.errands import end_all
+from mandelcl.explore.roster import Roster
+from mandelcl.explore.saves import Saves
 from mandelcl.explore.seats import Patience, Seat
 from mandelcl.job import Job
 from mandelcl.shading.colour import Colouring
@@ -38,7 +42,11 @@ class House:
     def __init__(self, start: Start) -> None:
         self.start = start
         self.pages: set[Page] = set()
+        self.bookmarks = own_bookmarks()
+        self.saves = Saves(start.folder)
+        self.roster = Roster(self._show_devices)
         self._seats: dict[str, Seat] = {}
+        self._shown: list[Mapping[str, Any]] = []
         self._watch: asyncio.Task[None] | None = None
 
     def open(self) -> None:
@@ -51,17 +59,25 @@ class House:
         """End all processes."""
         if self._watch is not None:
             self._watch.cancel()
+        self.roster.close()
+        end_all()
         for seat in self._seats.values():
             seat.close()
 
     def seats(self, specs: Sequence[str], job: Job) -> list[Seat]:
         """Return the seats of some devices, by default those of the command line."""
-        wanted = specs or self.start.devices or ("",)
+        wanted = self.roster.expanded(specs or self.start.devices) or [""]
         for spec in wanted:
             if spec not in self._seats:
                 named = (spec,) if spec else ()
                 self._seats[spec] = Seat(named, job, self._tell, self.start.patience)
         return [self._seats[spec] for spec in wanted]
+
+    def devices(self) -> Mapping[str, Any]:
+        """Return the message with the list of devices; they are tested once somebody has asked for it."""
+        self.roster.ask()
+        self._shown = self.roster.lines(list(self._seats.values()))
+        return {"say": "devices", "devices": self._shown}
 
     def tell_all(self, message: Mapping[str, Any]) -> None:
         """Send a message to all pages."""
@@ -76,3 +92,11 @@ class House:
             await asyncio.sleep(_WATCH_S)
             for seat in self._seats.values():
                 seat.watch()
+            self._show_devices()
+
+    def _show_devices(self) -> None:
+        """Tell the pages what has changed of the devices, once somebody has asked for them."""
+        lines = self.roster.lines(list(self._seats.values()))
+        if self.roster.asked and lines != self._shown:
+            self._shown = lines
+            self.tell_all({"say": "devices", "devices": lines})

@@ -180,6 +180,12 @@ def _colours(colouring: Colouring) -> list[str]:
     return words if colouring.inside is None else [*words, "--inside", colouring.inside]
 
 
+def colouring_json(colouring: Colouring) -> Mapping[str, Any]:
+    """Return a colouring as messages have it."""
+    values: Mapping[str, Any] = json.loads(colouring.to_json())
+    return values
+
+
 def colouring_of(values: Mapping[str, Any]) -> Colouring:
     """Return the colouring of a message; raises InvalidInputError for what is none."""
     return Colouring.from_json(json.dumps({"cycle": None, "offset": 0.0, **values}))

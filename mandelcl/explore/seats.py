@@ -5,7 +5,6 @@ All of it runs in the thread of the event loop. What a device is to compute are 
 
 import asyncio
 import itertools
-import queue
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 from mandelcl.block import Block
 from mandelcl.errors import DeviceError
 from mandelcl.explore.frames import HEADER_BYTES
+from mandelcl.explore.inbox import Inbox
 from mandelcl.job import Job
 from mandelcl.printable import printable
 from mandelcl.workers.channel import BUILDING, STARTING
@@ -83,19 +83,6 @@ class Task(Protocol):
         """Take note that a device cannot do it."""
 
 
-class _Inbox(queue.Queue[WorkerMessage]):
-    """Messages of a worker, which reach the thread of an event loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[WorkerMessage], None]) -> None:
-        super().__init__()
-        self._loop, self._hear = loop, hear
-
-    def put(self, item: WorkerMessage, block: bool = True, timeout: float | None = None) -> None:  # noqa: ARG002
-        """Pass a message on, from any thread."""
-        with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._hear, item)
-
-
 class Seat:
     """A device, or with no SPEC the fastest one for each job, and the tasks that it has.
 
@@ -132,7 +119,7 @@ class Seat:
 
     def start(self) -> None:
         """Start its process; raises DeviceError where the system does not allow it."""
-        inbox = _Inbox(asyncio.get_running_loop(), self._hear)
+        inbox = Inbox(asyncio.get_running_loop(), self._hear)
         self._begun = time.monotonic()
         self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
         worker.send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})

@@ -106,6 +106,8 @@ class Server:
         if parts.path in self._files:
             found = self._files[parts.path]
             return self._answer(HTTPStatus.OK, found.kind, found.body)
+        if parts.path.startswith("/saved/"):
+            return self._saved(parts.path.removeprefix("/saved/"), query)
         return self._refuse(HTTPStatus.NOT_FOUND, "nothing here")
 
     def _socket_refusal(self, request: Request, query: dict[str, list[str]]) -> Response | None:
@@ -117,6 +119,15 @@ class Server:
         if self._sockets >= _MOST_SOCKETS:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         return None
+
+    def _saved(self, name: str, query: dict[str, list[str]]) -> Response:
+        if not self._knows_token(query):
+            return self._refuse(HTTPStatus.FORBIDDEN, "not this server's token")
+        body = self.house.saves.read(name)
+        if body is None:
+            return self._refuse(HTTPStatus.NOT_FOUND, "nothing here")
+        download = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return self._answer(HTTPStatus.OK, "application/octet-stream", body, download)
 
     def _knows_token(self, query: dict[str, list[str]]) -> bool:
         given = query.get("token", [])

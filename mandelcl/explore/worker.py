@@ -73,7 +73,9 @@ class _Orders:
                 return self._views.popleft()
             if self._blocks:
                 return self._blocks.popleft()
-            self._channel.note(IDLE)
+            self._channel.announce(
+                IDLE
+            )  # the parent need not wait for a heartbeat to know that nothing starts any more
             self._hear(self._channel.receive()[0])
             self._channel.note(LAUNCHING)
 

@@ -29,7 +29,7 @@ HOME: Mapping[str, Any] = {
     "size": [160, 90],
     "iterations": 300,
 }
-PATIENCE_S = 120.0
+PATIENCE_S = 60.0
 
 
 @dataclass
@@ -68,8 +68,9 @@ class Server:
 def serving(folder: Path, *arguments: str) -> Iterator[Server]:
     """Yield a server; at the end it is stopped, with exit code 0 and nothing on standard error."""
     command = [sys.executable, "-m", "mandelcl", "explore", "--no-browser", "--save-dir", str(folder), *arguments]
+    environment = os.environ | {"XDG_DATA_HOME": str(folder.parent / f"{folder.name}-data")}
     started = time.perf_counter()
-    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
+    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -168,15 +169,27 @@ class Page:
         """Say something."""
         self.socket.send(json.dumps({"do": do, **values}))
 
-    def receive(self) -> Any:
+    def receive(self, patience: float = PATIENCE_S) -> Any:
         """Return the next message, or the next frame's bytes."""
-        message = self.socket.recv(PATIENCE_S)
+        message = self.socket.recv(patience)
         return message if isinstance(message, bytes) else json.loads(message)
 
     def drain(self) -> None:
         """Read what comes until the socket is closed; raises ConnectionClosed then."""
         while True:
             self.receive()
+
+    def wait_for(self, say: str, picture: "Picture | None" = None) -> dict[str, Any]:
+        """Return the next message of a kind; what comes before it belongs to a picture, or to nobody."""
+        while True:
+            message = self.receive()
+            if isinstance(message, dict):
+                if picture is not None:
+                    picture.said.append(message)
+                if message["say"] == say:
+                    return message
+            elif picture is not None:
+                picture.take(message)
 
     def ask(self, do: str, until: str, **values: Any) -> tuple[dict[str, Any], list[Any]]:
         """Return the answer to a request, and what came before it."""

@@ -1,0 +1,97 @@
+"""What takes a process of its own for a while: a picture to save, a search. It can be stopped, and may die alone."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from mandelcl.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.explore.inbox import Inbox
+from mandelcl.printable import printable
+from mandelcl.workers.channel import Channel
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
+
+_STOP_S = 1.5  # for what an errand keeps of its work, once it is told to stop
+_SHOW_S = 0.1
+
+Head = Mapping[str, Any]
+
+_running: set[WorkerProcess] = set()
+
+
+async def errand(role: str, order: Head, show: Callable[[Head], None], answer_bytes: int = 0) -> tuple[Head, bytes]:
+    """Return the answer of a process in a role to an order, and the bytes behind it.
+
+    `show` is called with what it says before. Raises MandelclError with its reason if it has no answer. Where the task
+    that waits for it is cancelled, it is told to stop, and gets a moment for that.
+    """
+    heard: asyncio.Queue[WorkerMessage] = asyncio.Queue()
+    worker = WorkerProcess(role, Inbox(asyncio.get_running_loop(), heard.put_nowait), answer_bytes)
+    _running.add(worker)
+    try:
+        worker.send({"do": "begin", **order})
+        try:
+            return await _answer(heard, worker, show)
+        except asyncio.CancelledError:
+            worker.send({"do": "stop"})
+            with suppress(MandelclError, TimeoutError):
+                async with asyncio.timeout(_STOP_S):
+                    await _answer(heard, worker, lambda _head: None)
+            raise
+    finally:
+        _running.discard(worker)
+        asyncio.get_running_loop().run_in_executor(None, worker.end)
+
+
+def end_all() -> None:
+    """End all errands at once."""
+    for worker in _running:
+        worker.kill()
+
+
+async def _answer(
+    heard: "asyncio.Queue[WorkerMessage]", worker: WorkerProcess, show: Callable[[Head], None]
+) -> tuple[Head, bytes]:
+    while True:
+        message = await heard.get()
+        head = message.head
+        if head is None:
+            raise DeviceError(f"the process was lost: {worker.last_words()}")
+        if head.get("say") == "answer":
+            return head["answer"], bytes(message.payload)
+        if head.get("say") == "failed":
+            raise MandelclError(printable(str(head.get("why"))))
+        show(head)
+
+
+class Stopped:
+    """The token of an errand: set once its parent has said so."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel, self._set = channel, False
+
+    def is_set(self) -> bool:
+        """Return whether to stop."""
+        self._set = self._set or self._channel.pending() is not None
+        return self._set
+
+
+def serve(channel: Channel, work: Callable[[Head, Callable[[Head], None], Stopped], tuple[Head, Any]]) -> None:
+    """Do one errand in a worker process, and show how far it is ten times a second at most."""
+    import time
+
+    order, _ = channel.receive()
+    shown = 0.0
+
+    def show(head: Head) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= _SHOW_S:
+            shown = now
+            channel.send(head)
+
+    try:
+        answer, payload = work(order, show, Stopped(channel))
+    except CancelledError as error:
+        raise MandelclError(str(error)) from error
+    channel.answer(answer, payload)

@@ -1,0 +1,125 @@
+"""What a page asks of a place: a pixel's count and period, its orbit, a minibrot in a box (the role `find`)."""
+
+import asyncio
+import base64
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from mandelcl.block import Block
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import floor_log2
+from mandelcl.explore import messages
+from mandelcl.explore.errands import Head, Stopped, errand
+from mandelcl.explore.errands import serve as serve_errand
+from mandelcl.explore.messages import Message
+from mandelcl.explore.orbits import MOST_POINTS, PointOrbit, orbit_of
+from mandelcl.explore.places import number_text
+from mandelcl.explore.rectangles import overlap
+from mandelcl.job import Job
+from mandelcl.view import View
+from mandelcl.workers.channel import Channel
+
+if TYPE_CHECKING:
+    from mandelcl.explore.client import Client
+    from mandelcl.explore.viewing import Viewing
+
+_MOST_PERIOD = 1_000_000
+_POINTS = 2000
+_FINER = 3  # decimals beyond the distance between pixels with which a point is written
+
+
+def point_of(job: Job, column: float, row: float) -> tuple[Fraction, Fraction]:
+    """Return the exact point of a place in a job's lattice, counted from the anchor."""
+    lattice = job.view.lattice
+    return lattice.shifted(Fraction(column), Fraction(row)).point(lattice.column, lattice.row)
+
+
+def probe(client: "Client", message: Message) -> None:
+    """Say what is known of a pixel, and, where it is inside, the period that its orbit approaches."""
+    number, (column, row) = messages.number_id(message), messages.place(message, "at")
+    viewing = client.panes.get(messages.pane(message))
+    if viewing is None or not viewing.key:
+        raise messages.no_view(messages.pane(message))
+
+    async def answer() -> None:
+        count, smooth = _known(viewing, int(column // 1), int(row // 1))
+        re, im = point_of(viewing.job, column, row)
+        inside = count == viewing.job.iterations
+        period = None
+        if inside:
+            loop = asyncio.get_running_loop()
+            period = (await loop.run_in_executor(None, orbit_of, viewing.job, re, im, _POINTS)).period
+        places = max(0, _FINER - floor_log2(viewing.job.view.pitch) * 30103 // 100000)
+        texts = {name: number_text(_rounded(part, places)) for name, part in (("re", re), ("im", im))}
+        facts = {"count": count, "smooth": smooth, "inside": inside, "period": period}
+        client.say({"say": "probed", "id": number, "at": [column, row], **texts, **facts})
+
+    client.begin_request(number, answer)
+
+
+def _known(viewing: "Viewing", column: int, row: int) -> tuple[int | None, float | None]:
+    pixel = Block(column, row, 1, 1)
+    for part in viewing.parts:
+        if overlap(part.block, pixel) is not None:
+            at = row - part.block.y, column - part.block.x
+            return int(part.counts[at]), None if part.smooth is None else float(part.smooth[at])
+    return None, None
+
+
+def _rounded(value: Fraction, places: int) -> Fraction:
+    return Fraction(round(value * 10**places), 10**places)
+
+
+def orbit(client: "Client", message: Message) -> None:
+    """Send the orbit of a point."""
+    number, (column, row) = messages.number_id(message), messages.place(message, "at")
+    most = messages.whole({"most": _POINTS, **message}, "most", MOST_POINTS, 1)
+    job = client.settled_job(messages.pane(message))
+
+    async def answer() -> None:
+        re, im = point_of(job, column, row)
+        loop = asyncio.get_running_loop()
+        found: PointOrbit = await loop.run_in_executor(None, orbit_of, job, re, im, most)
+        points = base64.b64encode(found.points.astype("<c16").tobytes()).decode()
+        facts = {"points": points, "escaped": found.escaped, "period": found.period}
+        client.say({"say": "orbit", "id": number, "at": [column, row], **facts})
+
+    client.begin_request(number, answer)
+
+
+def nucleus(client: "Client", message: Message) -> None:
+    """Find the largest minibrot in a rectangle of a pane's lattice."""
+    number = messages.number_id(message)
+    box = messages.rectangle(message.get("box"), "box")
+    job = client.settled_job(messages.pane(message))
+    if job.formula.name != "mandelbrot":
+        raise InvalidInputError(f"minibrots are found in the Mandelbrot set alone, not in {job.formula.name}")
+    lattice = job.view.lattice
+    view = View(lattice.moved(box.x + lattice.column, box.y + lattice.row), box.width, box.height)
+
+    async def answer() -> None:
+        order = {"job": Job(view).to_json(), "most": _MOST_PERIOD}
+        try:
+            found, _ = await errand("find", order, lambda head: client.say({**head, "id": number}))
+        except asyncio.CancelledError:
+            client.say({"say": "stopped", "id": number, "resumable": False})
+            raise
+        client.say({"say": "nucleus", "id": number, **found})
+
+    client.begin_request(number, answer)
+
+
+def serve(channel: Channel) -> None:
+    """Search for one minibrot, in a process of its own."""
+    serve_errand(channel, _locate)
+
+
+def _locate(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, Any]:
+    from mandelcl.perturbation.locate import Box, locate
+
+    def progress(phase: str, done: int, most: int) -> None:
+        show({"say": "searching", "phase": phase, "done": done, "most": most})
+
+    box = Box.around(Job.from_json(order["job"]).view)
+    return locate(box, order["most"], cancel=cancel, progress=progress).as_dict(), b""

@@ -1,0 +1,139 @@
+"""The orbit of a point, at any depth, as a page draws it: in whole numbers of as many bits as its place needs."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.arithmetic import Complex
+from mandelcl.exact import floor_log2
+from mandelcl.job import Job
+
+MOST_POINTS = 1 << 14
+_GUARD_BITS = 64
+_CYCLE_S = 0.2  # for the search of a cycle
+_LEAST_LOOK = 256
+_SAME = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class PointOrbit:
+    """z₀, z₁, … of a point, as complex numbers; the step at which it `escaped`, or None; the `period` it approaches."""
+
+    points: npt.NDArray[np.complex128]
+    escaped: int | None
+    period: int | None
+
+
+class Wide:
+    """Fixed point of any number of bits after the point, each product rounded down (an `Arithmetic`)."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def encode(self, value: Fraction) -> int:
+        """Return a value in units of the last bit."""
+        return round(value * (1 << self.bits))
+
+    def along(self, count: int, pitch: Fraction, start: int) -> int:
+        """Return start + count·pitch."""
+        return start + self.encode(count * pitch)
+
+    def add(self, a: int, b: int) -> int:
+        """Return a + b."""
+        return a + b
+
+    def subtract(self, a: int, b: int) -> int:
+        """Return a − b."""
+        return a - b
+
+    def multiply(self, a: int, b: int) -> int:
+        """Return a·b."""
+        return a * b >> self.bits
+
+    def multiply_add(self, a: int, b: int, c: int) -> int:
+        """Return a·b + c."""
+        return (a * b >> self.bits) + c
+
+    def negate(self, a: int) -> int:
+        """Return −a."""
+        return -a
+
+    def absolute(self, a: int) -> int:
+        """Return |a|."""
+        return abs(a)
+
+    def less(self, a: int, b: int) -> bool:
+        """Return whether a < b."""
+        return a < b
+
+    def square_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z² + c."""
+        x, y = z
+        return ((x + y) * (x - y) >> self.bits) + c[0], (x * y >> (self.bits - 1)) + c[1]
+
+    def cube_add(self, z: Complex, c: Complex) -> Complex:
+        """Return z³ + c."""
+        (x, y), (sx, sy) = z, self.square_add(z, (0, 0))
+        return (sx * x - sy * y >> self.bits) + c[0], (sx * y + sy * x >> self.bits) + c[1]
+
+    def outside(self, z: Complex, radius_squared: int) -> bool:
+        """Return whether |z|² > R²."""
+        return bool(z[0] * z[0] + z[1] * z[1] > radius_squared << self.bits)
+
+    def plain(self, z: Complex) -> complex:
+        """Return z as a complex number of doubles."""
+        return complex(self._double(z[0]), self._double(z[1]))
+
+    def _double(self, part: int) -> float:
+        drop = max(0, self.bits - 64)
+        return float(part >> drop) / float(1 << (self.bits - drop))
+
+
+def orbit_of(job: Job, re: Fraction, im: Fraction, most: int) -> PointOrbit:
+    """Return at most so many points of the orbit of a point under a job's formula, and the cycle that it approaches."""
+    wide = Wide(_GUARD_BITS + max(0, -floor_log2(job.view.pitch)))
+    steps = _steps(job, wide, re, im)
+    radius_squared = wide.encode(job.radius_squared)
+    points: list[complex] = []
+    z: Complex = (0, 0)
+    for n, z in enumerate(islice(steps, most)):
+        points.append(wide.plain(z))
+        if n and wide.outside(z, radius_squared):
+            return PointOrbit(np.array(points), n, None)
+    period, escaped = _cycle(steps, wide, radius_squared, len(points) - 1)
+    return PointOrbit(np.array(points), escaped, period)
+
+
+def _steps(job: Job, wide: Wide, re: Fraction, im: Fraction) -> Iterator[Complex]:
+    parameters = tuple((wide.encode(x), wide.encode(y)) for x, y in job.formula.parameters)
+    z, c = job.formula.start(wide, (wide.encode(re), wide.encode(im)), parameters)
+    while True:
+        yield z
+        z = job.formula.step(wide, z, c)
+
+
+def _cycle(steps: Iterator[Complex], wide: Wide, radius_squared: int, done: int) -> tuple[int | None, int | None]:
+    """Return the period that an orbit approaches, and where it escapes; None for what does not show in time.
+
+    A point is compared with those behind it, for twice as long each time (Brent, BIT 20, 1980): after so many steps
+    the first that is as near as doubles tell is a period later, if the next one is, too.
+    """
+    ends, look = time.monotonic() + _CYCLE_S, _LEAST_LOOK
+    while time.monotonic() < ends:
+        kept = wide.plain(next(steps))
+        found = 0
+        for k, z in enumerate(islice(steps, look), 1):
+            if wide.outside(z, radius_squared):
+                return None, done + 1 + k
+            near = abs(wide.plain(z) - kept) < _SAME
+            if near and found and k == 2 * found:
+                return found, None
+            if near and not found:
+                found = k
+        done, look = done + 1 + look, 2 * look
+    return None, None

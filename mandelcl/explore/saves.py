@@ -1,0 +1,129 @@
+"""Pictures that a page has drawn to files: in the server's folder, under the server's names (the role `save`)."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.explore.errands import Head, Stopped, errand
+from mandelcl.explore.errands import serve as serve_errand
+from mandelcl.files.deflate import COMPRESSIONS, FAST
+from mandelcl.files.output import SUFFIXES
+from mandelcl.job import Job
+from mandelcl.shading.colour import Colouring
+from mandelcl.workers.channel import Channel
+
+_MOST_DOWNLOAD = 1 << 28  # more is to be taken from the folder
+_MOST_DIGEST = 1 << 26  # pixels; of larger pictures counts stay on the device
+_MOST_NAMES = 100_000
+
+Say = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """A picture to be drawn: its job, its colours, on which devices, how small."""
+
+    job: Job
+    colouring: Colouring
+    devices: tuple[str, ...]
+    compress: str = FAST
+
+
+@dataclass(slots=True)
+class Saves:
+    """The saves of a server: what is in its folder by now, and what was stopped and can go on."""
+
+    folder: Path
+    done: set[str] = field(default_factory=set)
+    stopped: dict[str, Save] = field(default_factory=dict)
+    _names: set[str] = field(default_factory=set)
+
+    def new_name(self, job: Job, suffix: str) -> str:
+        """Return a name that no file in the folder has: the formula, a number, and the suffix."""
+        if suffix not in SUFFIXES:
+            raise InvalidInputError(f"format must be one of {', '.join(SUFFIXES)}")
+        for number in range(1, _MOST_NAMES):
+            stem = f"{job.formula.name}-{number:04d}"
+            taken = {f"{stem}{suffix}", f"{stem}{suffix}.part", f"{stem}_files"}
+            if not taken & self._names and not any((self.folder / name).exists() for name in taken):
+                self._names |= taken
+                return f"{stem}{suffix}"
+        raise InvalidInputError("the folder is full of pictures; choose another with --save-dir")
+
+    async def draw(self, number: int, name: str, save: Save, say: Say, resume: bool) -> None:
+        """Draw a picture, and say how far it is and when it is there."""
+        path = self.folder / name
+        order = {
+            "path": str(path),
+            "job": save.job.to_json(),
+            "colouring": save.colouring.to_json(),
+            "devices": list(save.devices),
+            "compress": save.compress,
+            "resume": resume,
+        }
+        self.stopped[name] = save
+        try:
+            answer, _ = await errand("save", order, partial(_show, say, number, name))
+        except asyncio.CancelledError:
+            kept = path.with_name(f"{name}.part").exists()
+            say({"say": "stopped", "id": number, "name": name, "resumable": kept})
+            raise
+        del self.stopped[name]
+        self.done.add(name)
+        download = {"download": f"/saved/{name}"} if answer["bytes"] <= _MOST_DOWNLOAD else {}
+        say({"say": "saved", "id": number, "name": name, "path": str(path), **answer, **download})
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file that was saved in this run of the server; None where there is none of that name."""
+        if name not in self.done or not re.fullmatch(r"[a-z0-9-]+\.[a-z]+", name):
+            return None
+        path = self.folder / name
+        try:
+            return path.read_bytes() if path.stat().st_size <= _MOST_DOWNLOAD else None
+        except OSError:
+            return None
+
+
+def read_compression(value: object) -> str:
+    """Return how a save is to be packed."""
+    if value not in (None, *COMPRESSIONS):
+        raise InvalidInputError(f"compress must be one of {', '.join(COMPRESSIONS)}")
+    return FAST if value is None else str(value)
+
+
+def _show(say: Say, number: int, name: str, head: Head) -> None:
+    say({**head, "say": "saving", "id": number, "name": name})
+
+
+def serve(channel: Channel) -> None:
+    """Draw one picture, in a process of its own."""
+    serve_errand(channel, _draw)
+
+
+def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, bytes]:
+    from mandelcl.computing.settings import Progress
+    from mandelcl.rendering.streaming import render_to
+
+    job, path = Job.from_json(order["job"]), Path(order["path"])
+
+    def progress(made: Progress) -> None:
+        show({"say": "saving", "done": made.pixels, "pixels": made.pixels_total, "seconds": made.seconds})
+
+    report = render_to(
+        path,
+        job,
+        Colouring.from_json(order["colouring"]),
+        order["devices"],
+        resume=order["resume"],
+        progress=progress,
+        cancel=cancel,
+        once=True,
+        compress=order["compress"],
+        digest=job.view.pixels <= _MOST_DIGEST,
+    )
+    return {"bytes": path.stat().st_size, "sha256": report.counts_sha256, "seconds": report.timed_s}, b""

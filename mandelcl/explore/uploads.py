@@ -1,0 +1,70 @@
+"""Files that a page sends, of which the job is read: pictures and fields that mandelcl wrote."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mandelcl.errors import InvalidInputError, MandelclError
+from mandelcl.explore import messages, places
+from mandelcl.explore.messages import Message
+from mandelcl.files.loading import read_colouring, read_job
+from mandelcl.printable import quoted
+from mandelcl.shading.colour import Colouring
+
+if TYPE_CHECKING:
+    from mandelcl.explore.client import Client
+
+MOST_BYTES = 1 << 28
+_MOST_UPLOADS = 2
+
+
+class Upload:
+    """A file on its way; once it is there, its job is read and said."""
+
+    def __init__(self, client: "Client", number: int, name: str, size: int) -> None:
+        self._client, self._number, self._name, self._left = client, number, name, size
+        self._file: Any = tempfile.NamedTemporaryFile(prefix="mandelcl-", delete=False)  # noqa: SIM115 - until it is read
+
+    def piece(self, data: bytes) -> None:
+        """Take the next piece; raises InvalidInputError where there is more than was announced."""
+        self._left -= len(data)
+        if self._left < 0:
+            self.close()
+            raise InvalidInputError("more of the file than was announced")
+        self._file.write(data)
+        if not self._left:
+            self._file.close()
+            self._client.begin_request(self._number, self._read)
+
+    def close(self) -> None:
+        """Forget the file."""
+        self._client.uploads.pop(self._number, None)
+        self._file.close()
+        Path(self._file.name).unlink(missing_ok=True)
+
+    async def _read(self) -> None:
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(None, _described, Path(self._file.name))
+            self._client.say({"say": "opened", "id": self._number, **found})
+        except MandelclError as error:
+            line = str(error).replace(self._file.name, self._name)
+            raise InvalidInputError(line) from error
+        finally:
+            self.close()
+
+
+def _described(path: Path) -> dict[str, Any]:
+    job, colouring = read_job(path), read_colouring(path)
+    shown = None if colouring is None else places.colouring_json(Colouring.from_json(colouring))
+    return {**places.described(job), "job": job.to_json(), "colouring": shown}
+
+
+def begin(client: "Client", message: Message) -> None:
+    """Take the pieces of a file from here on."""
+    number = messages.number_id(message)
+    size = messages.whole(message, "size", MOST_BYTES, 1)
+    name = quoted(messages.text(message, "name"))
+    if number in client.uploads or len(client.uploads) >= _MOST_UPLOADS:
+        raise messages.too_much()
+    client.uploads[number] = Upload(client, number, name, size)

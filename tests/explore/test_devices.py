@@ -1,0 +1,119 @@
+"""Devices: listed, switched, shared, lost and back."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.explore.page import HOME, Page, Server, serving
+
+
+def listed(page: Page) -> list[dict[str, Any]]:
+    """Return the devices, once all are tested."""
+    page.send("devices")
+    while True:
+        message = page.receive(300)  # some test slowly
+        devices = message.get("devices") if isinstance(message, dict) and message["say"] == "devices" else None
+        if devices and all(one["state"] != "untested" for one in devices):
+            return list(devices)
+
+
+def children(process: int) -> list[int]:
+    """Return the children of a process that are roles of the explorer."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            facts = place.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(facts[1]) == process and facts[0] != "Z":
+            found.append(int(place.parent.name))
+    return found
+
+
+def workers(server: Server) -> list[int]:
+    """Return the processes that compute views."""
+    found = []
+    for child in children(server.process.pid):
+        words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if b"explore" in words:
+            found.append(child)
+    return found
+
+
+def test_the_same_bits_from_each_device_and_from_all(page: Page) -> None:
+    devices = [one["spec"] for one in listed(page) if one["state"] == "ready"]
+    pictures = [page.view(HOME, devices=[spec], number="float", rounding="separate") for spec in devices]
+    if len(devices) > 1:
+        pictures.append(page.view(HOME, devices=devices, number="float", rounding="separate"))
+    assert len({picture.sha256 for picture in pictures}) == 1
+    assert all(picture.of("complete")["sha256"] == picture.sha256 for picture in pictures)
+    rates = {one["spec"]: one["giter_per_s"] for one in listed(page)}
+    assert any(rates[spec] > 0 for spec in devices)  # some have a clock too coarse for so little
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
+
+
+@needs_proc
+@pytest.mark.usefixtures("_usable")
+def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, server.page() as page:
+        rest = page.view(HOME)
+        slow = {**HOME, "iterations": 1_000_000, "number": "fixed:4", "size": [320, 180], "origin": [-160, -90]}
+        page.begin(slow)
+        page.wait_for("settled")
+        (worker,) = workers(server)
+        os.kill(worker, signal.SIGKILL)
+        lost = page.wait_for("device-lost")
+        assert "killed by signal 9" in lost["line"]
+        assert "started again" in lost["line"]
+        again = page.view(HOME)
+        assert again.sha256 == rest.sha256
+        assert again.of("device-back")["line"].endswith("works again")
+        assert workers(server) != [worker]
+
+
+@needs_proc
+@pytest.mark.usefixtures("_usable")
+def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, server.page() as page:
+        rest = page.view(HOME)
+        (worker,) = workers(server)
+        os.kill(worker, signal.SIGSTOP)
+        started = time.monotonic()
+        picture = page.begin(HOME, origin=[-20, -20])
+        line = page.wait_for("device-lost", picture)["line"]
+        assert 8 < time.monotonic() - started < 40
+        assert "lost" in line
+        page.finish(picture)
+        assert picture.came.all()
+        assert page.view(HOME).sha256 == rest.sha256
+
+
+@needs_proc
+@pytest.mark.usefixtures("_usable")
+def test_ctrl_c_ends_all_within_a_second(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        page = server.page()
+        page.begin({**HOME, "iterations": 5_000_000, "number": "fixed:4"})
+        page.wait_for("settled")
+        left = children(server.process.pid)
+        assert left
+        code, seconds, errors = server.end()
+        assert (code, errors) == (0, "")
+        assert seconds < 3  # 1.0 where nothing else runs beside the tests
+        for child in left:
+            assert not Path(f"/proc/{child}").exists() or Path(f"/proc/{child}/stat").read_text().split()[2] == "Z"
+
+
+def test_a_page_that_comes_back_goes_on(server: Server) -> None:
+    with server.page() as page:
+        first = page.view(HOME)
+        page.begin(HOME, iterations=100_000, number="fixed:4")
+    time.sleep(1)
+    with server.page() as page:
+        assert page.view(HOME).sha256 == first.sha256

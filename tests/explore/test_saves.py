@@ -1,0 +1,151 @@
+"""Files: saved, stopped and gone on with, taken from the server, opened again."""
+
+import json
+import shlex
+import struct
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import mandelcl
+from mandelcl.files.loading import read_field, read_job
+from mandelcl.job import Job
+from tests.explore.page import HEADER, HOME, Page, Server
+
+CLASSIC = {"palette": "classic", "cycle": None, "offset": 0.25}
+
+
+def open_file(page: Page, path: Path) -> dict[str, Any]:
+    """Return what the server says of a file that is sent to it."""
+    data = path.read_bytes()
+    page.send("open", id=77, name=path.name, size=len(data))
+    for start in range(0, len(data), 40_000):
+        page.socket.send(struct.pack("<II", 0x554C434D, 77) + data[start : start + 40_000])
+    while True:
+        message = page.receive()
+        if isinstance(message, dict) and message.get("id") == 77:
+            return dict(message)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".ppm", ".npz", ".tif", ".dzi"])
+def test_a_save_is_the_view(page: Page, folder: Path, suffix: str) -> None:
+    if suffix in (".tif", ".dzi"):
+        pytest.importorskip("tifffile" if suffix == ".tif" else "pyvips")
+    picture = page.view(HOME)
+    saved, before = page.ask("save", "saved", pane=0, colouring=CLASSIC, format=suffix)
+    path = Path(saved["path"])
+    assert path.parent == folder
+    assert path.name == saved["name"]
+    assert saved["bytes"] == path.stat().st_size
+    assert saved["sha256"] == picture.sha256
+    assert all(message["say"] == "saving" for message in before if isinstance(message, dict) and "id" in message)
+    if suffix == ".npz":
+        assert np.array_equal(read_field(path).counts, picture.counts)
+    if suffix == ".dzi":
+        assert (folder / f"{path.stem}_files" / "0").is_dir()
+
+
+def test_a_save_has_the_colours_that_the_page_is_painted(page: Page) -> None:
+    picture = page.view(HOME)
+    painted, before = page.ask("paint", "painted", pane=0, colouring=CLASSIC)
+    assert painted["generation"] == page.generation
+    pixels = np.zeros((90, 160, 3), np.uint8)
+    for frame in before:
+        if isinstance(frame, bytes):
+            _, kind, _, _, _, _, column, row, width, height = HEADER.unpack_from(frame)
+            assert kind == 2
+            colours = np.frombuffer(frame, np.uint8, offset=HEADER.size).reshape(height, width, 3)
+            pixels[row + 45 : row + 45 + height, column + 80 : column + 80 + width] = colours
+    saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC)
+    with Image.open(saved["path"]) as image:
+        assert np.array_equal(np.asarray(image.convert("RGB")), pixels)
+    assert picture.came.all()
+
+
+def test_a_larger_save_is_the_same_job_and_more_pixels(page: Page) -> None:
+    page.view(HOME)
+    saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC, scale=2)
+    job = read_job(saved["path"])
+    assert (job.view.width, job.view.height) == (320, 180)
+    own = Job.from_json(page.view(HOME).of("settled")["job"])
+    assert job.view == own.view.finer(2)
+    wide, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC, size=[300, 100])
+    again = read_job(wide["path"]).view
+    assert (again.width, again.height) == (300, 100)
+    assert again.pitch * 100 == own.view.pitch * 90
+
+
+def test_a_saved_file_can_be_taken(page: Page, server: Server) -> None:
+    page.view(HOME)
+    saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC)
+    address = f"http://{server.host}{saved['download']}?token={server.token}"
+    with urllib.request.urlopen(address) as answer:
+        assert answer.read() == Path(saved["path"]).read_bytes()
+    for wrong in ("nothing.png", "../" + saved["name"], saved["name"] + "/"):
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"http://{server.host}/saved/{wrong}?token={server.token}")
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(address[:-1])
+
+
+def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
+    page.begin(HOME, iterations=30_000, number="fixed:4", size=[1600, 900], origin=[-800, -450])
+    page.wait_for("settled")
+    page.send("cancel", pane=0)
+    page.send("save", id=500, pane=0, colouring=CLASSIC)
+    page.wait_for("saving")
+    page.send("stop", id=500)
+    stopped = page.wait_for("stopped")
+    assert not (folder / stopped["name"]).exists()
+    page.send("save", id=501, resume="another.png")
+    assert "nothing of that name" in page.wait_for("problem")["line"]
+    page.send("save", id=502, resume=stopped["name"])
+    going_on = page.wait_for("saving")
+    assert (going_on["id"], going_on["name"]) == (502, stopped["name"])
+    page.send("stop", id=502)
+    assert page.wait_for("stopped")["id"] == 502
+
+
+@pytest.mark.parametrize("suffix", [".png", ".npz"])
+def test_a_file_that_is_opened_gives_its_view(page: Page, tmp_path: Path, suffix: str) -> None:
+    view = mandelcl.View.centred("-0.7436", "0.1318", 5000, 128, 72, rotation=30)
+    job = mandelcl.Job(view, iterations=2000, planes=("counts", "smooth"))
+    path = tmp_path / f"drawn{suffix}"
+    report = mandelcl.render_to(path, job, mandelcl.Colouring(mandelcl.find_palette("ice")), digest=True)
+    opened = open_file(page, path)
+    assert opened["say"] == "opened"
+    names = ("lattice", "origin", "size", "iterations", "formula", "number", "rounding", "method", "radius_squared")
+    picture = page.view({name: opened[name] for name in names})
+    assert picture.sha256 == report.counts_sha256
+    assert opened["colouring"] == (None if suffix == ".npz" else {"palette": "ice", "cycle": None, "offset": 0.0})
+
+
+def test_a_file_that_is_none_of_ours_is_refused_in_a_line(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "other.png"
+    Image.new("RGB", (8, 8)).save(path)
+    refused = open_file(page, path)
+    assert refused["say"] == "problem"
+    assert "no mandelcl job" in refused["line"]
+    assert "/tmp" not in refused["line"]
+
+
+def test_what_is_copied_draws_the_view(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mandelcl.cli import cli
+
+    picture = page.view(HOME, origin=[-33, -21], iterations=777)
+    copied, _ = page.ask("copy", "copied", pane=0, colouring=CLASSIC)
+    words = shlex.split(copied["command"])
+    assert words[:2] == ["mandelcl", "render"]
+    assert "--anchor" in words
+    monkeypatch.chdir(tmp_path)
+    cli([*words[1:], "--quiet", "--digest"], standalone_mode=False)
+    assert Job.from_json(json.loads(json.dumps(picture.of("settled")["job"]))).view == read_job("mandelbrot.png").view
+    field, _ = mandelcl.render(read_job("mandelbrot.png"))
+    assert field.counts_sha256() == picture.sha256
+    namespace: dict[str, object] = {}
+    exec(copied["python"].replace("mandelbrot.png", "again.png"), namespace)
+    assert read_job("again.png").view == read_job("mandelbrot.png").view
