@@ -24,8 +24,6 @@ from mandelcl.locations import LOCATIONS, find_location
 from mandelcl.names import NUMBERS
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
-from mandelcl.shading.turns import BEND, BEND_BITS, MOST_BITS, Equalised, Linear, Turns
-from mandelcl.smooth import CHORD_BITS
 
 PROTOCOL = 1
 _MOST_SIDE = 1 << 15
@@ -158,8 +156,8 @@ def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
 
 def _save(client: Client, message: Message) -> None:
     number, saves = messages.number_id(message), client.house.saves
-    if message.get("resume") is not None:
-        name = messages.text(message, "resume")
+    if message.get("resume") is True:
+        name = messages.text(message, "name")
         if name not in saves.stopped:
             raise InvalidInputError("nothing of that name was stopped")
         save = saves.stopped[name]
@@ -170,27 +168,9 @@ def _save(client: Client, message: Message) -> None:
     viewing = client.panes[messages.pane(message)]
     compress = read_compression(message.get("compress"))
     save = Save(job, colouring, viewing.wanted.devices or client.house.start.devices, compress)
-    name = saves.new_name(job, messages.text(message, "format", ".png"))
+    stem = messages.text(message, "name", job.formula.name)
+    name = saves.new_name(stem, messages.text(message, "format", ".png"))
     client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=False))
-
-
-def _colours(client: Client, message: Message) -> None:
-    colouring = places.colouring_of(messages.mapping(message, "colouring"))
-    continuous = message.get("continuous", colouring.palette.smooth) is True
-    turns = _turns(colouring.turns(continuous))
-    table = _base64(colouring.palette.table().tobytes())
-    client.say({"say": "colours", "id": messages.number_id(message), "table": table, "turns": turns})
-
-
-def _turns(turns: Turns) -> Mapping[str, Any]:
-    if isinstance(turns, Linear):
-        numbers = {name: str(getattr(turns, name)) for name in ("per_count", "per_unit", "start")}
-        return {"kind": "linear", "size": turns.size, **numbers}
-    if isinstance(turns, Equalised):
-        raise InvalidInputError("this page does not lay colours evenly over a picture")
-    chords = {name: _base64(getattr(turns.chords, name).astype("<u4").tobytes()) for name in ("starts", "rises")}
-    bits = {"first_bits": BEND_BITS, "chord_bits": CHORD_BITS, "most_bits": MOST_BITS, "bend": BEND}
-    return {"kind": "rooted", "size": turns.size, **chords, **bits}
 
 
 def _paint(client: Client, message: Message) -> None:
@@ -246,7 +226,6 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "ping": _ping,
         "devices": _devices,
         "copy": _copy,
-        "colours": _colours,
         "paint": _paint,
         "save": _save,
         "place": _place_of,

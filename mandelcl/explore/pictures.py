@@ -1,7 +1,7 @@
 """What the parts of a complete view make together: its planes, their digest, a cap that would suit, its colours."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mandelcl.block import Block
 from mandelcl.explore.frames import Address, Part, colours, tiled
 from mandelcl.explore.rectangles import overlap
+from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.shading.colour import Colouring, paint
@@ -71,10 +72,14 @@ def round_cap(least: int) -> int:
 
 
 def painted(address: Address, whole: Block, parts: Sequence[Part], job: Job, colouring: Colouring) -> Iterator[bytes]:
-    """Yield the frames of a complete view's colours, as its PNG has them."""
-    pixels = paint(job, assembled(whole, parts), colouring)
-    if pixels.ndim == 2:
-        pixels = np.take(colouring.palette.table(), pixels, axis=0, mode="clip")
+    """Yield the frames of a complete view's colours, as its PNG has them: in 8 bits, and all of it opaque."""
+    planes = assembled(whole, parts)
+    field = Field(job, {name: planes[name] for name in job.planes})
+    own = replace(colouring, depth=8, transparent=False).fitted_to(field)
+    pixels = paint(job, field.planes, own)
+    if own.indexed:
+        pixels = np.take(own.palette.table(), pixels, axis=0, mode="clip")
+    pixels = np.broadcast_to(pixels.reshape(whole.height, whole.width, -1), (whole.height, whole.width, 3))
     for block in tiled(whole):
         yield colours(address, block, pixels[_pixels(block, whole)])
 

@@ -1,6 +1,7 @@
 """Pictures that a page has drawn to files: in the server's folder, under the server's names (the role `save`)."""
 
 import asyncio
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from mandelcl.workers.channel import Channel
 _MOST_DOWNLOAD = 1 << 28  # more is to be taken from the folder
 _MOST_DIGEST = 1 << 26  # pixels; of larger pictures counts stay on the device
 _MOST_NAMES = 100_000
+_STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}", re.ASCII)
 
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -43,16 +45,21 @@ class Saves:
     stopped: dict[str, Save] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
 
-    def new_name(self, job: Job, suffix: str) -> str:
-        """Return a name that no file in the folder has: the formula, a number, and the suffix."""
+    def new_name(self, stem: str, suffix: str) -> str:
+        """Return a name that nothing in the folder has: a stem, a number, and the suffix."""
         if suffix not in SUFFIXES:
             raise InvalidInputError(f"format must be one of {', '.join(SUFFIXES)}")
+        stem = stem.removesuffix(suffix)
+        if not _STEM.fullmatch(stem):
+            raise InvalidInputError(
+                "a name has letters and digits of ASCII, - and _, at most 60, and begins with one of them"
+            )
         for number in range(1, _MOST_NAMES):
-            stem = f"{job.formula.name}-{number:04d}"
-            taken = {f"{stem}{suffix}", f"{stem}{suffix}.part", f"{stem}_files"}
-            if not taken & self._names and not any((self.folder / name).exists() for name in taken):
+            name = f"{stem}-{number:04d}"
+            taken = {f"{name}{suffix}", f"{name}{suffix}.part", f"{name}_files"}
+            if not taken & self._names and not any(os.path.lexists(self.folder / one) for one in taken):
                 self._names |= taken
-                return f"{stem}{suffix}"
+                return f"{name}{suffix}"
         raise InvalidInputError("the folder is full of pictures; choose another with --save-dir")
 
     async def draw(self, number: int, name: str, save: Save, say: Say, resume: bool) -> None:
@@ -80,7 +87,7 @@ class Saves:
 
     def read(self, name: str) -> bytes | None:
         """Return a file that was saved in this run of the server; None where there is none of that name."""
-        if name not in self.done or not re.fullmatch(r"[a-z0-9-]+\.[a-z]+", name):
+        if name not in self.done:
             return None
         path = self.folder / name
         try:

@@ -1,12 +1,13 @@
-"""Small pictures of the named places, drawn behind everything else and kept in the cache (the role `thumbnails`)."""
+"""Small pictures of places and bookmarks, drawn behind all else and kept in the cache (the role `thumbnails`)."""
 
-import asyncio
 import base64
 import hashlib
 import io
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl import cache
 from mandelcl.errors import InvalidInputError, MandelclError
@@ -14,68 +15,84 @@ from mandelcl.explore.errands import errand
 from mandelcl.explore.messages import Message
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS, Location
-from mandelcl.shading.colour import Colouring, colourise
+from mandelcl.shading.colour import Colouring
 from mandelcl.shading.palettes import find_palette
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
     from mandelcl.explore.client import Client
+    from mandelcl.rendering.session import Session
 
 _SIZE = 160, 90
 _KIND = "thumbnails"
+_VERSION = 1  # of the pictures for equal jobs and colours
 _NUMBER = (1 << 32) - 1  # of the request, which has none of the page's
+
+Picture: TypeAlias = tuple[str, str]  # a job and a colouring, as JSON
 
 
 def show(client: "Client", message: Message) -> None:
-    """Send the thumbnails of places, first those that are in the cache."""
-    names = message.get("names", list(LOCATIONS))
-    if not isinstance(names, list) or not all(name in LOCATIONS for name in names if isinstance(name, str)):
-        raise InvalidInputError("names must be those of places")
+    """Send the thumbnails of places and bookmarks, first those that are in the cache."""
+    pictures = {name: _of_place(place) for name, place in LOCATIONS.items()}
+    names = message.get("names", list(pictures))
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InvalidInputError("names must be a list of texts")
+    marked = {one.name: (one.job, one.colouring) for one in client.house.bookmarks.all() if one.name in names}
     left = []
-    for name in dict.fromkeys(str(name) for name in names):
-        kept = cache.read(_KIND, _key(LOCATIONS[name])) if name in LOCATIONS else None
+    for name, picture in ({name: pictures[name] for name in names if name in pictures} | marked).items():
+        kept = cache.read(_KIND, _key(picture))
         if kept is None:
-            left.append(name)
+            left.append([name, *picture])
         else:
             client.say({"say": "thumbnail", "name": name, "png": base64.b64encode(kept).decode()})
     if left:
         client.begin_request(_NUMBER, lambda: _draw(client, left))
 
 
-async def _draw(client: "Client", names: Sequence[str]) -> None:
-    await asyncio.sleep(0)
-    await errand("thumbnails", {"names": list(names)}, client.say)
+async def _draw(client: "Client", pictures: Sequence[Sequence[str]]) -> None:
+    await errand("thumbnails", {"pictures": pictures}, client.say)
 
 
-def _job(place: Location) -> tuple[Job, Colouring]:
+def _of_place(place: Location) -> Picture:
+    """Return a place's job and colouring as JSON."""
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
-    return Job(place.view(*_SIZE), place.iterations, planes=colouring.planes), colouring
+    return Job(place.view(*_SIZE), place.iterations).to_json(), colouring.to_json()
 
 
-def _key(place: Location) -> str:
-    job, colouring = _job(place)
-    return hashlib.sha256(f"{job.to_json()}\n{colouring.to_json()}".encode()).hexdigest()[:32]
+def _key(picture: Picture) -> str:
+    return hashlib.sha256("\n".join((str(_VERSION), *picture)).encode()).hexdigest()[:32]
 
 
 def serve(channel: Channel) -> None:
     """Draw thumbnails one by one, in a process that others go before."""
-    from PIL import Image
-
-    from mandelcl.rendering.render import render
-    from mandelcl.rendering.session import Session
-
     order, _ = channel.receive()
     if hasattr(os, "nice"):
         os.nice(19)
+    from mandelcl.rendering.session import Session
+
     with Session() as session:
-        for name in order["names"]:
+        for name, *texts in order["pictures"]:
+            picture: Picture = (texts[0], texts[1])
             if channel.pending() is not None:
                 raise MandelclError("stopped")
-            job, colouring = _job(LOCATIONS[name])
-            field, _ = render(job, session)
-            file = io.BytesIO()
-            pixels = colourise(field, colouring.palette, cycle=colouring.cycle, offset=colouring.offset)
-            Image.fromarray(pixels).save(file, "PNG")
-            cache.write(_KIND, _key(LOCATIONS[name]), file.getvalue())
-            channel.send({"say": "thumbnail", "name": name, "png": base64.b64encode(file.getvalue()).decode()})
+            with suppress(MandelclError):  # a bookmark may be beyond what the devices here can do
+                png = _drawn(*picture, session)
+                cache.write(_KIND, _key(picture), png)
+                channel.send({"say": "thumbnail", "name": name, "png": base64.b64encode(png).decode()})
     channel.answer({})
+
+
+def _drawn(job_text: str, colouring_text: str, session: "Session") -> bytes:
+    """Return the PNG of a job in the size of thumbnails."""
+    from PIL import Image
+
+    from mandelcl.explore.places import resized
+    from mandelcl.rendering.render import render
+
+    colouring = replace(Colouring.from_json(colouring_text), depth=8, transparent=False)
+    job = replace(resized(Job.from_json(job_text), *_SIZE), planes=colouring.planes)
+    picture = colouring.picture(render(job, session)[0])
+    pixels = picture.paint(0, job.view.height)
+    file = io.BytesIO()
+    Image.fromarray(pixels if picture.table is None else picture.table[pixels]).save(file, "PNG")
+    return file.getvalue()

@@ -101,9 +101,9 @@ def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
     page.send("stop", id=500)
     stopped = page.wait_for("stopped")
     assert not (folder / stopped["name"]).exists()
-    page.send("save", id=501, resume="another.png")
+    page.send("save", id=501, resume=True, name="another.png")
     assert "nothing of that name" in page.wait_for("problem")["line"]
-    page.send("save", id=502, resume=stopped["name"])
+    page.send("save", id=502, resume=True, name=stopped["name"])
     going_on = page.wait_for("saving")
     assert (going_on["id"], going_on["name"]) == (502, stopped["name"])
     page.send("stop", id=502)

@@ -146,8 +146,10 @@ VALUES: tuple[object, ...] = (
 
 def mutated(rng: random.Random) -> str:
     """Return a message that is nearly one, or nothing like one."""
-    do = rng.choice(["view", "pointer", "cancel", "close", "paint", "colours", "copy", "place", "ping", "stop", "no"])
-    message: dict[str, object] = {"do": do, "pane": 1, "id": 1, "generation": 1, **HOME, "size": [8, 8]}
+    do = rng.choice(
+        ["view", "pointer", "cancel", "close", "paint", "copy", "place", "ping", "stop", "orbit", "probe", "no"]
+    )
+    message: dict[str, object] = {"do": do, "pane": 1, "id": 10**6, "generation": 1, **HOME, "size": [8, 8]}
     message |= {"at": [0, 0], "colouring": {"palette": "classic"}, "job": "{}", "name": "lightning"}
     for _ in range(rng.randrange(1, 4)):
         name = rng.choice([*message, "have", "devices", "pointer", "formula", "reference", "number", "planes"])
