@@ -148,7 +148,8 @@ class Report:
     `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
     included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
     field until then; it is None for files where nobody asked. `stages_s` says how long the host was busy with each
-    stage, summed over threads: stages that overlap add up to more than `wall_s`.
+    stage, summed over threads: stages that overlap add up to more than `wall_s`. `samples` is how many a pixel has on
+    the average, where it has several; then `iterations_total` is the sum over all of them.
     """
 
     device: Sequence[str]
@@ -176,6 +177,7 @@ class Report:
     stages_s: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     certified: Certified | None = None
+    samples: float | None = None
 
     def __post_init__(self) -> None:
         for name in _BY_DEVICE:
@@ -205,7 +207,8 @@ class Report:
     @property
     def all_at_cap(self) -> bool:
         """Whether every pixel's count is the cap."""
-        return self.iterations_total == self.iterations_cap * self.width * self.height
+        orbits = round(self.width * self.height * (self.samples or 1))
+        return self.iterations_total == self.iterations_cap * orbits
 
     @property
     def giter_per_s(self) -> float:

@@ -59,6 +59,14 @@ _OPTIONS = (
 )
 
 
+samples_option = click.option(
+    "--samples",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Draw each pixel as the mean of N samples, which takes N times as long. [default: 1]",
+)
+
+
 def colour_options(function: _F) -> _F:
     """Add the options that make a colouring."""
     return with_options(_OPTIONS, function)
@@ -78,6 +86,7 @@ class ColourOptions:
     dither: bool | None
     transparent_inside: bool | None
     height_map: str | None
+    samples: int | None
     effects: Mapping[str, str]
 
     @classmethod
@@ -86,7 +95,7 @@ class ColourOptions:
         texts = {name: values.pop(name.replace("-", "_")) for name in EFFECTS}
         effects = {name: text for name, text in texts.items() if text is not None}
         names = [field.name for field in fields(cls) if field.name != "effects"]
-        return cls(**{name: values.pop(name) for name in names}, effects=effects)
+        return cls(**{name: values.pop(name, None) for name in names}, effects=effects)
 
     def colouring(self, location: Location | None = None, like: str | None = None) -> "Colouring":
         """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
@@ -105,6 +114,7 @@ class ColourOptions:
             "depth": None if self.depth is None else int(self.depth),
             "dither": self.dither,
             "transparent": self.transparent_inside,
+            "samples": self.samples,
         }
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.height_map is not None:

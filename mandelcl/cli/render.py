@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mandelcl.cli import completion, options
-from mandelcl.cli.colour_options import ColourOptions, colour_options
+from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import Say, progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
@@ -93,6 +93,7 @@ Examples:
     help="Spend at most so long on the exact arithmetic that the last of --certify need.",
 )
 @colour_options
+@samples_option
 @options.compress_option
 @options.trace_option
 @click.option("--digest", is_flag=True, help="Print the SHA-256 of the counts, as little-endian 32-bit words.")
@@ -190,7 +191,7 @@ def command(
                     cancel=cancel,
                     once=True,
                     compress=compress,
-                    digest=as_json or digest,
+                    digest=digest or (as_json and colouring.samples == 1),
                 ),
             )
         )
@@ -276,9 +277,10 @@ def _all_inside(cap: int) -> str:
 
 def _summary(report: "Report") -> str:
     certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
+    samples = f", {report.samples:.3g} samples a pixel" if report.samples is not None else ""
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "
         f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
-        f"on {report.devices_text}{certified}"
+        f"on {report.devices_text}{certified}{samples}"
     )

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -26,9 +27,10 @@ class Form:
     """The type and shape of a band's values, and what is known of each of their layers.
 
     A layer is an array whose first axis is the band's rows. `words` have one for each word of the job's planes (uint32,
-    words × rows × columns), `counts16` a single one (uint16, 1 × rows × columns), `pixels` as well: sRGB (uint8, rows ×
-    columns × 3), or places in the colouring's table (rows × columns) where they are `indexed`. Such pixels belong to
-    one `colouring`, in JSON. `near_first` says which layers follow the first closely.
+    words × rows × columns), `counts16` a single one (uint16, 1 × rows × columns), `pixels` as well: sRGB (uint8, or
+    uint16 at a depth of 16, rows × columns × channels), or places in the colouring's table (rows × columns) where they
+    are `indexed`. Such pixels belong to one `colouring`, in JSON. `near_first` says which layers follow the first
+    closely.
     """
 
     kind: str
@@ -74,12 +76,14 @@ class Form:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values, as this machine has it."""
-        return np.dtype({WORDS: np.uint32, COUNTS_16: np.uint16, PIXELS: np.uint8}[self.kind])
+        if self.kind == PIXELS:
+            return np.dtype(np.uint8 if _finish(self.colouring)[1] == 8 else np.uint16)
+        return np.dtype({WORDS: np.uint32, COUNTS_16: np.uint16}[self.kind])
 
     def shape(self, rows: int, columns: int) -> tuple[int, ...]:
         """Return the shape of so many rows."""
         if self.kind == PIXELS:
-            return (rows, columns) if self.indexed else (rows, columns, 3)
+            return (rows, columns) if self.indexed else (rows, columns, _finish(self.colouring)[0])
         return len(self.near_first), rows, columns
 
     @property
@@ -98,3 +102,10 @@ class Form:
     def layers(self, values: Values) -> Sequence[Values]:
         """Return views of a band's layers."""
         return [values] if self.kind == PIXELS else list(values)
+
+
+@lru_cache(maxsize=8)
+def _finish(colouring: str) -> tuple[int, int]:
+    """Return how many channels the pixels of a colouring have, and of how many bits."""
+    values = json.loads(colouring)
+    return 3 + (values.get("transparent") is True), 16 if values.get("depth") == 16 else 8

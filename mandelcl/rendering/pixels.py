@@ -28,6 +28,8 @@ def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | Non
     That is pixels, where nobody needs counts and the device makes them; `counts` says that somebody does. Otherwise it
     is counts of 16 bits, where they are all that is kept and the device narrows them.
     """
+    if colouring is not None and colouring.samples != 1:
+        return pixels_of(colouring)  # the work yields them
     pictures = not counts and all(output.format_of(path).is_picture for path in paths)
     if colouring is not None and pictures and _delivers_pixels(work, colouring):
         return pixels_of(colouring)
@@ -37,7 +39,7 @@ def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | Non
 def converter(work: Work, form: Form, colouring: Colouring | None, watch: Stopwatch) -> Convert | None:
     """Return what makes the form that bands hold of a block's results; None where the work yields it."""
     if form.kind == PIXELS and colouring is not None:
-        made = _delivers_pixels(work, colouring)
+        made = colouring.samples != 1 or _delivers_pixels(work, colouring)
         return None if made else lambda results: painted(work.job, results, colouring, watch)
     if form.kind == COUNTS_16 and not work.deliver(counts_16):
         return lambda results: results.astype(form.dtype)
@@ -79,7 +81,8 @@ def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
     if reader.form.kind != PIXELS:
         return colouring.picture(reader)
     view, table = reader.job.view, colouring.palette.table() if colouring.indexed else None
-    return Picture(view.width, view.height, reader.results, table, colouring.to_json())
+    text, channels = colouring.to_json(), colouring.channels
+    return Picture(view.width, view.height, reader.results, table, text, channels=channels, depth=colouring.depth)
 
 
 def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> Values:

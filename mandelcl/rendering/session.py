@@ -121,6 +121,14 @@ class Session:
             notice(warning)
         return work
 
+    def settled(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
+        """Return a job settled for the devices, and warnings; raises as `begin` does. Nothing is begun."""
+        if self._shared:
+            choices, _ = choose.several(job, self.devices, self_test, self._required_specs)
+            return choices[0].job, choices[0].warnings
+        choice = choose.fastest(job, self.devices or choose.matching(()), self_test)
+        return choice.job, choice.warnings
+
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         device = choice.device
         spare = self._spare.setdefault(device.spec, Spare())

@@ -46,6 +46,7 @@ from mandelcl.rendering.form import PIXELS, Values
 from mandelcl.rendering.pixels import Convert, converter, form_for, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
+from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import DRAFT, Band, Manifest, Store
 from mandelcl.report import Report, Stopwatch
@@ -102,6 +103,7 @@ def render_to(
     else:
         colouring.check_planes(job.planes)
         size = {"width": job.view.width, "height": job.view.height}
+        require_sampled(paths, job, colouring, digest or see is not None)
         output.check_drawable(*paths, **size, depth=colouring.depth, clear=colouring.transparent)
     notice = notice or (lambda _line: None)
     for line in scarce_addresses():
@@ -117,9 +119,12 @@ def render_to(
             if colouring is None or colouring.fits:
                 require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         begin_early(job)
+        self_test, fine = settings is None or settings.self_test, finest(job, colouring)
+        several = fine is not job
         if once and not isinstance(devices, Session):
-            devices, job = recall.settled(job, devices, settings is None or settings.self_test)
+            devices, fine = recall.settled(fine, devices, self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
+        job = resolving(job, fine, session, self_test, notice) if several else fine
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
         _require_memory(work)
@@ -128,6 +133,8 @@ def render_to(
                 colouring = fitted(work, colouring, cancel or NEVER)
             if manifest:
                 require_form(manifest.form, stores[0].folder, paths, colouring, counts)
+        if several and colouring is not None:
+            work = SampledWork(work, colouring, progress)
         if not there:
             stack.enter_context(claimed(stores, resume=False))
         cut = manifest or Manifest(work.job, work.band_rows, form_for(work, paths, colouring, counts))

@@ -26,6 +26,7 @@ from mandelcl.shading.heights import require_height, span_of
 from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
 from mandelcl.shading.quantising import Pixels
+from mandelcl.shading.samples import most_of
 from mandelcl.shading.turns import BENDS, UNITS, Equalised, Turns, bent, linear
 
 __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette", "paint"]
@@ -51,7 +52,8 @@ class Colouring:
 
     Channels have a `depth` of 8 or 16 bits; `dither` spreads what rounding to these loses over neighbours.
     `transparent` says that the set is not painted. `height` names a plane whose values are drawn in grey instead of
-    colours, between the ends of a `span`, which `fitted` finds, too; `transfer` bends them.
+    colours, between the ends of a `span`, which `fitted` finds, too; `transfer` bends them. A pixel is the mean of so
+    many `samples`, from 1 to 256, which `render_to` computes.
     """
 
     palette: Palette
@@ -67,6 +69,7 @@ class Colouring:
     transparent: bool = False
     height: str | None = None
     span: tuple[float, ...] = ()
+    samples: int = 1
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -88,6 +91,8 @@ class Colouring:
         require_type(self.equalise, (int, float, NoneType), "how far colours are equalised")
         if self.equalise is not None and not 0 < self.equalise <= 1:
             raise InvalidInputError(f"colours are equalised from above 0 to 1, not {self.equalise}")
+        if most_of(self.samples) > 1 and self.height is not None:
+            raise InvalidInputError("a height map has one sample a pixel")
         if self.depth not in (8, 16):
             raise InvalidInputError(f"a channel has 8 or 16 bits, not {quoted(self.depth)}")
         for name in ("dither", "transparent"):
@@ -115,7 +120,7 @@ class Colouring:
     @property
     def by_table(self) -> bool:
         """Whether each pixel has a colour of the palette's table, which follows from its count alone."""
-        plain = self.depth == 8 and not self.dither and not self.transparent
+        plain = self.depth == 8 and self.samples == 1 and not self.dither and not self.transparent
         return plain and not self.effects and self.height is None
 
     @property
@@ -193,6 +198,7 @@ class Colouring:
         Raises InvalidInputError where the field has not the planes that an effect looks at.
         """
         self.check_planes(source.job.planes)
+        self._require_one_sample()
         own = self.fitted_to(source) if isinstance(source, Field) else self
         view, watch = source.job.view, Stopwatch()
         table = own.palette.table() if own.indexed else None
@@ -202,6 +208,11 @@ class Colouring:
                 return paint(source.job, source.rows(top, bottom), own, 0, top)
 
         return Picture(view.width, view.height, strip, table, own.to_json(), watch, own.channels, own.depth)
+
+    def _require_one_sample(self) -> None:
+        """Raise InvalidInputError for a colouring of several samples a pixel: a field has one."""
+        if self.samples != 1:
+            raise InvalidInputError("a field has one sample a pixel; render_to computes several")
 
     def check_planes(self, planes: Sequence[str]) -> None:
         """Raise InvalidInputError where an effect or a height map looks at a plane that is not among these."""
@@ -228,6 +239,8 @@ class Colouring:
         values |= {name: getattr(self, name) for name in ("dither", "transparent") if getattr(self, name)}
         if self.depth != 8:
             values["depth"] = self.depth
+        if self.samples != 1:
+            values["samples"] = self.samples
         if self.height is not None:
             values |= {"height": self.height, "span": list(self.span)}
         if self.effects:
@@ -257,6 +270,7 @@ class Colouring:
                 values.get("transparent", False),
                 values.get("height"),
                 _span(values.get("span", ())),
+                values.get("samples", 1),
             )
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
@@ -285,6 +299,7 @@ def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) 
     require_type(field, Field, "the field")
     colouring = _colouring(palette, options).fitted_to(field)
     colouring.check_planes(field.job.planes)
+    colouring._require_one_sample()
     pixels = paint(field.job, field.rows(0, len(field.counts)), colouring)
     return np.take(colouring.palette.table(), pixels, axis=0, mode="clip") if colouring.indexed else pixels
 

@@ -1,0 +1,154 @@
+"""Several samples a pixel: the same lattice, shifted by parts of a pixel, each coloured, and averaged as light.
+
+A band's samples are computed one after the other and added up at once, so none is kept, in memory or in a store: there
+bands are finished pixels. A field has one sample a pixel, so another palette takes the samples again.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mandelcl.algorithms.schedule import BlockQueue
+from mandelcl.block import Block
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.computing.settings import Progress, ShowProgress
+from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
+from mandelcl.engine.delivery import Array, FormFor
+from mandelcl.errors import InvalidInputError
+from mandelcl.files import output
+from mandelcl.job import Job
+from mandelcl.planes import CERTIFIED, CHUNK_PIXELS, values_of
+from mandelcl.rendering.session import Session
+from mandelcl.report import LateText, LaunchLog, Report, Stopwatch
+from mandelcl.shading.averaging import Averages
+from mandelcl.shading.colour import Colouring
+from mandelcl.shading.samples import bits_of, most_of, shifts
+
+_BAND_PIXELS = 1 << 21
+
+
+def require_sampled(paths: Sequence[str | Path], job: Job, colouring: Colouring, counts: bool) -> None:
+    """Raise InvalidInputError for a render that needs the counts of pixels, where there are several of each."""
+    if colouring.samples == 1:
+        return
+    fields = [str(path) for path in paths if not output.format_of(path).is_picture]
+    certified = "a proof of the counts" if CERTIFIED.name in job.planes else ""
+    needs = f"{fields[0]}" if fields else certified or ("--confirm or a digest" if counts else "")
+    if needs:
+        raise InvalidInputError(f"a pixel of several samples has no count of its own; leave {needs} out, or --samples")
+
+
+def finest(job: Job, colouring: Colouring | None) -> Job:
+    """Return the job whose pixels are as near to one another as the samples of a pixel are."""
+    bits = 0 if colouring is None else bits_of(most_of(colouring.samples))
+    return replace(job, view=job.view.finer(1 << bits)) if bits else job
+
+
+def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Callable[[str], None]) -> Job:
+    """Return a job in the method and the number that a finer one takes on the devices of a session."""
+    settled, warnings = session.settled(fine, self_test)
+    for warning in warnings:
+        notice(warning)
+    return replace(job, method=settled.method, number=settled.number, rounding=settled.rounding)
+
+
+class SampledWork:
+    """The pixels of a picture of several samples each (a `Work`), whose samples another work computes.
+
+    `show` is told how far a band is. Results are bands of finished pixels.
+    """
+
+    def __init__(self, work: Work, colouring: Colouring, show: ShowProgress | None = None) -> None:
+        self._work, self._colouring, self._show = work, colouring, show
+        self._started = time.perf_counter()
+        self._most = most_of(colouring.samples)
+        self.job, self.warnings = work.job, work.warnings
+        self.rate = work.rate / self._most
+        self.band_rows = max(1, min(self.job.view.height, _BAND_PIXELS // self.job.view.width))
+        self.log = LaunchLog()
+        self.watch = Stopwatch()
+        self._samples = self._pixels = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self._started
+
+    @property
+    def name(self) -> str:
+        """The devices' names."""
+        return self._work.name
+
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        """Yield bands with their pixels, as they finish."""
+        del place  # results are made here
+        self.log.begin()
+        for band in BlockQueue(bands, lambda band: iter((band,)), room):
+            averages = Averages(self.job, self._colouring, band)
+            for shift in shifts(self._most):
+                self._add(averages, shift, cancel)
+                self._tell()
+            self._pixels += band.pixels
+            with self.watch.of("colour"):
+                pixels = averages.pixels()
+            self.log.end()
+            yield band, pixels
+
+    def _add(self, averages: Averages, shift: tuple[Any, Any], cancel: Token) -> None:
+        """Compute a sample of each pixel of a band."""
+        band, job = averages.band, self.job.at(self.job.view.shifted(*shift))
+        self._work.reset(job)
+        for block, results in self._work.run([band], cancel=cancel):
+            rows = max(1, CHUNK_PIXELS // block.width)
+            for top in range(0, block.height, rows):
+                with self.watch.of("colour"):
+                    part = values_of(job.planes, results[:, top : top + rows], job.facts)
+                    averages.add(job, part, block.x, block.y + top)
+        self._note(band.pixels)
+
+    def _note(self, samples: int) -> None:
+        """Take over what the work has noted of samples."""
+        theirs, log = self._work.log, self.log
+        log.seconds += theirs.seconds
+        log.kernel_seconds += theirs.kernel_seconds
+        log.copy_seconds += theirs.copy_seconds
+        log.pixels_filled += theirs.pixels_filled
+        log.totals += theirs.totals
+        self._samples += samples
+
+    def _tell(self) -> None:
+        if self._show is not None:
+            done, total = self._samples // self._most, self.job.view.pixels
+            self._show(Progress(done, total, self.log.totals.iterations, self.seconds, self.name))
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory; see `Work`."""
+        return self._work.lend(shape, dtype)
+
+    def deliver(self, make: FormFor) -> bool:
+        """Return False: the host adds up the samples."""
+        del make
+        return False
+
+    def reset(self, job: Job) -> None:
+        """Take another job of the same kind."""
+        self._work.reset(job)
+        self.__init__(self._work, self._colouring, self._show)  # type: ignore[misc]
+
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done so far, in which the counts of all samples are summed up."""
+        self._work.log = self.log
+        report = self._work.report(counts_sha256, stages | self.watch.seconds)
+        mean = self._samples / self._pixels if self._pixels else 0.0
+        computed = self._samples - self.log.pixels_filled
+        return replace(report, wall_s=self.seconds, samples=mean, pixels_computed=computed)
+
+    def close(self) -> None:
+        """Release what belongs to the work alone."""
+        self._work.close()

@@ -1,0 +1,50 @@
+"""The mean of several samples a pixel, as light."""
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.field import Rows
+from mandelcl.job import Job
+from mandelcl.planes import COUNTS
+from mandelcl.shading.colour import Colouring
+from mandelcl.shading.painting import finished, lit
+from mandelcl.shading.quantising import Pixels
+
+
+class Averages:
+    """Sums of the light of samples, for the pixels of a band, and how many each has.
+
+    Of a transparent set only the samples outside count, and a pixel is as opaque as many of its samples are.
+    """
+
+    def __init__(self, job: Job, colouring: Colouring, band: Block) -> None:
+        self.band = band
+        self._job, self._colouring = job, colouring
+        self._light = np.zeros((band.height, band.width, 3), np.float32)
+        self._samples = np.zeros((band.height, band.width), np.uint16)
+        self._outside = np.zeros((band.height, band.width), np.uint16) if colouring.transparent else None
+
+    def add(self, job: Job, rows: Rows, left: int, top: int) -> None:
+        """Add a sample of some pixels, the first of which is at this place of the picture; `job` is the sample's."""
+        counts = rows[COUNTS.name]
+        height, width = counts.shape
+        x, y = left - self.band.x, top - self.band.y
+        place = np.s_[y : y + height, x : x + width]
+        light = lit(job, rows, self._colouring)
+        if self._outside is not None:
+            outside = counts != np.uint32(job.iterations)
+            light *= outside[..., np.newaxis]
+            self._outside[place] += outside
+        self._light[place] += light
+        self._samples[place] += 1
+
+    def pixels(self) -> Pixels:
+        """Return the pixels of the band."""
+        colouring, job, band = self._colouring, self._job, self.band
+        shares = np.maximum(self._samples if self._outside is None else self._outside, 1)
+        light = self._light
+        light /= shares[..., np.newaxis].astype(np.float32)
+        alpha = None
+        if self._outside is not None:
+            alpha = np.divide(self._outside, self._samples, dtype=np.float32)
+        return finished(light, alpha, colouring, job, band.x, band.y)

@@ -1,0 +1,131 @@
+"""Several samples a pixel: the mean of shifted pictures, the same in parts, continued, and by several devices."""
+
+import threading
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from mandelcl.computing.settings import Progress, Settings
+from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.rendering import sampling
+from mandelcl.rendering.render import render
+from mandelcl.rendering.streaming import render_to
+from mandelcl.shading.colour import Colouring, colourise, find_palette
+from mandelcl.shading.linear_light import decode, encode
+from mandelcl.shading.samples import shifts
+from mandelcl.view import View
+from tests.device import views
+
+WIDTH, HEIGHT = 61, 47
+JOB = Job(views.seahorses(WIDTH, HEIGHT), 300, number="float", rounding="separate", planes=("smooth",))
+FOUR = Colouring(find_palette("ember"), samples=4)
+BLOCKS = Settings(block_pixels=7 * WIDTH)
+
+
+@pytest.fixture(autouse=True)
+def small_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "_BAND_PIXELS", 10 * WIDTH)
+
+
+def drawn(path: Path, job: Job, colouring: Colouring, device: Device, **options: Any) -> npt.NDArray[np.uint8]:
+    render_to(path, job, colouring, device, BLOCKS, **options)
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def light_of_samples(device: Device, colouring: Colouring, samples: int) -> npt.NDArray[np.float64]:
+    """The mean light of fields that are rendered one by one."""
+    plain = replace(colouring, samples=1, transparent=False)
+    pictures = [
+        colourise(render(JOB.at(JOB.view.shifted(*shift)), device)[0], plain) / 255 for shift in shifts(samples)
+    ]
+    return np.asarray(np.mean([decode(picture) for picture in pictures], axis=0))
+
+
+@pytest.mark.parametrize("palette", ["ember", "coursework"])
+def test_a_pixel_is_the_mean_light_of_its_samples(device: Device, palette: str, tmp_path: Path) -> None:
+    colouring = Colouring(find_palette(palette), samples=8)
+    pixels = drawn(tmp_path / "a.png", JOB, colouring, device)
+    expected = encode(light_of_samples(device, colouring, 8)) * 255
+    assert np.abs(pixels - expected).max() < 0.6
+    report = render_to(tmp_path / "b.ppm", JOB, colouring, device, BLOCKS)
+    assert report.samples == 8
+    assert report.iterations_total == sum(
+        int(render(JOB.at(JOB.view.shifted(*shift)), device)[0].counts.sum(dtype=np.uint64)) for shift in shifts(8)
+    )
+
+
+def test_a_transparent_set_is_as_opaque_as_its_samples_are_outside(device: Device, tmp_path: Path) -> None:
+    pixels = drawn(tmp_path / "a.png", JOB, replace(FOUR, transparent=True), device)
+    outside = np.mean([~render(JOB.at(JOB.view.shifted(*shift)), device)[0].inside for shift in shifts(4)], axis=0)
+    np.testing.assert_array_equal(pixels[..., 3], np.rint(outside * 255))
+    opaque = drawn(tmp_path / "b.png", JOB, FOUR, device)
+    np.testing.assert_array_equal(pixels[outside == 1][:, :3], opaque[outside == 1])
+    assert 0 < (outside % 1 > 0).sum() < outside.size / 2
+
+
+@pytest.mark.parametrize("samples", [4])
+def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples: int) -> None:
+    colouring = replace(FOUR, samples=samples)
+    whole = drawn(tmp_path / "a.png", JOB, colouring, device)
+    part = drawn(tmp_path / "b.png", JOB.at(JOB.view.part(9, 13, 40, 20)), colouring, device)
+    np.testing.assert_array_equal(part, whole[13:33, 9:49])
+
+
+@pytest.mark.parametrize("samples", [4])
+def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, samples: int) -> None:
+    colouring = replace(FOUR, samples=samples, depth=16)
+    render_to(tmp_path / "a.png", JOB, colouring, device, BLOCKS)
+    cancel = threading.Event()
+
+    def stop(progress: Progress) -> None:
+        if progress.pixels > WIDTH * HEIGHT // 2:
+            cancel.set()
+
+    path = tmp_path / "b.png"
+    with pytest.raises(CancelledError):
+        render_to(path, JOB, colouring, device, BLOCKS, store_after=0, progress=stop, cancel=cancel)
+    lines: list[str] = []
+    render_to(path, JOB, colouring, device, BLOCKS, resume=True, notice=lines.append)
+    assert any(line.startswith("going on with") for line in lines)
+    assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
+
+
+@pytest.mark.parametrize("samples", [4])
+def test_several_devices_share_it(device: Device, tmp_path: Path, samples: int) -> None:
+    colouring = replace(FOUR, samples=samples)
+    alone = drawn(tmp_path / "a.png", JOB, colouring, device)
+    render_to(tmp_path / "b.png", JOB, colouring, [device, device])
+    with Image.open(tmp_path / "b.png") as picture:
+        np.testing.assert_array_equal(np.asarray(picture), alone)
+
+
+def test_the_number_tells_samples_apart(device: Device, tmp_path: Path) -> None:
+    if not device.fp64:
+        pytest.skip("there is only float")
+    view = View.upright("-0.75", "0.1", 2.0**-18, 16, 12)
+    job = Job(view, 200, planes=("smooth",), radius_squared=Fraction(4))
+    assert render(job, device)[1].number == "float"
+    report = render_to(tmp_path / "a.png", job, replace(FOUR, samples=64), device)
+    assert report.number == "double"
+
+
+def test_deep_samples_lie_beside_one_reference(device: Device, tmp_path: Path) -> None:
+    view = View.centred("-1.7400623825793399052208441670658256382966417204361718668798624184611829", 0, "1e40", 32, 18)
+    pixels = drawn(tmp_path / "a.png", Job(view, 3000, planes=("smooth",)), FOUR, device)
+    assert pixels.shape == (18, 32, 3)
+
+
+def test_a_field_has_one_sample_a_pixel(device: Device) -> None:
+    field, _ = render(JOB, device)
+    for call in (lambda: colourise(field, FOUR), lambda: FOUR.picture(field)):
+        with pytest.raises(InvalidInputError, match=r"^a field has one sample a pixel; render_to computes several$"):
+            call()

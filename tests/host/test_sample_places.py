@@ -1,0 +1,57 @@
+"""Where samples lie, and which renders have several."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.rendering.sampling import finest, require_sampled
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.shading.samples import bits_of, shifts
+from mandelcl.view import View
+
+ICE = find_palette("ice")
+JOB = Job(View.centred(0, 0, 1, 8, 6))
+
+
+@pytest.mark.parametrize("bits", range(1, 9))
+def test_each_rectangle_of_equal_area_has_a_sample(bits: int) -> None:
+    places = [(x % 1, y % 1) for x, y in shifts(1 << bits)]
+    for across in range(bits + 1):
+        boxes = {(int(x * (1 << across)), int(y * (1 << (bits - across)))) for x, y in places}
+        assert len(boxes) == 1 << bits
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3, 7, 16, 100, 256])
+def test_samples_lie_about_the_point_at_exact_parts(samples: int) -> None:
+    places = shifts(samples)
+    assert list(places[0]) == [0, 0]
+    assert len(set(places)) == samples
+    for place in (part for both in places for part in both):
+        assert Fraction(-1, 2) <= place < Fraction(1, 2)
+        assert (1 << bits_of(samples)) % place.denominator == 0
+    assert finest(JOB, Colouring(ICE, samples=samples)).view.lattice.pitch * (1 << bits_of(samples)) == JOB.view.pitch
+
+
+def test_the_first_of_many_are_those_of_few() -> None:
+    assert shifts(64)[:16] == shifts(16)
+
+
+@pytest.mark.parametrize("samples", [0, 257, -1, 2.0, True, "many", None])
+def test_numbers_that_there_may_not_be(samples: Any) -> None:
+    with pytest.raises(InvalidInputError, match="from 1 to 256 samples, not"):
+        Colouring(ICE, samples=samples)
+
+
+def test_what_needs_a_count_of_each_pixel() -> None:
+    several = Colouring(ICE, samples=4)
+    assert Colouring.from_json(several.to_json()) == several
+    require_sampled(["a.png", "b.jpg"], JOB, several, counts=False)
+    require_sampled(["a.npz"], JOB, Colouring(ICE), counts=True)
+    for paths, counts, why in ((["a.png", "a.npz"], False, r"a\.npz"), (["a.png"], True, "--confirm or a digest")):
+        with pytest.raises(InvalidInputError, match=f"has no count of its own; leave {why} out, or --samples"):
+            require_sampled(paths, JOB, several, counts)
+    with pytest.raises(InvalidInputError, match="a height map has one sample a pixel"):
+        Colouring(ICE, samples=4, height="counts")
