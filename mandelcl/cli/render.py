@@ -36,6 +36,7 @@ Examples:
   mandelcl render -o set.png
   mandelcl render --at seahorse-valley --size 3840x2160 -o valley.png -o valley.npz
   mandelcl render --at elephant-valley --zoom 60 -o around.png
+  mandelcl render --at seahorse-valley --light 135 --boundary 1 -o relief.png
   mandelcl render --at seahorse-valley --planes distance,last -o valley.npz
   mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember

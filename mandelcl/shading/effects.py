@@ -69,7 +69,25 @@ class Listed:
 
 
 # In the order in which they are laid over a picture; a name is that of the option and of the JSON, too.
-EFFECTS: Mapping[str, Listed] = MappingProxyType({})
+EFFECTS: Mapping[str, Listed] = MappingProxyType(
+    {
+        "stripes": Listed(
+            "mandelcl.shading.stripes", "Stripes", "NUMBER[,STRENGTH[,COLOUR]]", "Stripes along field lines."
+        ),
+        "decomposition": Listed(
+            "mandelcl.shading.decomposition",
+            "Decomposition",
+            "SHARE[,COLOUR]",
+            "Darken to SHARE where orbits leave below the real axis.",
+        ),
+        "light": Listed(
+            "mandelcl.shading.light", "Light", "ANGLE[,HEIGHT[,STRENGTH]]", "Relief, lit from ANGLE degrees."
+        ),
+        "boundary": Listed(
+            "mandelcl.shading.boundary", "Boundary", "WIDTH[,COLOUR]", "Draw the set's edge, WIDTH pixels wide."
+        ),
+    }
+)
 
 
 def effect_named(name: str) -> type[Effect]:
