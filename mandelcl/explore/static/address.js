@@ -35,6 +35,8 @@ function readColouring(given) {
   if (given.has("palette")) colouring.palette = word(given.get("palette"), "palette");
   if (given.has("cycle")) colouring.cycle = float(given.get("cycle"), "cycle");
   if (given.has("offset")) colouring.offset = float(given.get("offset"), "offset");
+  if (given.has("transfer")) colouring.transfer = word(given.get("transfer"), "transfer");
+  if (given.has("equalise")) colouring.equalise = float(given.get("equalise"), "strength of equalising");
   if (given.has("inside")) {
     if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside is six digits of a colour, like 402030");
     colouring.inside = `#${given.get("inside").toLowerCase()}`;
@@ -56,9 +58,11 @@ export function writeAddress({ place, iterations, colouring, formula, number }) 
   if (!parse(parts.zoom).equals(place.zoom)) parts.zoom = place.zoom.toText();
   if (place.rotation.sign !== 0) parts.rotate = place.rotation.toText();
   parts.n = `${iterations}`;
-  parts.palette = colouring.palette;
+  if (typeof colouring.palette === "string") parts.palette = colouring.palette;
   if (colouring.cycle !== null) parts.cycle = `${colouring.cycle}`;
   if (colouring.offset !== 0) parts.offset = `${colouring.offset}`;
+  if (colouring.transfer) parts.transfer = colouring.transfer;
+  if (colouring.equalise) parts.equalise = `${colouring.equalise}`;
   if (colouring.inside) parts.inside = colouring.inside.slice(1);
   if (formula && formula.name !== "mandelbrot") {
     for (const [name, value] of Object.entries(formula)) parts[name === "name" ? "formula" : `formula.${name}`] = value;

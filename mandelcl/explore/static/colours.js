@@ -2,6 +2,7 @@
 
 import { element, row } from "./dom.js";
 import { favourite } from "./moves.js";
+import { transferOf } from "./turns.js";
 
 export function colours(explorer) {
   const list = element("div", { class: "palettes", role: "radiogroup", "aria-label": "Palettes" });
@@ -10,13 +11,18 @@ export function colours(explorer) {
     type: "range", min: 0, max: 1, step: 0.001, "aria-label": "Offset in turns",
     oninput: () => change({ offset: Number(offset.value) }),
   });
-  const own = element("input", { type: "checkbox", onchange: () => change({ cycle: own.checked ? explorer.palette.smooth ? 64 : explorer.palette.cycle : null }) });
+  const own = element("input", { type: "checkbox", onchange: () => change({ cycle: own.checked ? transferOf(explorer.palette, explorer.state.colouring)[1] : null }) });
   // Lengths are set by their logarithm: from a tenth of a count to a million.
   const cycle = element("input", {
     type: "range", min: -1, max: 6, step: 0.01, "aria-label": "Cycle in counts",
     oninput: () => change({ cycle: Number((10 ** Number(cycle.value)).toPrecision(4)) }),
   });
   const length = element("output", {});
+  const transfer = element("select", { "aria-label": "What turns the palette", onchange: () => change({ transfer: transfer.value || undefined, cycle: null }) },
+    [["", "as usual"], ["root4", "fourth root"], ["root2", "square root"], ["log", "logarithm"], ["linear", "count"]].map(([value, text]) => element("option", { value }, text)));
+  const equalise = element("input", {
+    type: "range", min: 0, max: 1, step: 0.05, "aria-label": "Equalise", oninput: () => change({ equalise: Number(equalise.value) || undefined, knots: undefined }),
+  });
   const inside = element("input", { type: "color", "aria-label": "Colour of the set", oninput: () => change({ inside: inside.value }) });
   const usual = element("button", { type: "button", onclick: () => change({ inside: undefined }) }, "palette's own");
   const keep = element("button", { type: "button", onclick: () => favourite(explorer, 1, true) }, "Store as 1");
@@ -36,14 +42,14 @@ export function colours(explorer) {
     offset.value = colouring.offset - Math.floor(colouring.offset);
     own.checked = colouring.cycle !== null;
     cycle.disabled = colouring.cycle === null;
-    cycle.value = Math.log10(colouring.cycle ?? 64);
-    length.value = colouring.cycle === null ? "by the fourth root" : `${colouring.cycle} counts`;
-    if (colouring.cycle === null && !explorer.palette.smooth) length.value = `${explorer.palette.cycle} counts`;
+    cycle.value = Math.log10(colouring.cycle ?? transferOf(explorer.palette, colouring)[1]);
+    length.value = `${Number(transferOf(explorer.palette, colouring)[1].toPrecision(4))}`;
+    [transfer.value, equalise.value] = [colouring.transfer ?? "", colouring.equalise ?? 0];
     inside.value = colouring.inside ?? explorer.palette.inside;
     usual.disabled = !colouring.inside;
   });
   const el = element(
-    "div", { class: "colours" }, list, row("Offset", offset), row("Cycle", own, cycle, length), row("Set", inside, usual),
+    "div", { class: "colours" }, list, row("Offset", offset), row("Turned by", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
     element("p", { class: "hint" }, "Keys 1 … 9 take a palette, Alt stores it there. [ ] shift the colours, , and . change the cycle."), keep,
   );
   return { name: "colours", title: "Colours", icon: "colours", el };

@@ -28,12 +28,14 @@ export function compare(explorer, shell) {
   };
   const open = () => {
     on = true;
+    shell.el.classList.add("comparing");
     addPane(explorer, shell, SECOND);
     explorer.panes.slice(0, 2).forEach((pane, k) => pane.el.append(captions[k]));
     [0, 1].forEach(ask);
   };
   const close = () => {
     on = false;
+    shell.el.classList.remove("comparing");
     clearTimeout(timer);
     for (const pane of explorer.panes.filter(({ index }) => index === SECOND)) pane.close();
     explorer.panes = explorer.panes.filter(({ index }) => index !== SECOND);

@@ -11,6 +11,7 @@ export function devices(explorer) {
   let known = [];
   const chosen = () => [...list.querySelectorAll("input:checked")].map(({ value }) => value);
   const fill = () => {
+    if (known.length === 0) return list.replaceChildren("asking the devices …");
     const used = new Set(explorer.state?.job.devices ?? []), working = new Set(explorer.panes[0]?.settled?.devices ?? []);
     list.replaceChildren(...known.map(({ spec, name, platform, type, state, why, giter_per_s: rate }) => element(
       "label", { class: `device ${state}`, "data-spec": spec },
@@ -18,6 +19,7 @@ export function devices(explorer) {
       element("span", {}, element("strong", {}, name), element("small", {}, `${spec} · ${platform} · ${type}`), element("small", { class: "verdict" }, why || STATES[state] || state)),
       element("output", {}, rate ? `${rate.toPrecision(3)} Giter/s` : working.has(spec) ? "in use" : ""),
     )));
+    return undefined;
   };
   client.on("devices", (message) => {
     known = message.devices;
@@ -25,6 +27,7 @@ export function devices(explorer) {
     fill();
     explorer.emit("devices", known);
   });
+  fill();
   explorer.on("settled", fill);
   explorer.on("progress", ({ pane, message }) => {
     const specs = pane.settled?.devices ?? [];

@@ -3,7 +3,7 @@
 import { Journey, Sight } from "./journey.js";
 import { Place, placeOf } from "./place.js";
 import { readAddress, writeAddress } from "./address.js";
-import { turnsOf } from "./turns.js";
+import { PLAIN, recolour, withTable } from "./recolour.js";
 import { suggestedCap } from "./cap.js";
 
 const REST_MS = 80; // without a gesture, after which pixels are asked for
@@ -43,12 +43,13 @@ export class Explorer {
     if (this.address.read().length > 1) this.follow(this.address.read(), "");
     else if (welcome.start) this.open(welcome.start, "");
     else this.show({}, "");
+    if (!this.ready) recolour(this);
   }
 
   /** Show what the server has read: a file's job, a named place or what its command line asked for. */
   open(opened, kind = "open") {
     const job = { number: "auto", ...pick(opened, ["iterations", "formula", "number"]) };
-    const colouring = opened.colouring ? { cycle: null, offset: 0, inside: undefined, ...opened.colouring } : undefined;
+    const colouring = opened.colouring ? { ...PLAIN, ...opened.colouring } : undefined;
     this.show({ place: placeOf(opened), job, colouring, auto: false }, kind);
   }
 
@@ -68,8 +69,8 @@ export class Explorer {
     try {
       const given = readAddress(hash, this.homeOf(/formula=([^&]*)/.exec(hash)?.[1] ?? "mandelbrot"));
       const job = { number: "auto", formula: { name: "mandelbrot" }, ...pick(given, ["iterations", "formula", "number"]) };
-      const colouring = given.colouring ? { cycle: null, offset: 0, ...given.colouring } : undefined;
-      if (colouring && !this.palettes.has(colouring.palette ?? "")) delete colouring.palette;
+      const colouring = given.colouring ? { ...PLAIN, ...given.colouring } : undefined;
+      if (colouring && !this.palettes.has(colouring.palette)) delete colouring.palette;
       const place = given.place ?? Place.of(this.homeOf(job.formula.name));
       this.show({ place, job, colouring, auto: given.iterations === undefined ? true : this.state.auto && kind === "back" }, kind);
     } catch (error) {
@@ -90,7 +91,7 @@ export class Explorer {
       colouring: { ...this.state.colouring, ...colouring },
     };
     this.undoing = kind === "back" || kind === "browser";
-    if (colouring) this.recolour();
+    if (colouring) recolour(this);
     if (sight || place) for (const pane of this.panes) pane.aim(next, from);
     this.emit("change");
     if (Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
@@ -111,23 +112,6 @@ export class Explorer {
     const address = this.journey.back();
     if (address === undefined) this.say("there is nothing to go back to");
     else this.follow(address, "back");
-  }
-
-  get palette() {
-    return this.palettes.get(this.state.colouring.palette);
-  }
-
-  recolour() {
-    const { colouring } = this.state, { palette } = this;
-    let { table } = palette;
-    if (colouring.inside) {
-      table = table.slice();
-      table.set([1, 3, 5].map((k) => parseInt(colouring.inside.slice(k, k + 2), 16)), table.length - 3);
-    }
-    const ready = { turns: turnsOf(palette, colouring, palette.smooth), table, continuous: palette.smooth };
-    for (const pane of this.panes) pane.recolour(ready);
-    this.ready = ready;
-    this.emit("recoloured", ready);
   }
 
   /** Ask for pixels once gestures rest, or at least every so often. */
@@ -222,11 +206,6 @@ export class Explorer {
   say(line, kind = "note") {
     this.emit("line", { line, kind });
   }
-}
-
-function withTable(palette) {
-  const bytes = Uint8Array.from(atob(palette.table), (letter) => letter.charCodeAt(0));
-  return { ...palette, table: bytes };
 }
 
 function pick(values, names) {

@@ -1,6 +1,7 @@
 // What gestures and keys do: steps from the view that is shown to another one.
 
 import { Place } from "./place.js";
+import { transferOf } from "./turns.js";
 
 const FIRST_CAP = 1000;
 const FEW_PIXELS = 8; // of a box: less is a slip of the hand
@@ -66,9 +67,8 @@ export function shift(explorer, turns) {
 
 /** Make the cycle of colours longer or shorter. */
 export function stretch(explorer, factor) {
-  const { cycle } = explorer.state.colouring;
-  const usual = explorer.palette.smooth ? 64 : explorer.palette.cycle;
-  explorer.show({ colouring: { cycle: Math.max(1e-3, rounded((cycle ?? usual) * factor, 4)) } }, "colour");
+  const { colouring } = explorer.state, [transfer, length] = transferOf(explorer.palette, colouring);
+  explorer.show({ colouring: { transfer, cycle: Math.max(1e-3, rounded(length * factor, 4)) } }, "colour");
 }
 
 /** Take a favourite palette, or make the one shown a favourite. */

@@ -111,6 +111,7 @@ export class Pane {
 
   take(frame) {
     if (frame.generation !== this.generation) return;
+    if (frame.kind === "colours") return void this.takeColours(frame);
     const coarse = frame.level === 0 && !this.layers.fine.filled;
     if (this.layers.take(frame)) this.touch();
     if (coarse) this.hooks.oncoarse?.(this);
@@ -169,13 +170,41 @@ export class Pane {
     if (!this.colouring || this.finished?.generation !== this.generation) return;
     const { generation, colouring, target } = this;
     const cap = this.layers.fine.cap;
+    if (colouring.served) return void this.askColours(colouring);
     this.frame ??= { ...compose([this.layers.fine], target, cap), cap };
     const pixels = await this.painter.paint(this.frame, colouring);
     if (generation !== this.generation || colouring !== this.colouring || target !== this.target) return;
-    Object.assign(this.resting, { width: target.size[0], height: target.size[1], hidden: false });
-    this.resting.getContext("2d").putImageData(new ImageData(pixels, ...target.size), 0, 0);
+    this.rest(pixels);
+  }
+
+  rest(pixels) {
+    const { size } = this.target;
+    Object.assign(this.resting, { width: size[0], height: size[1], hidden: false });
+    this.resting.getContext("2d").putImageData(new ImageData(pixels, ...size), 0, 0);
     this.state = "resting";
     this.hooks.onpainted?.(this);
+  }
+
+  /** Let the server paint the view, where the page cannot. */
+  async askColours(colouring) {
+    const { generation, target } = this;
+    this.colours = { generation, target, pixels: new Uint8ClampedArray(4 * target.size[0] * target.size[1]).fill(255) };
+    const said = await this.client.ask({ do: "paint", pane: this.index, colouring: colouring.asked }).catch((error) => this.hooks.onrefused?.(error));
+    const current = generation === this.generation && colouring === this.colouring && target === this.target;
+    if (said && current) this.rest(this.colours.pixels);
+  }
+
+  takeColours({ column, row, width, height, colours }) {
+    if (!this.colours) return;
+    const { pixels, target } = this.colours;
+    for (let j = 0; j < height; j++) {
+      for (let i = 0; i < width; i++) {
+        const x = column + i - target.origin[0], y = row + j - target.origin[1];
+        if (x < 0 || y < 0 || x >= target.size[0] || y >= target.size[1]) continue;
+        const from = 3 * (j * width + i);
+        pixels.set(colours.subarray(from, from + 3), 4 * (y * target.size[0] + x));
+      }
+    }
   }
 
   /** What is known of a point of the pane, in pixels from its corner: {column, row, count, smooth} or null. */

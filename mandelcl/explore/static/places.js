@@ -1,6 +1,7 @@
 // The section of places: one's own bookmarks and the named places, with pictures that the server draws when it is idle.
 
 import { button, element } from "./dom.js";
+import { PLAIN } from "./recolour.js";
 import { Place } from "./place.js";
 
 export function places(explorer) {
@@ -11,12 +12,13 @@ export function places(explorer) {
 
   const picture = (name) => {
     const canvas = element("canvas", { width: 144, height: 81, "aria-hidden": "true" });
-    if (pictures.has(name)) canvas.getContext("2d").drawImage(pictures.get(name), 0, 0, canvas.width, canvas.height);
+    const known = pictures.get(name) ?? taken.get(name);
+    if (known) canvas.getContext("2d").drawImage(known, 0, 0, canvas.width, canvas.height);
     else waiting.set(name, canvas);
     return canvas;
   };
   const go = ({ re, im, zoom, iterations, colouring }) => explorer.show({
-    place: Place.of({ re, im, zoom }), colouring: { cycle: null, offset: 0, inside: undefined, ...colouring },
+    place: Place.of({ re, im, zoom }), colouring: { ...PLAIN, ...colouring },
     job: { iterations, formula: { name: "mandelbrot" }, number: "auto" }, auto: false,
   }, "place");
   for (const place of client.welcome.places) {
@@ -30,10 +32,7 @@ export function places(explorer) {
     )));
     if (bookmarks.length === 0) own.append(element("p", { class: "hint" }, "None yet: k keeps the place that is shown."));
   };
-  client.on("bookmarks", ({ bookmarks }) => {
-    list(bookmarks);
-    client.tell({ do: "thumbnails", names: bookmarks.map(({ name }) => name).filter((name) => !pictures.has(name)) });
-  });
+  client.on("bookmarks", ({ bookmarks }) => list(bookmarks));
   client.on("thumbnail", async ({ name, png }) => {
     const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
     const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
@@ -52,12 +51,16 @@ export function places(explorer) {
   return { name: "places", title: "Places", icon: "places", key: "p", el, show: () => client.tell({ do: "thumbnails" }) };
 }
 
+const taken = new Map(); // pictures of places that were kept while the page is open
+
 /** Keep what is shown as a bookmark; without a name it is called after its zoom. */
 export async function keep(explorer, name = "") {
   const { settled } = explorer.panes[0];
   if (!settled) return;
   const { sight, colouring } = explorer.state;
   const called = name || `×${sight.place.zoom.toShort(3)} ${new Date().toISOString().slice(0, 19).replace("T", " ")}`;
+  const { moving } = explorer.panes[0];
+  taken.set(called, await createImageBitmap(moving, { resizeWidth: 144, resizeHeight: 81, resizeQuality: "medium" }));
   if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.say(`kept as “${called}”`);
 }
 

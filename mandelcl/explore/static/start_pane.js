@@ -17,6 +17,7 @@ export function addPane(explorer, shell, index, own = {}) {
       explorer.completed(pane);
     },
     onfailed: (pane, message) => explorer.say(message.why, "warning"),
+    onrefused: (error) => explorer.say(error.message, "warning"),
     onpainted: (pane) => explorer.emit("painted", pane),
     ondrawn: (pane, view) => explorer.emit("drawn", { pane, view }),
   };

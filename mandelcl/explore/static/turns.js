@@ -11,17 +11,27 @@ export const BEND_BITS = 0x41000000; // those of BEND as a float
 export const MOST_BITS = 0x4fffffff;
 export const CHORDS = ((MOST_BITS - BEND_BITS) >>> CHORD_BITS) + 1;
 const UNIT_BITS = 26n;
-const LEAST_TURN = 2 ** -20;
+const LEAST_TURNS = { root4: 2 ** -20, root2: 2 ** -13, log: 2 ** -20 };
+const BENDS = { root4: (value) => Math.sqrt(Math.sqrt(value)), root2: Math.sqrt, log: Math.log };
+// A turn in units of each is that of the fourth root times this.
+export const UNITS = { root4: 1, root2: 8, log: 1, linear: 256 };
 const FRACTION_LIMIT = 2 ** 30;
 const SMALL_DENOMINATOR = 1n << 16n;
 const MOST_COUNTS = 1 << 16; // up to this cap, places of plain counts are looked up
 const WORD = 2 ** 32;
 
 /** How a colouring turns counts: {kind, size, …}, of a palette as the server describes it. */
-export function turnsOf(palette, { cycle, offset }, continuous) {
-  const size = palette.size;
-  if (cycle === null && palette.smooth) return rooted(size, palette.cycle, offset);
-  return linear(size, cycle ?? palette.cycle, offset, continuous);
+export function turnsOf(palette, colouring, continuous) {
+  const [transfer, length] = transferOf(palette, colouring);
+  if (transfer === "linear") return linear(palette.size, length, colouring.offset, continuous);
+  return bent(palette.size, transfer, length, colouring.offset);
+}
+
+/** What turns the palette, and the length of a turn in units of that. */
+export function transferOf(palette, { cycle, transfer }) {
+  const usual = palette.smooth ? "root4" : "linear";
+  const chosen = transfer ?? (cycle === null ? usual : "linear");
+  return [chosen, cycle ?? (palette.cycle * UNITS[chosen]) / UNITS[usual]];
 }
 
 /** A turn for so many counts. */
@@ -33,19 +43,30 @@ export function linear(size, cycle, offset, continuous) {
   return { kind: "linear", size, perCount: words(whole), perUnit: words(perUnit), start: words(start) };
 }
 
-const bends = new Map(); // turn to chords that begin at 0: the offset is added to their starts
+let kept = null; // the chords of a bend, which begin at 0: the offset is added to their starts
 
-/** A turn of the fourth root of BEND + count. */
-export function rooted(size, turn, offset) {
-  if (!bends.has(turn)) bends.set(turn, bend(turn));
-  return { kind: "rooted", size, ...bends.get(turn), offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
+/** A turn of a bend of BEND + count, such as its fourth root. */
+export function bent(size, transfer, turn, offset) {
+  if (kept?.transfer !== transfer || kept.turn !== turn) kept = { transfer, turn, chords: bend(transfer, turn) };
+  return { kind: "rooted", size, ...kept.chords, offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
 }
 
-function bend(turn) {
+/** How a colouring turns counts, as the server says it. */
+export function turnsFrom({ kind, size, per_count: perCount, per_unit: perUnit, start, starts, rises }) {
+  const whole = (text) => words(BigInt(text));
+  if (kind === "linear") return { kind, size, perCount: whole(perCount), perUnit: whole(perUnit), start: whole(start) };
+  return { kind, size, starts: wordsFrom(starts), rises: wordsFrom(rises), offset: 0 };
+}
+
+function wordsFrom(text) {
+  return new Uint32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+}
+
+function bend(transfer, turn) {
   const bits = new Uint32Array(CHORDS + 1).map((_, k) => BEND_BITS + k * (1 << CHORD_BITS));
   const ends = new Float32Array(bits.buffer);
-  const first = Math.sqrt(Math.sqrt(ends[0])), scale = WORD / Math.max(turn, LEAST_TURN);
-  const turned = Array.from(ends, (end) => BigInt(Math.trunc((Math.sqrt(Math.sqrt(end)) - first) * scale)));
+  const of = BENDS[transfer], first = of(ends[0]), scale = WORD / Math.max(turn, LEAST_TURNS[transfer]);
+  const turned = Array.from(ends, (end) => BigInt(Math.trunc((of(end) - first) * scale)));
   const starts = new Uint32Array(CHORDS), rises = new Uint32Array(CHORDS);
   for (let k = 0; k < CHORDS; k++) {
     starts[k] = Number(BigInt.asUintN(32, turned[k]));

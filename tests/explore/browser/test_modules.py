@@ -98,7 +98,8 @@ def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
             palette.smooth ? Float32Array.from(smooth) : null)));
     }"""
     field = _field(cap)
-    choices = [(cycle, offset) for cycle in (None, 16.0, 0.7, 61.0, 1e-9) for offset in (0.0, 0.33, -1.7)]
+    choices = [(cycle, offset, None) for cycle in (None, 16.0, 0.7, 61.0, 1e-9) for offset in (0.0, 0.33, -1.7)]
+    choices += [(cycle, 0.1, transfer) for cycle in (None, 3.0) for transfer in ("root4", "root2", "linear")]
     for palette in PALETTES.values():
         size = len(palette.table()) - 1
         given: dict[str, Any] = {
@@ -106,14 +107,16 @@ def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
             "cap": cap,
             "counts": field.counts.reshape(-1).tolist(),
             "smooth": np.asarray(field.planes["smooth"], float).reshape(-1).tolist(),
-            "colourings": [{"cycle": cycle, "offset": offset} for cycle, offset in choices],
+            "colourings": [
+                {"cycle": cycle, "offset": offset, "transfer": transfer} for cycle, offset, transfer in choices
+            ],
         }
         found = in_modules(modules, script, given)
-        for (cycle, offset), places in zip(choices, found, strict=True):
-            expected = paint(field.job, field.rows(0, 50), Colouring(palette, cycle, offset))
+        for (cycle, offset, transfer), places in zip(choices, found, strict=True):
+            expected = paint(field.job, field.rows(0, 50), Colouring(palette, cycle, offset, transfer=transfer))
             table = palette.table()
             painted = expected if expected.ndim == 3 else table[expected]
-            assert np.array_equal(table[np.reshape(places, (50, 80))], painted), (palette.name, cycle, offset)
+            assert np.array_equal(table[np.reshape(places, (50, 80))], painted), (palette.name, cycle, offset, transfer)
 
 
 def test_places_and_their_addresses_are_the_same(modules: "Page") -> None:

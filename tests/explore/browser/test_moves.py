@@ -118,8 +118,8 @@ def test_two_fingers_zoom_turn_and_move(explorer: Explorer) -> None:
         ("3", lambda place: place["palette"] == "ember"),
         ("]", lambda place: place["offset"] == "0.01"),
         ("[", lambda place: place["offset"] == "0.99"),
-        (".", lambda place: place["cycle"] == "70.4"),
-        (",", lambda place: place["cycle"] == "58.18"),
+        (".", lambda place: (place["transfer"], place["cycle"]) == ("root4", "1.76")),
+        (",", lambda place: place["cycle"] == "1.455"),
     ],
 )
 def test_a_key_does_what_the_help_says(explorer: Explorer, key: str, check: Callable[[dict[str, str]], bool]) -> None:

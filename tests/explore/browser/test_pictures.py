@@ -1,0 +1,129 @@
+"""What is seen: at rest the very pixels of a render, and in motion nearly all of them."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from mandelcl.cli import cli
+from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
+from tests.explore.page import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+_VIEWS = (
+    "re=-0.75&im=0&zoom=1.6&n=1000",
+    "re=-0.7436438870371587&im=0.1318259042053126&zoom=2e6&n=5000",
+    "re=-0.7452&im=0.1275&zoom=315&n=3000&rotate=30",
+    "re=0&im=1&zoom=1e40&n=900",
+)
+_COLOURS = (
+    "palette=classic",
+    "palette=coursework",
+    "palette=spectrum&cycle=61&offset=0.3",
+    "palette=dusk&inside=ffffff&offset=0.7",
+)
+
+
+def _render(command: str, folder: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """Return the pixels of the picture that a copied command draws."""
+    target = folder / "own.png"
+    words = shlex.split(command)[1:]
+    words[words.index("-o") + 1] = str(target)
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    with Image.open(target) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+@pytest.mark.parametrize("view", _VIEWS)
+def test_at_rest_it_is_the_picture_of_the_copied_command(
+    browser: "Browser", server: Server, view: str, tmp_path: Path
+) -> None:
+    with opened(browser, server, f"{view}&{_COLOURS[0]}") as explorer:
+        for colours in _COLOURS:
+            explorer.page.evaluate("(hash) => { location.hash = hash; }", f"#{view}&{colours}")
+            explorer.run("async (explorer, hash) => explorer.follow(hash)", f"#{view}&{colours}")
+            explorer.rests()
+            said = explorer.run(
+                "(explorer) => explorer.client.ask({ do: 'copy', pane: 0, colouring: explorer.state.colouring })"
+            )
+            expected = _render(said["command"], tmp_path)
+            assert np.array_equal(explorer.resting(), expected), colours
+            moving = explorer.moving().astype(int)
+            off = np.abs(moving - expected).max(axis=2)
+            assert (off == 0).mean() >= 0.999, colours
+            assert (off <= 1).mean() >= 0.9999, colours
+
+
+def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -> None:
+    from mandelcl import Job, render
+    from mandelcl.words import sha256
+
+    own = explorer.run(
+        """async (explorer) => {
+            const pane = explorer.panes[0], { compose } = await import('/compose.js');
+            const { counts } = compose([pane.layers.fine], pane.target, pane.layers.fine.cap);
+            const digest = await crypto.subtle.digest('SHA-256', counts.buffer);
+            return [Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join(''), pane.settled.job];
+        }"""
+    )
+    field, _ = render(Job.from_json(own[1]))
+    assert own[0] == explorer.sha256() == sha256(field.counts)
+
+
+def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: Server) -> None:
+    script = "HTMLCanvasElement.prototype.getContext = ((own) => function (kind, ...more) { return kind === 'webgl2' ? null : own.call(this, kind, ...more); })(HTMLCanvasElement.prototype.getContext);"
+    with opened(browser, server) as explorer:
+        expected = explorer.resting()
+        explorer.page.add_init_script(script)
+        explorer.page.reload()
+        explorer.rests()
+        assert explorer.run("(explorer) => explorer.panes[0].renderer === null")
+        assert np.array_equal(explorer.resting(), expected)
+        explorer.page.wait_for_function("() => !document.getElementById('explorer').explorer.panes[0].composing")
+        assert np.array_equal(explorer.moving(), expected)
+
+
+def test_a_lost_context_is_drawn_again(explorer: Explorer) -> None:
+    before = explorer.moving()
+    explorer.run(
+        """async (explorer) => {
+            const lose = explorer.panes[0].renderer.gl.getExtension('WEBGL_lose_context');
+            lose.loseContext();
+            await new Promise((resolve) => setTimeout(resolve, 100));
+            lose.restoreContext();
+            await new Promise((resolve) => setTimeout(resolve, 500));
+        }"""
+    )
+    assert np.array_equal(explorer.moving(), before)
+
+
+def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None:
+    page = explorer.page
+    page.keyboard.press("+")
+    explorer.rests()
+    page.keyboard.press("s")
+    page.fill("input[aria-label='Name']", "seen")
+    page.click("[data-save]")
+    page.locator(".saving a").wait_for(timeout=PATIENCE_MS)
+    with Image.open(folder / "seen.png") as image:
+        assert np.array_equal(np.asarray(image.convert("RGB")), explorer.resting())
+        assert image.size == SIZE
+
+
+def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("s")
+    page.select_option("select[aria-label='Size']", "")
+    page.fill("input[aria-label='Width × height']", "20000x12500")
+    page.fill("input[aria-label='Name']", "large")
+    page.click("[data-save]")
+    page.locator(".saving span", has_text="%").wait_for(timeout=PATIENCE_MS)
+    page.click(".saving button")
+    page.locator(".saving span", has_text="cancelled").wait_for(timeout=PATIENCE_MS)
