@@ -70,7 +70,8 @@ def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -
             const pane = explorer.panes[0], { compose } = await import('/compose.js');
             const { counts } = compose([pane.layers.fine], pane.target, pane.layers.fine.cap);
             const digest = await crypto.subtle.digest('SHA-256', counts.buffer);
-            return [Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join(''), pane.settled.job];
+            const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
+            return [hex.join(''), pane.settled.job];
         }"""
     )
     field, _ = render(Job.from_json(own[1]))
@@ -78,7 +79,11 @@ def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -
 
 
 def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: Server) -> None:
-    script = "HTMLCanvasElement.prototype.getContext = ((own) => function (kind, ...more) { return kind === 'webgl2' ? null : own.call(this, kind, ...more); })(HTMLCanvasElement.prototype.getContext);"
+    script = """
+        const own = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+            return kind === 'webgl2' ? null : own.call(this, kind, ...more);
+        };"""
     with opened(browser, server) as explorer:
         expected = explorer.resting()
         explorer.page.add_init_script(script)

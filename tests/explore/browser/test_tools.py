@@ -1,0 +1,221 @@
+"""The tools of the page: places, devices, comparing, the inset, minibrots, files, and what it says when things break."""
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mandelcl.exact import exact
+from tests.explore.browser.explorer import PATIENCE_MS, Explorer, opened
+from tests.explore.page import Server, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+def _place(explorer: Explorer) -> dict[str, str]:
+    return dict(part.split("=") for part in explorer.run("(explorer) => explorer.link")[1:].split("&"))
+
+
+def test_the_link_the_command_and_the_python_are_copied(explorer: Explorer) -> None:
+    for key, begins in (("l", "http://127.0.0.1"), ("c", "mandelcl render --center -0.75 0"), ("y", "import mandelcl")):
+        explorer.page.keyboard.press(key)
+        explorer.says("copied")
+        assert explorer.page.evaluate("() => navigator.clipboard.readText()").startswith(begins)
+        explorer.page.evaluate("() => document.querySelector('.lines').replaceChildren()")
+
+
+def test_named_places_have_pictures_and_lead_there(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("p")
+    page.click("[data-place='mini-set-1']")
+    explorer.rests()
+    place = _place(explorer)
+    assert (place["zoom"], place["palette"], place["offset"]) == ("625/12", "forest", "0.87")
+    page.wait_for_function(
+        """() => {
+            const canvas = document.querySelector("[data-place='whole-set'] canvas");
+            return canvas.getContext('2d').getImageData(0, 0, 144, 81).data.some((value) => value !== 0);
+        }""",
+        timeout=PATIENCE_MS,
+    )
+
+
+def test_a_bookmark_is_kept_found_again_and_removed(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("+")
+    explorer.rests()
+    kept = explorer.hash
+    page.keyboard.press("p")
+    page.fill("input[aria-label='Name of the bookmark']", "a test's own")
+    page.click("text=Keep this place")
+    page.locator("[data-bookmark]").wait_for(timeout=PATIENCE_MS)
+    page.reload()
+    explorer.rests()
+    page.keyboard.press("Home")
+    page.keyboard.press("p")
+    page.click('[data-bookmark="a test\'s own"]')
+    explorer.rests()
+    assert _place(explorer)["zoom"] == dict(part.split("=") for part in kept.split("&"))["zoom"]
+    page.click('[aria-label="Remove the bookmark a test\'s own"]')
+    page.locator("[data-bookmark]").wait_for(state="detached", timeout=PATIENCE_MS)
+
+
+def test_devices_are_listed_with_their_verdict_and_switched(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("d")
+    page.locator(".device .verdict", has_text="passed").first.wait_for(timeout=PATIENCE_MS)
+    specs = page.locator(".device").evaluate_all("(all) => all.map((each) => each.dataset.spec)")
+    counts = explorer.sha256()
+    page.locator(f".device[data-spec='{specs[-1]}'] input").check()
+    explorer.rests()
+    assert explorer.run("(explorer) => explorer.panes[0].settled.devices") == [specs[-1]]
+    page.click("text=Use all")
+    explorer.rests()
+    assert explorer.sha256() == counts or len(specs) > 1
+
+
+def test_two_panes_compare_devices_and_numbers(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("x")
+    explorer.rests()
+    page.locator(".panel .verdict", has_text="0 of").wait_for(timeout=PATIENCE_MS)
+    page.select_option("select[aria-label='Left: number']", "float")
+    page.select_option("select[aria-label='Right: number']", "fixed:2")
+    explorer.run("(explorer) => explorer.follow('#re=-0.7436438870371587&im=0.1318259042053126&zoom=3e4&n=3000')")
+    explorer.rests()
+    page.wait_for_function(
+        """() => /^[1-9][0-9\\u202f]* of [0-9\\u202f]+ pixels differ$/.test(document.querySelector('.panel .verdict').textContent)""",
+        timeout=PATIENCE_MS,
+    )
+    red = explorer.run(
+        """(explorer) => {
+            const { marks } = explorer.panes[1], { data } = marks.getContext('2d').getImageData(0, 0, marks.width, marks.height);
+            let red = 0;
+            for (let k = 0; k < data.length; k += 4) red += data[k] === 255 && data[k + 3] === 255;
+            return red;
+        }"""
+    )
+    said = page.locator(".panel .verdict").inner_text()
+    assert red == int(said.partition(" of ")[0].replace("\u202f", ""))
+    page.keyboard.press("x")
+    explorer.rests()
+    assert explorer.run("(explorer) => explorer.panes.length") == 1
+
+
+def test_the_inset_shows_the_julia_set_and_the_orbit(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("j")
+    page.mouse.move(120, 100)
+    page.mouse.move(121, 100)
+    page.wait_for_function(
+        """() => {
+            const { inset } = document.getElementById('explorer').explorer;
+            return inset?.state === 'resting' || inset?.state === 'complete';
+        }""",
+        timeout=PATIENCE_MS,
+    )
+    page.locator(".inset .hint", has_text="period").wait_for(timeout=PATIENCE_MS)
+    job = explorer.run("(explorer) => explorer.inset.settled?.job ?? explorer.inset.asked.job.formula.name")
+    assert "julia" in job
+    page.keyboard.press("j")
+    assert not page.locator(".inset").is_visible()
+
+
+def test_count_and_period_are_shown_under_the_pointer(explorer: Explorer) -> None:
+    page, point = explorer.page, explorer.page.locator(".status .point")
+    page.mouse.move(5, 100)
+    assert point.inner_text().startswith("n ")
+    page.mouse.move(120, 100)  # in the disc about −1
+    page.locator(".status .point", has_text="period 2").wait_for(timeout=PATIENCE_MS)
+
+
+def test_to_the_minibrot_in_a_box(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("m")
+    page.mouse.move(70, 85)
+    page.mouse.down()
+    page.mouse.move(90, 115, steps=3)
+    page.mouse.up()
+    explorer.says("a minibrot of period 3")
+    explorer.rests()
+    assert abs(exact(_place(explorer)["re"]) + exact("1.7548776662")) < exact("1e-6")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".npz"])
+def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, suffix: str) -> None:
+    import mandelcl
+
+    job = mandelcl.Job(mandelcl.View.centred("-1.25066", "0.02012", 11764, 320, 200), 700, planes=("counts", "smooth"))
+    path = tmp_path / f"field{suffix}"
+    mandelcl.render_to(path, job)
+    data = list(path.read_bytes())
+    explorer.run(
+        """(explorer, data, name) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([new Uint8Array(data)], name));
+            document.querySelector('.explorer').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
+        }""",
+        data,
+        path.name,
+    )
+    explorer.says("opened")
+    explorer.rests()
+    place = _place(explorer)
+    assert (place["re"], place["im"], place["zoom"], place["n"]) == ("-1.25066", "0.02012", "11764", "700")
+
+
+def test_a_file_of_others_is_a_line(explorer: Explorer) -> None:
+    explorer.run(
+        """(explorer) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File(['no picture'], 'notes.txt'));
+            document.querySelector('.explorer').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
+        }"""
+    )
+    explorer.page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
+
+
+def test_a_lost_connection_is_a_line_and_comes_back(explorer: Explorer) -> None:
+    explorer.run("(explorer) => explorer.client.transport.socket.close()")
+    explorer.says("was lost")
+    explorer.says("is back")
+    explorer.page.keyboard.press("+")
+    explorer.rests()
+
+
+def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path, _usable: None) -> None:
+    with serving(tmp_path) as server, opened(browser, server) as explorer:
+        for worker in _workers(server):
+            os.kill(worker, signal.SIGKILL)
+        explorer.page.locator(".line.warning").first.wait_for(timeout=PATIENCE_MS)
+        explorer.page.keyboard.press("+")
+        explorer.rests()
+
+
+def _workers(server: Server) -> list[int]:
+    """Return the processes that the server has started."""
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    if not children.exists():
+        pytest.skip("this system does not say which processes a process has started")
+    tasks = Path(f"/proc/{server.process.pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def test_every_button_has_a_name_and_is_reached_by_the_keyboard(explorer: Explorer) -> None:
+    page = explorer.page
+    for tool in ("view", "colours", "places", "share", "save", "devices", "keys"):
+        page.click(f"[data-tool='{tool}']")
+        nameless = page.locator("button, input, select, textarea").evaluate_all(
+            """(all) => all.filter((each) => !(each.ariaLabel || each.title || each.textContent.trim() ||
+                each.labels?.length)).map((each) => each.outerHTML)"""
+        )
+        assert nameless == []
+    page.keyboard.press("Escape")
+    reached = set()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("() => document.activeElement.dataset.tool ?? document.activeElement.className"))
+    assert {"pane", "home", "view", "save", "compare", "keys"} <= reached
