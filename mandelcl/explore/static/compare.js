@@ -14,7 +14,7 @@ export function compare(explorer, shell) {
   const captions = [element("div", { class: "caption" }), element("div", { class: "caption" })];
   const sides = ["Left", "Right"].map((side, k) => ({
     device: element("select", { "aria-label": `${side}: device`, onchange: () => ask(k) }),
-    number: element("select", { "aria-label": `${side}: number`, onchange: () => ask(k) }, ["auto", ...client.welcome.numbers].map((name) => element("option", { value: name }, name))),
+    number: element("input", { type: "text", list: "numbers", value: "auto", autocomplete: "off", "aria-label": `${side}: number`, onchange: () => ask(k) }),
   }));
   let on = false, timer = null;
 
@@ -22,7 +22,7 @@ export function compare(explorer, shell) {
     const pane = explorer.panes[k];
     if (!on || !pane) return;
     const { device, number } = sides[k];
-    pane.own = { ...(device.value ? { devices: [device.value] } : {}), ...(number.value !== "auto" ? { number: number.value } : {}) };
+    pane.own = { ...(device.value ? { devices: [device.value] } : {}), ...(number.value && number.value !== "auto" ? { number: number.value } : {}) };
     pane.move();
     explorer.schedule(0);
   };

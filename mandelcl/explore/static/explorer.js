@@ -9,6 +9,7 @@ import { suggestedCap } from "./cap.js";
 const REST_MS = 80; // without a gesture, after which pixels are asked for
 const MOST_MS = 250; // however long a gesture lasts
 const SETTLE_MS = 400; // after which a panned view gets an anchor of its own
+const ARITHMETIC = ["number", "rounding", "method", "reference", "radius_squared"];
 const CHEAP_S = 1; // where all pixels took longer, they are kept as they are
 const ADDRESS_MS = 400; // browsers refuse more than about a hundred changes in half a minute
 
@@ -48,9 +49,10 @@ export class Explorer {
 
   /** Show what the server has read: a file's job, a named place or what its command line asked for. */
   open(opened, kind = "open") {
-    const job = { number: "auto", ...pick(opened, ["iterations", "formula", "number"]) };
+    const job = { number: "auto", ...pick(opened, ["iterations", "formula", ...ARITHMETIC]) };
     const colouring = opened.colouring ? { ...PLAIN, ...opened.colouring } : undefined;
     this.show({ place: placeOf(opened), job, colouring, auto: false }, kind);
+    this.borrowed = kind !== "" || opened.method !== "auto";
   }
 
   homeOf(name) {
@@ -86,7 +88,7 @@ export class Explorer {
     if (kind !== "") this.leave(kind);
     this.state = {
       sight: next,
-      job: { ...this.state.job, ...job },
+      job: { ...(next === this.state.sight ? this.state.job : this.ownJob()), ...job },
       auto: auto ?? this.state.auto,
       colouring: { ...this.state.colouring, ...colouring },
     };
@@ -96,6 +98,14 @@ export class Explorer {
     this.emit("change");
     if (Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
     this.note();
+  }
+
+  /** The job without the arithmetic of a file that was opened, which is for its own view. */
+  ownJob() {
+    const { job } = this.state;
+    const own = this.borrowed ? { ...pick(job, ["iterations", "formula", "devices"]), number: "auto" } : job;
+    this.borrowed = false;
+    return own;
   }
 
   /** Show another view while a gesture lasts, whose beginning has been noted. */
@@ -200,7 +210,10 @@ export class Explorer {
     if (size[0] === this.size[0] && size[1] === this.size[1]) return;
     this.size = size;
     for (const pane of this.panes) pane.resize(size);
-    if (this.state) this.show({ place: this.state.sight.settled() }, "");
+    if (!this.state) return;
+    this.state = { ...this.state, sight: new Sight(this.state.sight.settled(), size) };
+    for (const pane of this.panes) pane.aim(this.state.sight);
+    this.schedule(0);
   }
 
   say(line, kind = "note") {

@@ -12,8 +12,7 @@ export function places(explorer) {
 
   const picture = (name) => {
     const canvas = element("canvas", { width: 144, height: 81, "aria-hidden": "true" });
-    const known = pictures.get(name) ?? taken.get(name);
-    if (known) canvas.getContext("2d").drawImage(known, 0, 0, canvas.width, canvas.height);
+    if (pictures.has(name)) canvas.getContext("2d").drawImage(pictures.get(name), 0, 0, canvas.width, canvas.height);
     else waiting.set(name, canvas);
     return canvas;
   };
@@ -32,7 +31,15 @@ export function places(explorer) {
     )));
     if (bookmarks.length === 0) own.append(element("p", { class: "hint" }, "None yet: k keeps the place that is shown."));
   };
-  client.on("bookmarks", ({ bookmarks }) => list(bookmarks));
+  const draw = (bookmarks) => {
+    list(bookmarks);
+    if (el.isConnected) show(bookmarks);
+  };
+  const show = (bookmarks) => client.tell({ do: "thumbnails", names: [...bookmarks, ...client.welcome.places].map((each) => each.name).filter((each) => !pictures.has(each)) });
+  client.on("bookmarks", (message) => {
+    client.welcome.bookmarks = message.bookmarks;
+    draw(message.bookmarks);
+  });
   client.on("thumbnail", async ({ name, png }) => {
     const bytes = Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0));
     const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
@@ -48,10 +55,8 @@ export function places(explorer) {
     name.value = "";
   } }, name, element("button", {}, "Keep this place"));
   const el = element("div", {}, add, element("h3", {}, "Bookmarks"), own, element("h3", {}, "Named places"), named);
-  return { name: "places", title: "Places", icon: "places", key: "p", el, show: () => client.tell({ do: "thumbnails" }) };
+  return { name: "places", title: "Places", icon: "places", key: "p", el, show: () => show(client.welcome.bookmarks ?? []) };
 }
-
-const taken = new Map(); // pictures of places that were kept while the page is open
 
 /** Keep what is shown as a bookmark; without a name it is called after its zoom. */
 export async function keep(explorer, name = "") {
@@ -59,8 +64,6 @@ export async function keep(explorer, name = "") {
   if (!settled) return;
   const { sight, colouring } = explorer.state;
   const called = name || `×${sight.place.zoom.toShort(3)} ${new Date().toISOString().slice(0, 19).replace("T", " ")}`;
-  const { moving } = explorer.panes[0];
-  taken.set(called, await createImageBitmap(moving, { resizeWidth: 144, resizeHeight: 81, resizeQuality: "medium" }));
   if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.say(`kept as “${called}”`);
 }
 

@@ -11,7 +11,7 @@ export function save(explorer) {
   const format = element("select", { "aria-label": "Format" }, formats);
   const scale = element("select", { "aria-label": "Size" }, SCALES.map((factor) => element("option", { value: factor }, `${factor}×`)), element("option", { value: "" }, "other …"));
   const size = element("input", { type: "text", "aria-label": "Width × height", placeholder: "3840x2160", hidden: true });
-  const name = element("input", { type: "text", "aria-label": "Name", placeholder: "chosen by the server" });
+  const name = element("input", { type: "text", "aria-label": "Name", placeholder: "mandelbrot" });
   const hint = element("p", { class: "hint" });
   const list = element("div", { class: "saves" });
   const wanted = () => {
@@ -59,6 +59,7 @@ function saving(explorer, message) {
   end.addEventListener("click", stop);
   answer.then((said) => {
     if (said.say === "saved") return finish(said);
+    known = said.name ?? known;
     text.textContent = `${known ?? "the save"} was cancelled`;
     return said.resumable ? again("Resume") : end.remove();
   }, (error) => {
@@ -70,7 +71,7 @@ function saving(explorer, message) {
   const again = (label) => {
     end.removeEventListener("click", stop);
     end.textContent = label;
-    end.addEventListener("click", () => line.replaceWith(saving(explorer, { ...message, name: known, resume: true })));
+    end.addEventListener("click", () => line.replaceWith(saving(explorer, { do: "save", name: known, resume: true })));
   };
   const finish = ({ name, path, bytes, download }) => {
     const address = download ? explorer.download(download) : null;

@@ -51,17 +51,6 @@ export function bent(size, transfer, turn, offset) {
   return { kind: "rooted", size, ...kept.chords, offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
 }
 
-/** How a colouring turns counts, as the server says it. */
-export function turnsFrom({ kind, size, per_count: perCount, per_unit: perUnit, start, starts, rises }) {
-  const whole = (text) => words(BigInt(text));
-  if (kind === "linear") return { kind, size, perCount: whole(perCount), perUnit: whole(perUnit), start: whole(start) };
-  return { kind, size, starts: wordsFrom(starts), rises: wordsFrom(rises), offset: 0 };
-}
-
-function wordsFrom(text) {
-  return new Uint32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
-}
-
 function bend(transfer, turn) {
   const bits = new Uint32Array(CHORDS + 1).map((_, k) => BEND_BITS + k * (1 << CHORD_BITS));
   const ends = new Float32Array(bits.buffer);

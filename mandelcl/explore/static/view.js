@@ -5,14 +5,14 @@ import { Place } from "./place.js";
 import { parse } from "./ratio.js";
 import { automatic, cap, home } from "./moves.js";
 
-export function view(explorer) {
+export function view(explorer, shell) {
   const field = (label, rows) => element("textarea", { rows, spellcheck: "false", "aria-label": label, autocomplete: "off" });
   const re = field("Real part", 3), im = field("Imaginary part", 3);
   const input = (label) => element("input", { type: "text", "aria-label": label, autocomplete: "off", spellcheck: "false" });
   const zoom = input("Zoom"), rotation = input("Turned counter-clockwise, in degrees"), iterations = input("Iteration cap");
   const auto = element("input", { type: "checkbox", onchange: () => automatic(explorer, auto.checked) });
   const number = element("input", { type: "text", list: "numbers", "aria-label": "Number", autocomplete: "off" });
-  const numbers = element("datalist", { id: "numbers" }, ["auto", ...explorer.client.welcome.numbers].map((name) => element("option", { value: name })));
+  const numbers = element("datalist", { id: "numbers" }, ["auto", ...explorer.client.welcome.numbers, "fixed:5", "fixed:8"].map((name) => element("option", { value: name })));
   const formula = element("select", { "aria-label": "Formula" }, explorer.client.welcome.formulas.map(({ name, summary }) => element("option", { value: name, title: summary }, name)));
   const parameters = element("div", {});
 
@@ -49,8 +49,9 @@ export function view(explorer) {
     "form", { class: "view", onsubmit: (event) => event.preventDefault() },
     row("Re", re), row("Im", im), row("Zoom", zoom), row("Turn", rotation),
     element("div", { class: "buttons" }, button("Go there", "Go to this place", go), button("Home", "The whole set", () => home(explorer))),
-    row("Cap", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number), numbers,
+    row("Cap", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number),
   );
+  shell.el.append(numbers);
   return { name: "view", title: "What is shown", icon: "view", key: "v", el };
 }
 

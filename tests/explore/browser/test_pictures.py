@@ -117,7 +117,7 @@ def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None
     page.fill("input[aria-label='Name']", "seen")
     page.click("[data-save]")
     page.locator(".saving a").wait_for(timeout=PATIENCE_MS)
-    with Image.open(folder / "seen.png") as image:
+    with Image.open(folder / page.locator(".saving a").inner_text()) as image:
         assert np.array_equal(np.asarray(image.convert("RGB")), explorer.resting())
         assert image.size == SIZE
 

@@ -1,4 +1,4 @@
-"""The tools of the page: places, devices, comparing, the inset, minibrots, files, and what it says when things break."""
+"""The tools of the page: places, devices, comparing, the inset, minibrots, files, and its lines when things break."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import mandelcl
 from mandelcl.exact import exact
 from tests.explore.browser.explorer import PATIENCE_MS, Explorer, opened
 from tests.explore.page import Server, serving
@@ -82,17 +83,22 @@ def test_two_panes_compare_devices_and_numbers(explorer: Explorer) -> None:
     page.keyboard.press("x")
     explorer.rests()
     page.locator(".panel .verdict", has_text="0 of").wait_for(timeout=PATIENCE_MS)
-    page.select_option("select[aria-label='Left: number']", "float")
-    page.select_option("select[aria-label='Right: number']", "fixed:2")
+    for side, number in (("Left", "float"), ("Right", "fixed:8")):
+        page.fill(f"input[aria-label='{side}: number']", number)
+        page.keyboard.press("Tab")
     explorer.run("(explorer) => explorer.follow('#re=-0.7436438870371587&im=0.1318259042053126&zoom=3e4&n=3000')")
     explorer.rests()
     page.wait_for_function(
-        """() => /^[1-9][0-9\\u202f]* of [0-9\\u202f]+ pixels differ$/.test(document.querySelector('.panel .verdict').textContent)""",
+        """() => {
+            const said = document.querySelector('.panel .verdict').textContent;
+            return /^[1-9][0-9\\u202f]* of [0-9\\u202f]+ pixels differ$/.test(said);
+        }""",
         timeout=PATIENCE_MS,
     )
     red = explorer.run(
         """(explorer) => {
-            const { marks } = explorer.panes[1], { data } = marks.getContext('2d').getImageData(0, 0, marks.width, marks.height);
+            const { marks } = explorer.panes[1], context = marks.getContext('2d');
+            const { data } = context.getImageData(0, 0, marks.width, marks.height);
             let red = 0;
             for (let k = 0; k < data.length; k += 4) red += data[k] === 255 && data[k + 3] === 255;
             return red;
@@ -146,17 +152,16 @@ def test_to_the_minibrot_in_a_box(explorer: Explorer) -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".npz"])
 def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, suffix: str) -> None:
-    import mandelcl
-
     job = mandelcl.Job(mandelcl.View.centred("-1.25066", "0.02012", 11764, 320, 200), 700, planes=("counts", "smooth"))
     path = tmp_path / f"field{suffix}"
-    mandelcl.render_to(path, job)
+    mandelcl.render_to(path, job, colouring=mandelcl.Colouring(mandelcl.find_palette("ice"), offset=0.25))
     data = list(path.read_bytes())
     explorer.run(
         """(explorer, data, name) => {
             const transfer = new DataTransfer();
             transfer.items.add(new File([new Uint8Array(data)], name));
-            document.querySelector('.explorer').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
+            const event = new DragEvent('drop', { dataTransfer: transfer, bubbles: true });
+            document.querySelector('.explorer').dispatchEvent(event);
         }""",
         data,
         path.name,
@@ -172,7 +177,8 @@ def test_a_file_of_others_is_a_line(explorer: Explorer) -> None:
         """(explorer) => {
             const transfer = new DataTransfer();
             transfer.items.add(new File(['no picture'], 'notes.txt'));
-            document.querySelector('.explorer').dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true }));
+            const event = new DragEvent('drop', { dataTransfer: transfer, bubbles: true });
+            document.querySelector('.explorer').dispatchEvent(event);
         }"""
     )
     explorer.page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
@@ -186,7 +192,8 @@ def test_a_lost_connection_is_a_line_and_comes_back(explorer: Explorer) -> None:
     explorer.rests()
 
 
-def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path, _usable: None) -> None:
+@pytest.mark.usefixtures("_usable")
+def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
             os.kill(worker, signal.SIGKILL)
