@@ -98,6 +98,7 @@ def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
             palette.smooth ? Float32Array.from(smooth) : null)));
     }"""
     field = _field(cap)
+    choices: list[tuple[float | None, float, str | None]]
     choices = [(cycle, offset, None) for cycle in (None, 16.0, 0.7, 61.0, 1e-9) for offset in (0.0, 0.33, -1.7)]
     choices += [(cycle, 0.1, transfer) for cycle in (None, 3.0) for transfer in ("root4", "root2", "linear")]
     for palette in PALETTES.values():
