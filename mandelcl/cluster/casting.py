@@ -71,6 +71,17 @@ class Casting:
             raise DeviceError(f"no worker can do this job; {'; '.join(reasons)}")
         return parts, [f"left out: {reason}" for reason in reasons]
 
+    def settled(self, job: Job, members: Sequence[Member] = ()) -> tuple[list[RemotePart], list[str]]:
+        """Return what `parts` does for some workers, or for those that are there once these are gone."""
+        while True:
+            members = members or self._connection.await_members()
+            try:
+                return self.parts(job, members)
+            except DeviceError:
+                if not any(member.gone for member in members):
+                    raise
+                members = ()
+
     async def later(self, job: Job, member: Member) -> RemotePart | str:
         """Return the part of a worker that comes when the job is settled, or why it has none."""
         return self._part(job, member, await self._tested(job, member), ())

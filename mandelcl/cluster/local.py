@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from mandelcl.cluster.remote_scheduler import quiet
 from mandelcl.cluster.supervisor import Supervisor, own_name
+from mandelcl.errors import DeviceError
+from mandelcl.printable import printable
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 _HOST = "127.0.0.1"
 _CLOSE_S = 3.0
@@ -23,23 +25,9 @@ def local_cluster(devices: Sequence[str], count: int) -> Iterator[tuple["Client"
     """
     supervisor = Supervisor(devices, count, own_name(), lambda _line: None)
     try:
-        import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
-        with (
-            quiet(),
-            dask.config.set({"distributed.scheduler.http.routes": []}),  # the server that has them is always started
-            LocalCluster(
-                n_workers=0,
-                threads_per_worker=1,
-                host=_HOST,
-                protocol="tcp",
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard": False, "dashboard_address": f"{_HOST}:0"},
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
-            Client(cluster, set_as_default=False) as client,
-        ):
+        with quiet(), _scheduler() as cluster, Client(cluster, set_as_default=False) as client:
             supervisor.join(cluster.scheduler_address, _HOST)
             try:
                 yield client, supervisor
@@ -47,3 +35,25 @@ def local_cluster(devices: Sequence[str], count: int) -> Iterator[tuple["Client"
                 supervisor.close()
     finally:
         supervisor.close()
+
+
+def _scheduler() -> "LocalCluster":
+    """Return a scheduler in this process, without workers; raises DeviceError where none can be started.
+
+    Its connections are encrypted where Dask's settings say so.
+    """
+    import dask
+    from distributed import LocalCluster
+
+    try:
+        with dask.config.set({"distributed.scheduler.http.routes": []}):  # the server that has them is always started
+            return LocalCluster(
+                n_workers=0,
+                threads_per_worker=1,
+                host=_HOST,
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard": False, "dashboard_address": f"{_HOST}:0"},
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError) as error:
+        raise DeviceError(f"cannot start a scheduler on this machine: {printable(str(error))}") from error

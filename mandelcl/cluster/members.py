@@ -42,6 +42,9 @@ class Member:
         self.activity = Activity(STARTING, 0.0)
 
 
+_WRONG = "its results were wrong before"
+
+
 class Members:
     """Those workers of a cluster that may take part, by address, and why others may not."""
 
@@ -50,6 +53,7 @@ class Members:
         self.refused: dict[str, str] = {}
         self.others = 0  # workers without a device
         self.known = False  # whether the scheduler has been asked
+        self._wrong: set[str] = set()  # names of workers that are excluded
 
     def update(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
         """Take note of the workers that there are now."""
@@ -67,6 +71,12 @@ class Members:
                 self.present[address].update(said)
         self.known = True
 
+    def exclude(self, member: Member) -> None:
+        """Have a worker whose results were wrong take part no more, nor whoever comes under its name."""
+        self._wrong.add(member.name)
+        if self.present.pop(member.address, None) is not None:
+            self.refused[member.address] = f"{member.device.label}: {_WRONG}"
+
     def clear(self) -> None:
         """Take note that all are out of reach."""
         self.update({})
@@ -77,8 +87,10 @@ class Members:
             why = introduction.refusal()
         except WireError as error:
             introduction, why = None, f"sent nonsense: {error}"
+        name = printable(str(said.get("name", address)))
+        if name in self._wrong:
+            why = _WRONG
         if why is None and introduction is not None and introduction.device is not None:
-            name = printable(str(said.get("name", address)))
             place = address.partition("://")[2]
             device = introduction.device
             named = replace(device, label=f"{device.label} at {place}")

@@ -69,19 +69,25 @@ class Relay:
         key = json.dumps([question["key"], question["self_test"]])
         with self._entry:
             if key not in self._auditions:
-                with self._changed:
-                    self._await_idle()
-                    if self._child is None or self._order is not None:  # it computes, and answers no more questions
-                        self._start()
-                    opened = self._answer
-                _answered(opened)
-                with self._changed:
-                    answer = self._answer = Future()
-                    if self._child is None:
-                        raise DeviceError("the process has gone")
-                    self._child.send({"do": "answer", "question": dict(question)})
-                self._auditions[key] = _answered(answer)
+                try:
+                    self._auditions[key] = self._ask(question)
+                except DeviceError:  # once more: the process may have been ended by somebody
+                    self._auditions[key] = self._ask(question)
             return self._auditions[key]
+
+    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        with self._changed:
+            self._await_idle()
+            if self._child is None or self._order is not None:  # it computes, and answers no more questions
+                self._start()
+            opened = self._answer
+        _answered(opened)
+        with self._changed:
+            answer = self._answer = Future()
+            if self._child is None:
+                raise DeviceError("the process has gone")
+            self._child.send({"do": "answer", "question": dict(question)})
+        return _answered(answer)
 
     def prepare(self, order: Order) -> Answer:
         """Have the device get ready for an order's job, its blocks under way dropped; return what it says then."""

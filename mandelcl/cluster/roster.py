@@ -43,7 +43,6 @@ class ClusterRoster(Roster):
         self._connection = connection
         self._casting = Casting(connection, settings.self_test)
         self._auditions: dict[Member, Future[RemotePart | str]] = {}
-        self._excluded: set[str] = set()
         self._told: set[str] = set()
         self._former: dict[str, RemoteDevice] = {}  # by the names of workers that have left
         self._job: Job = parts[0].job
@@ -94,9 +93,7 @@ class ClusterRoster(Roster):
     def cast(self, job: Job) -> tuple[Sequence[Part], list[str]]:
         """Return the parts that the workers which are there have in another job, and notes on those left out of it."""
         members = [self._member(seat) for seat in self if not seat.retired and not self._member(seat).gone]
-        if not members:
-            members = self._connection.await_members()
-        parts, notes = self._casting.parts(job, members)
+        parts, notes = self._casting.settled(job, members)
         for part in parts:
             if part.device.label not in self._seats:
                 self._take_seat(part)
@@ -134,7 +131,7 @@ class ClusterRoster(Roster):
             self._note(f"{seat.name}: {why}")
             return
         if wrong:
-            self._excluded.add(member.name)
+            self._connection.members.exclude(member)
             seat.end()
             self._note(f"{seat.name}: {why}; it is excluded")
             return
@@ -162,9 +159,7 @@ class ClusterRoster(Roster):
             self._tell(f"left out: {line}")
         seated = {self._member(seat) for seat in self}
         for member in list(self._connection.members.present.values()):
-            if member.name in self._excluded and member not in seated:
-                self._tell(f"left out: {member.device.label}: its results were wrong before")
-            elif member not in seated and member not in self._auditions:
+            if member not in seated and member not in self._auditions:
                 self._auditions[member] = self._connection.spawn(self._casting.later(self._job, member))
         for member, audition in [(member, one) for member, one in self._auditions.items() if one.done()]:
             del self._auditions[member]

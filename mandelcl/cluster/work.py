@@ -8,6 +8,8 @@ from mandelcl.cluster.roster import ClusterRoster
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.seat import Patience
+from mandelcl.engine import choose
+from mandelcl.engine.settling import settle_method
 from mandelcl.job import Job
 
 REPEATED = 64  # one block in so many is computed by another worker, too
@@ -25,9 +27,28 @@ def cluster_work(
 
     Raises DeviceError where there is no worker, or none that can do the job.
     """
-    parts, notes = Casting(connection, settings.self_test).parts(job, connection.await_members())
+    parts, notes = Casting(connection, settings.self_test).settled(job)
     for note in notes:
         notice(note)
     wait(parts[0].job)
     roster = ClusterRoster(connection, parts, settings, notice, patience or Patience())
     return Crew(parts, settings, notice=notice, roster=roster, repeats=REPEATED)
+
+
+def taken_over(crew: Crew, job: Job, wait: Callable[[Job], None]) -> bool:
+    """Return whether a crew has taken over a job: only one that is settled like the one before.
+
+    `wait` is called with the settled job first. Raises as `Crew.reset` does.
+    """
+    devices = crew.devices
+    if not devices:
+        return False
+    job, _ = settle_method(job, devices)
+    number, _ = choose.settle_number(job, devices)
+    rounding = crew.job.rounding if job.rounding == "auto" else job.rounding
+    job = job.resolved(number.name, rounding)
+    if (job.method, job.number, job.rounding) != (crew.job.method, crew.job.number, crew.job.rounding):
+        return False
+    wait(job)
+    crew.reset(job)
+    return True

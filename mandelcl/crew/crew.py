@@ -22,7 +22,7 @@ from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Part, Patience, Seat
+from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.settling import settle_method
@@ -134,6 +134,11 @@ class Crew:
     def name(self) -> str:
         """The devices' names."""
         return ", ".join(device.name for device in self._roster.devices)
+
+    @property
+    def devices(self) -> Sequence[KnownDevice]:
+        """All devices, whether they take part or not."""
+        return self._roster.devices
 
     def assemble(self) -> None:
         """Wait until every worker is ready or its device retired; `run` starts without waiting for all."""

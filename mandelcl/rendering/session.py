@@ -168,16 +168,12 @@ class Session:
         _require_shareable(settings, "the workers of a cluster")
         if job.algorithm == "auto":
             job = replace(job, algorithm="escape")
-        kind = (settings, job.method, job.number, job.rounding)
-        if self._crew is not None and self._crew_of == kind and "auto" not in kind:
-            wait(self._crew.job.at(job.view))
-            self._crew.reset(job)
-            return self._crew
-        from mandelcl.cluster.work import cluster_work
+        from mandelcl.cluster.work import cluster_work, taken_over
 
-        self._end_crew()
-        self._crew = cluster_work(cluster, job, settings, lambda line: self._notice(line), wait)
-        self._crew_of = kind
+        if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):
+            self._end_crew()
+            self._crew = cluster_work(cluster, job, settings, lambda line: self._notice(line), wait)
+            self._crew_of = (settings,)
         return self._crew
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mandelcl.cli import cluster_worker
 from mandelcl.studies import find_study
 from tests.cli.conftest import Run, start
 from tests.tables import planted, saved, table
@@ -16,7 +17,7 @@ from tests.tables import planted, saved, table
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "convert", "cache"),
+    *("source", "palettes", "convert", "cluster-worker", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 PAGES = sorted(
@@ -61,6 +62,8 @@ def small(arguments: list[str]) -> list[str]:
         return [command, *rest[:minutes], "0.005", *rest[minutes + 1 :]]
     if command == "cache":
         return [command]  # clearing it would take it from tests that run beside this one
+    if "--cluster" in rest:
+        rest[rest.index("--cluster") + 1] = "local"
     if command == "tune":
         return [*arguments, "--seconds", "0"]
     if (
@@ -118,6 +121,11 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
     if arguments[0] == "explore" and find_spec("websockets") is not None:
         explored(folder, arguments[1:])
+        return
+    if arguments[0] == "cluster-worker":  # there is no scheduler to join; that its options parse is shown
+        cluster_worker.command.make_context("cluster-worker", arguments[1:])
+        return
+    if "--cluster" in arguments and find_spec("distributed") is None:
         return
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:

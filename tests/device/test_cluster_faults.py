@@ -29,15 +29,14 @@ pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
 VIEW = View.centred(Fraction(-3, 4), 0, Fraction(8, 5), 400, 300)
-JOB = Job(VIEW, 3000, number="float", rounding="separate")
-LONG = Job(VIEW, 100_000, number="float", rounding="separate")  # some seconds, without shortcuts
-SLOW = Settings(shortcuts=False)
+JOB = Job(VIEW, 60_000, number="float", rounding="separate")  # a second or two without shortcuts, in thirty blocks
+SLOW = Settings(shortcuts=False, block_pixels=4000)
 
 
 @cache
-def right(job: Job = JOB) -> str:
+def right() -> str:
     """Return the digest of the picture that a device alone makes."""
-    return render(job, able()[0])[0].counts_sha256()
+    return render(JOB, able()[0])[0].counts_sha256()
 
 
 def while_rendering(session: Session, happen: Callable[[], None], after: float) -> tuple[str, list[str]]:
@@ -95,7 +94,7 @@ def keep(session: Session, path: Path, resume: bool, happen: Callable[[], None] 
             happened = True
             happen()
 
-    render_to(path, LONG, None, session, SLOW, resume=resume, store_after=0.0, progress=show)
+    render_to(path, JOB, None, session, SLOW, resume=resume, store_after=0.0, progress=show)
 
 
 @pytest.fixture
@@ -116,7 +115,7 @@ def scheduler_killed(folder: Path) -> None:
         stack.enter_context(scheduler(port))
         with Session(cluster=f"tcp://127.0.0.1:{port}") as session:  # the worker has come to the new one by itself
             keep(session, path, True)
-    assert read_field(path).counts_sha256() == right(LONG)
+    assert read_field(path).counts_sha256() == right()
 
 
 @pytest.mark.usefixtures("_impatient")
@@ -154,7 +153,7 @@ def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
                     keep(session, path, True)
         finally:
             cable.close()
-    assert read_field(path).counts_sha256() == right(LONG)
+    assert read_field(path).counts_sha256() == right()
     return said
 
 
@@ -208,7 +207,8 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("turn", range(5))
 def test_five_liars(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.cluster.work.REPEATED", 4)  # the pictures have few blocks
+    monkeypatch.setattr("mandelcl.cluster.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
+    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60.0)
     liar_among_others(turn)
 
 
