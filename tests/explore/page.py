@@ -93,6 +93,7 @@ class Picture:
     started: float
     said: list[dict[str, Any]] = field(default_factory=list)
     first: float = 0.0
+    last: float = 0.0
     seconds: float = 0.0
     frames: int = 0
     counts: npt.NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
@@ -124,7 +125,8 @@ class Picture:
         pixels = width * height
         assert len(frame) == HEADER.size + 4 * pixels * (1 + (flags & 1))
         self.frames += 1
-        self.first = self.first or time.perf_counter() - self.started
+        self.last = time.perf_counter() - self.started
+        self.first = self.first or self.last
         self.levels.append(level)
         if level:
             return
