@@ -1,0 +1,108 @@
+"""Every text that mandelcl would build for a device of some kind, from the host's own lists, without the device."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mandelcl.engine import narrowing, reach, selftest, source, totalling
+from mandelcl.engine.building import loop_text
+from mandelcl.engine.shading import Shader
+from mandelcl.engine.shading_answers import COLOURINGS
+from mandelcl.engine.variant import Variant, class_variant
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
+from mandelcl.job import Job
+from mandelcl.methods import METHODS
+from mandelcl.numbers import NumberFormat
+from mandelcl.planes import CERTIFIED, PLANES
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+_VIEW = View.centred("-0.75", "0.125", "1.5", 64, 64)
+_TURNED = View.centred("-0.75", "0.125", "1.5", 64, 64, rotation=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, what of, and what it is to compute: its number, rounding and kind of digits, where it has a number."""
+
+    what: str
+    text: str
+    number: NumberFormat | None = None
+    rounding: str = ""
+    double_digits: bool = False
+    variant: Variant | None = None
+
+    @property
+    def arithmetic(self) -> str:
+        """Its number and rounding, or kind of digits, in words."""
+        if self.number is None:
+            return ""
+        if self.number.has_digits:
+            return f"{self.number.name} {'double' if self.double_digits else 'integer'}"
+        return f"{self.number.name} {self.rounding}"
+
+
+def every(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
+    """Yield each text once: loops of all methods and formulas, from all sources of orbits; self-tests; the rest."""
+    seen: set[str] = set()
+    for text in _all(device, numbers):
+        if text.text not in seen:
+            seen.add(text.text)
+            yield text
+
+
+def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
+    for number in numbers:
+        if number.needs_fp64 and not device.fp64:
+            continue
+        for double_digits in (True, False) if number.has_digits and device.fp64 else (False,):
+            variant = class_variant(device, number, double_digits)
+            for rounding in number.roundings:
+                arithmetic = number, rounding, double_digits, variant
+                for what, text in _loops(number, rounding, variant):
+                    yield Text(what, text, *arithmetic)
+                for name in FORMULAS:
+                    formula = formula_named(name)
+                    text = selftest.source_text(number, rounding, variant, formula)
+                    yield Text(f"self-test, {name}", text, *arithmetic)
+    yield Text("narrow", narrowing.source_text())
+    yield Text("totals", totalling.source_text(256))
+    for planes in (("counts",), ("counts", "smooth")):
+        for colouring in COLOURINGS:
+            yield Text("shade", Shader(device, Job(_VIEW, planes=planes), colouring).text())
+
+
+def _loops(number: NumberFormat, rounding: str, variant: Variant) -> Iterator[tuple[str, str]]:
+    """Yield what it is and the text of each loop in a number and rounding: the first formula from all sources."""
+    for method, facts in METHODS.items():
+        shape = variant.by_turns() if facts.by_turns else variant
+        for name in FORMULAS:
+            formula = formula_named(name)
+            sources = source.ORBITS if formula == MANDELBROT else source.ORBITS[:1]
+            for job in _jobs(number, rounding, method, formula):
+                turned = "" if job.view.lattice.is_upright else ", turned"
+                for orbits in sources:
+                    if not (orbits == "rectangles" and CERTIFIED.name in job.planes):
+                        yield f"{method}, {name}, {orbits}{turned}", loop_text(job, shape, orbits)
+
+
+def _jobs(number: NumberFormat, rounding: str, method: str, formula: Formula) -> Iterator[Job]:
+    """Yield jobs of a kind, with as many planes as they may have; none where what is asked for clashes."""
+    for view in (_VIEW, _TURNED):
+        with suppress(InvalidInputError):
+            reference = Reference.of(view) if method == "perturbation" else None
+            job = Job(view, formula=formula, number=number.name, rounding=rounding)
+            job = _with_planes(replace(job, method=method, reference=reference))
+            if reach.beyond(number, job) is None:
+                yield job
+                if CERTIFIED.name in job.planes and method == "perturbation":
+                    yield replace(job, planes=tuple(name for name in job.planes if name != CERTIFIED.name))
+
+
+def _with_planes(job: Job) -> Job:
+    for name in PLANES:
+        with suppress(InvalidInputError):
+            job = replace(job, planes=(*job.planes, name))
+    return job
