@@ -105,6 +105,7 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
   const number_far c = orbit_far_constant(orbits->c[v]);
   const formula_derivative move = orbit_move(orbits->c[v]);
   advance_left there = left, last = left;
+  uint_lanes phase = orbits->count[v] % (uint_lanes)(FORMULA_PHASES);
   int_lanes on = within;
   ROLLED for (uint step = 0; lanes_any(on); step++) {
     const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
@@ -112,8 +113,10 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
     orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(there.z), on);
     last = advance_left_keep(last, there, on);
     on &= step < SMOOTH_LIMIT ? ~number_far_outside(there.z) : (int_lanes)(0);
-    there.d = formula_derivative_step(derivative_point_from_far(there.z), there.d, move, (uint_lanes)(0));
-    there.z = formula_far_step(there.z, c);
+    there.d = formula_derivative_step(derivative_point_from_far(there.z), derivative_point_from_far(c), there.d, move,
+                                      phase);
+    there.z = formula_far_step(there.z, c, phase);
+    phase = (phase + (uint_lanes)(1)) % (uint_lanes)(FORMULA_PHASES);
   }
   float_lanes re, im;
   derivatives_slope(last.z, last.d, &re, &im);
@@ -128,6 +131,7 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
  * steps, and note where they got to. */
 static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
   const number_far c = orbit_far_constant(orbits->c[v]);
+  uint_lanes phase = orbits->count[v] % (uint_lanes)(FORMULA_PHASES);
   ROLLED for (uint step = 0; lanes_any(within); step++) {
     const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
     orbits->smooth_step[v] = select(orbits->smooth_step[v], here, within);
@@ -136,7 +140,8 @@ static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lan
     advance_note_last(orbits, v, z, within);
 #endif
     within &= step < SMOOTH_LIMIT ? ~number_far_outside(z) : (int_lanes)(0);
-    z = formula_far_step(z, c);
+    z = formula_far_step(z, c, phase);
+    phase = (phase + (uint_lanes)(1)) % (uint_lanes)(FORMULA_PHASES);
   }
 }
 #endif

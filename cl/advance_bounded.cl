@@ -49,7 +49,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   for (uint turn = 0; turn < strides && lanes_any(alive); turn++) {
     for (uint step = 0; step < BOUNDED_RUN && lanes_any(alive); step++) {
       bounded_grow(&state, size, rounded, alive);
-      state.z = number_keep(state.z, formula_step(state.z, c), alive);
+      state.z = number_keep(state.z, formula_step(state.z, c, 0), alive);
       state.n -= LANED(as_uint)(alive); /* a mask is −1 */
       size = number_reach(state.z);
       alive &= lanes_mask(size + bounded_error(&state) <= within) & lanes_mask(state.n < (uint_lanes)(view->cap));

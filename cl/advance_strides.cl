@@ -19,6 +19,13 @@
 #error "STRIDE must be a multiple of UNROLLED"
 #endif
 
+/* Every stride begins with the first of the steps that take turns. So a state that was kept at the end of a stride is
+ * compared with later ones of its own phase alone. */
+#if STRIDE % FORMULA_PHASES != 0
+#error "STRIDE must be a multiple of FORMULA_PHASES"
+#endif
+#define ADVANCE_PHASE(step) ((step) % FORMULA_PHASES)
+
 /* Steps tested between two questions whether any lane is left. */
 #if UNROLLED % 4 == 0
 #define TESTED 4
@@ -40,8 +47,8 @@ static advance_left advance_left_at(orbit_state state) {
 /* One step of the lanes `within`, tested: those that stay inside have made one more step there. An orbit that has left
  * is not asked again, and where orbits are followed `far` is where it left. */
 static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes *within, uint_lanes *inside_steps,
-                                advance_left *far, const advance_view *view) {
-  *state = orbit_step(*state, c);
+                                advance_left *far, uint phase, const advance_view *view) {
+  *state = orbit_step(*state, c, phase);
   const int_lanes inside = *within & ~orbit_outside(*state, view->radius_squared);
 #if FOLLOWED
   *far = advance_left_keep(*far, advance_left_at(*state), *within & ~inside);
@@ -70,7 +77,8 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
     any_within = (int_lanes)(0);
     UNROLL for (uint k = 0; k < TESTED; k++) {
       UNROLL for (uint v = 0; v < VECTORS; v++)
-        advance_tested_step(&state[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], view);
+        advance_tested_step(&state[v], orbits->c[v], &within[v], &inside_steps[v], &far[v], ADVANCE_PHASE(step + k),
+                            view);
     }
     UNROLL for (uint v = 0; v < VECTORS; v++) any_within |= within[v];
   }
@@ -159,7 +167,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     UNROLL for (uint v = 0; v < VECTORS; v++) start[v] = state[v];
     ROLLED for (uint step = 0; step < STRIDE; step += UNROLLED) {
       UNROLL for (uint k = 0; k < UNROLLED; k++) {
-        UNROLL for (uint v = 0; v < VECTORS; v++) state[v] = orbit_step(state[v], c[v]);
+        UNROLL for (uint v = 0; v < VECTORS; v++) state[v] = orbit_step(state[v], c[v], ADVANCE_PHASE(step + k));
       }
     }
     stride++;

@@ -38,7 +38,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   norm = w_norm;
 #endif
   while (lanes_any(running)) {
-    const number_complex next = formula_step(w, c->whole);
+    const number_complex next = formula_step(w, c->whole, 0);
 #if DISTANCE
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
     state->d = scaled_keep(state->d, turn_derivative(turn_derivative_of_t(state->d, twice_w), c), running);

@@ -99,6 +99,14 @@ static derivative_point derivative_point_square(derivative_point z) {
   return square;
 }
 
+/* The sum at the larger exponent: what is far below it is lost. */
+static derivative_point derivative_point_sum(derivative_point a, derivative_point b) {
+  const int_lanes e = max(a.e, b.e);
+  const float_lanes by_a = derivative_power(a.e - e), by_b = derivative_power(b.e - e);
+  const derivative_point sum = {a.re * by_a + b.re * by_b, a.im * by_a + b.im * by_b, e};
+  return sum;
+}
+
 /* With the sign of a part turned in the lanes of the mask. */
 static derivative_point derivative_point_turn_re(derivative_point z, int_lanes mask) {
   const derivative_point turned = {select(z.re, -z.re, mask), z.im, z.e};

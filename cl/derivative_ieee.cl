@@ -34,6 +34,11 @@ static derivative_point derivative_point_square(derivative_point z) {
   return square;
 }
 
+static derivative_point derivative_point_sum(derivative_point a, derivative_point b) {
+  const derivative_point sum = {a.re + b.re, a.im + b.im};
+  return sum;
+}
+
 /* With the sign of a part turned in the lanes of the mask. */
 static derivative_point derivative_point_turn_re(derivative_point z, int_lanes mask) {
   const derivative_point turned = {derivative_choose(z.re, -z.re, mask), z.im};

@@ -85,3 +85,4 @@ static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
 }
 
 static number_complex fixed_hold(number_complex z, number_complex next) { return next; }
+static number_complex fixed_saturate(number_complex z, number_complex next) { return next; }

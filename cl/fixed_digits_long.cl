@@ -4,6 +4,7 @@
 #define FIXED_MASK ((1L << FIXED_BITS) - 1)
 #define FIXED_HALF (1L << (FIXED_BITS - 1))
 #define FIXED_FAR (1L << (FIXED_BITS + 3)) // 8: outside for every R; steps and norms from below it do not wrap
+#define FIXED_LARGE (1L << (FIXED_BITS + 6)) // 64
 
 static digit_lanes fixed_from_long(long_lanes units, int k) { return units; }
 static long_lanes fixed_to_long(digit_lanes digit, int k) { return digit; }
@@ -41,10 +42,15 @@ static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b
   return r;
 }
 
+// All ones where a coordinate is at least `limit` units of the first digit, less one.
+static long_lanes fixed_beyond(number_complex z, long limit) {
+  const long_lanes x = z.re.digit[0], y = z.im.digit[0];
+  return ((limit - (x ^ (x >> 63))) | (limit - (y ^ (y >> 63)))) >> 63;
+}
+
 // All ones where a coordinate is 8 or more.
 static long_lanes fixed_far(number_complex z) {
-  const long_lanes x = z.re.digit[0], y = z.im.digit[0];
-  return ((FIXED_FAR - (x ^ (x >> 63))) | (FIXED_FAR - (y ^ (y >> 63)))) >> 63;
+  return fixed_beyond(z, FIXED_FAR);
 }
 
 static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
@@ -67,12 +73,22 @@ static int_lanes fixed_outside(number_complex z, number_real radius_squared) {
       lanes_mask(fixed_far(z) != 0L);
 }
 
+// z in the lanes of the mask, `next` in the rest.
+static number_complex fixed_kept(number_complex z, number_complex next, long_lanes mask) {
+  number_complex kept;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
+    kept.re.digit[k] = next.re.digit[k] ^ ((next.re.digit[k] ^ z.re.digit[k]) & mask);
+    kept.im.digit[k] = next.im.digit[k] ^ ((next.im.digit[k] ^ z.im.digit[k]) & mask);
+  }
+  return kept;
+}
+
 // An orbit far outside stays where it is: it must not wrap and come back.
 static number_complex fixed_hold(number_complex z, number_complex next) {
-  const long_lanes far = fixed_far(z);
-  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
-    next.re.digit[k] ^= (next.re.digit[k] ^ z.re.digit[k]) & far;
-    next.im.digit[k] ^= (next.im.digit[k] ^ z.im.digit[k]) & far;
-  }
-  return next;
+  return fixed_kept(z, next, fixed_far(z));
+}
+
+// Nor may what a line makes on the way: from below 64, a product of two is below 2^13.
+static number_complex fixed_saturate(number_complex z, number_complex next) {
+  return fixed_kept(z, next, fixed_beyond(z, FIXED_LARGE));
 }

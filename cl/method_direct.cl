@@ -23,8 +23,8 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 /* The constant as the formula knows it. */
 #define orbit_formula_constant(constants) constants
 
-static orbit_state orbit_step(orbit_state state, orbit_constant c) {
-  return formula_step(state, c);
+static orbit_state orbit_step(orbit_state state, orbit_constant c, uint phase) {
+  return formula_step(state, c, phase);
 }
 
 /* Mask of the lanes that are not |z|² ≤ R². */

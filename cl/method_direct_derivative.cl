@@ -37,9 +37,10 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 /* The constant as the formula knows it. */
 #define orbit_formula_constant(constants) constants.c
 
-static orbit_state orbit_step(orbit_state state, orbit_constant c) {
-  const orbit_state next = {formula_step(state.z, c.c),
-                            formula_derivative_step(derivative_point_from(state.z), state.d, c.move, (uint_lanes)(0))};
+static orbit_state orbit_step(orbit_state state, orbit_constant c, uint phase) {
+  const orbit_state next = {formula_step(state.z, c.c, phase),
+                            formula_derivative_step(derivative_point_from(state.z), derivative_point_from(c.c), state.d,
+                                                    c.move, (uint_lanes)(phase))};
   return next;
 }
 

@@ -16,10 +16,10 @@
 // of them, in x') in the first dropped column; what is below that is less than 2^-40 units. So
 //     |error of x'|, |error of y'| < D - 1/2 units of the last digit: 1.5 * 2^-96 at fp128.
 // Seen: 1.45 there, 7.5 with 22 digits.
-// z^3 + c is z^2 = u + v i as above and, each product and sum on its own, u x + (-v y + cx), u y + (v x + cy).
+// (u + v i) (x + y i) + c is, each product and sum on its own, u x + (-v y + cx) and u y + (v x + cy).
 //
 // Range. R <= 2.3 up to 4 words (|z|^2 + |c| < 8), R <= 5 above (< 32): then every orbit is exact up to and including
-// its first z outside. z^3 + c: |z|^3 + |c| below the same bounds, so no R up to 4 words, R <= 3 above. |c| < 2^15.
+// its first z outside. Other formulas: all that a step from within the disc makes, below the same bounds. |c| < 2^15.
 // Where an orbit that has left goes from there is not defined; where steps are not tested one by one, it stays outside.
 // Colouring to a larger radius goes on in float.
 #if NUMBER_WORDS < 2 || NUMBER_WORDS > 32
@@ -62,12 +62,14 @@ typedef struct { digit_lanes digit[FIXED_DIGITS]; } number_real;
 typedef struct { number_real re, im; } number_complex;
 
 // What the next part defines. A digit as a count of its units; a b + c, or 2 a b + c; |z|^2 > R^2; z' of a step, as it
-// came out or held back where z is so far out that integers would wrap.
+// came out or held back where z is so far out that integers would wrap; an operation's result, or z where a coordinate
+// has reached 64: within a line, what has grown so far grows no more.
 static digit_lanes fixed_from_long(long_lanes units, int k);
 static long_lanes fixed_to_long(digit_lanes digit, int k);
 static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice);
 static int_lanes fixed_outside(number_complex z, number_real radius_squared);
 static number_complex fixed_hold(number_complex z, number_complex next);
+static number_complex fixed_saturate(number_complex z, number_complex next);
 
 // Digits from integers of any size up to 2^62 units: carried from the last up, to nearest.
 static number_real fixed_from_longs(const long_lanes *units) {
@@ -197,7 +199,7 @@ static int_lanes number_less(number_real a, number_real b) {
 
 // z^2 + c. The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on
 // CPUs).
-static number_complex number_square_add(number_complex z, number_complex c) {
+static number_complex fixed_square_add(number_complex z, number_complex c) {
   number_complex next;
   next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
   digit_lanes sum[FIXED_DIGITS], difference[FIXED_DIGITS];
@@ -206,15 +208,36 @@ static number_complex number_square_add(number_complex z, number_complex c) {
     difference[k] = z.re.digit[k] - z.im.digit[k];
   }
   next.re = fixed_multiply_add(sum, difference, c.re, 0);
-  return fixed_hold(z, next);
+  return next;
 }
 
-// z^3 + c, by way of z^2.
-static number_complex number_cube_add(number_complex z, number_complex c) {
-  const number_complex square = number_square_add(z, number_zero());
+static number_complex number_square_add(number_complex z, number_complex c) {
+  return fixed_hold(z, fixed_square_add(z, c));
+}
+
+// Operations in the midst of a line: z^2, a b, a b + c and z + c.
+static number_complex number_complex_square(number_complex z) {
+  return fixed_saturate(z, fixed_square_add(z, number_zero()));
+}
+
+static number_complex number_complex_multiply_add(number_complex a, number_complex b, number_complex c) {
   number_complex next;
-  next.re = number_multiply_add(square.re, z.re, number_multiply_add(number_negate(square.im), z.im, c.re));
-  next.im = number_multiply_add(square.re, z.im, number_multiply_add(square.im, z.re, c.im));
+  next.re = number_multiply_add(a.re, b.re, number_multiply_add(number_negate(a.im), b.im, c.re));
+  next.im = number_multiply_add(a.re, b.im, number_multiply_add(a.im, b.re, c.im));
+  return fixed_saturate(a, next);
+}
+
+static number_complex number_complex_multiply(number_complex a, number_complex b) {
+  return number_complex_multiply_add(a, b, number_zero());
+}
+
+static number_complex number_complex_add(number_complex z, number_complex c) {
+  const number_complex sum = {number_add(z.re, c.re), number_add(z.im, c.im)};
+  return sum;
+}
+
+// What follows z after a line of operations, or z where that is so far out that it might come back.
+static number_complex number_hold(number_complex z, number_complex next) {
   return fixed_hold(z, next);
 }
 
@@ -290,10 +313,24 @@ static number_far number_far_square_add(number_far z, number_far c) {
   return next;
 }
 
-static number_far number_far_cube_add(number_far z, number_far c) {
+static number_far number_far_square(number_far z) {
   const number_far square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
-  number_far next = {(square.re * z.re - square.im * z.im) + c.re, (square.re * z.im + square.im * z.re) + c.im};
+  return square;
+}
+
+static number_far number_far_multiply(number_far a, number_far b) {
+  const number_far product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return product;
+}
+
+static number_far number_far_multiply_add(number_far a, number_far b, number_far c) {
+  const number_far next = {(a.re * b.re - a.im * b.im) + c.re, (a.re * b.im + a.im * b.re) + c.im};
   return next;
+}
+
+static number_far number_far_add(number_far z, number_far c) {
+  const number_far sum = {z.re + c.re, z.im + c.im};
+  return sum;
 }
 
 static float_lanes number_far_norm(number_far z) {

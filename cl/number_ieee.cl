@@ -80,16 +80,41 @@ static number_complex number_square_add(number_complex z, number_complex c) {
   return next;
 }
 
-/* z³ + c, by way of z². */
-static number_complex number_cube_add(number_complex z, number_complex c) {
+/* z², a·b, a·b + c and z + c. */
+static number_complex number_complex_square(number_complex z) {
 #if ROUNDING_FUSED
-  const number_complex square = {fma(z.re, z.re, -(z.im * z.im)), (z.re + z.re) * z.im};
-  number_complex next = {fma(square.re, z.re, fma(-square.im, z.im, c.re)),
-                         fma(square.re, z.im, fma(square.im, z.re, c.im))};
+  number_complex square = {fma(z.re, z.re, -(z.im * z.im)), (z.re + z.re) * z.im};
 #else
-  const number_complex square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
-  number_complex next = {(square.re * z.re - square.im * z.im) + c.re, (square.re * z.im + square.im * z.re) + c.im};
+  number_complex square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
 #endif
+  return square;
+}
+
+static number_complex number_complex_multiply(number_complex a, number_complex b) {
+#if ROUNDING_FUSED
+  number_complex product = {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
+#else
+  number_complex product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+#endif
+  return product;
+}
+
+static number_complex number_complex_multiply_add(number_complex a, number_complex b, number_complex c) {
+#if ROUNDING_FUSED
+  number_complex next = {fma(a.re, b.re, fma(-a.im, b.im, c.re)), fma(a.re, b.im, fma(a.im, b.re, c.im))};
+#else
+  number_complex next = {(a.re * b.re - a.im * b.im) + c.re, (a.re * b.im + a.im * b.re) + c.im};
+#endif
+  return next;
+}
+
+static number_complex number_complex_add(number_complex z, number_complex c) {
+  number_complex sum = {z.re + c.re, z.im + c.im};
+  return sum;
+}
+
+/* What follows z after a line of operations: an orbit that has left needs no holding. */
+static number_complex number_hold(number_complex z, number_complex next) {
   return next;
 }
 
@@ -134,8 +159,20 @@ static number_far number_far_square_add(number_far z, number_far c) {
   return number_square_add(z, c);
 }
 
-static number_far number_far_cube_add(number_far z, number_far c) {
-  return number_cube_add(z, c);
+static number_far number_far_square(number_far z) {
+  return number_complex_square(z);
+}
+
+static number_far number_far_multiply(number_far a, number_far b) {
+  return number_complex_multiply(a, b);
+}
+
+static number_far number_far_multiply_add(number_far a, number_far b, number_far c) {
+  return number_complex_multiply_add(a, b, c);
+}
+
+static number_far number_far_add(number_far z, number_far c) {
+  return number_complex_add(z, c);
 }
 
 static int_lanes number_far_outside(number_far z) {

@@ -70,7 +70,7 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
   if (cap == 1) return (uint_lanes)(1);
   for (uint k = 1; k <= limit && k < cap && lanes_any(running); k++) {
     model = prove_step(model, r, far, bounds);
-    w = formula_step(w, c);
+    w = formula_step(w, c, 0);
     model.w = number_far_from(w);
     const number_far_real size = prove_size(model.w), around = prove_reach(model.s) + model.error;
     const int_lanes all_within = lanes_mask((size + around) * PROVE_MORE <= bounds->within);

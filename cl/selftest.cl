@@ -31,8 +31,8 @@ static void selftest_put_complex(global uint *out, uint cases, uint place, numbe
 }
 
 /* in, as saved state: z, c, and R² and a pitch as the parts of a third; then whole numbers: column, row and the pitch's
- * rest. out, as saved state: the point c + (column, row)·pitch, z² + c and zero; then |z|² as float and the mask
- * outside(R²). */
+ * rest. out, as saved state: the point c + (column, row)·pitch, zero, and the formula's steps from z, one a phase; then
+ * |z|² as float and the mask outside(R²). */
 KERNEL void selftest_number(global const uint *in, global uint *out, uint cases) {
   const number_complex z = selftest_complex(in, cases, 0), c = selftest_complex(in, cases, 1);
   const number_complex view = selftest_complex(in, cases, 2);
@@ -43,10 +43,13 @@ KERNEL void selftest_number(global const uint *in, global uint *out, uint cases)
   const number_complex point = {number_along(LANED(as_int)(column), pitch, c.re),
                                 number_along(LANED(as_int)(row), pitch, c.im)};
   selftest_put_complex(out, cases, 0, point);
-  selftest_put_complex(out, cases, 1, formula_step(z, c));
-  selftest_put_complex(out, cases, 2, number_zero());
-  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS, LANED(as_uint)(number_far_norm(number_far_from(z))));
-  selftest_put(out, cases, 3 * NUMBER_STATE_WORDS + 1, LANED(as_uint)(number_outside(z, view.re)));
+  selftest_put_complex(out, cases, 1, number_zero());
+  ROLLED for (uint phase = 0; phase < FORMULA_PHASES; phase++) {
+    selftest_put_complex(out, cases, 2 + phase, formula_step(z, c, phase));
+  }
+  const uint rest_of_out = (2 + FORMULA_PHASES) * NUMBER_STATE_WORDS;
+  selftest_put(out, cases, rest_of_out, LANED(as_uint)(number_far_norm(number_far_from(z))));
+  selftest_put(out, cases, rest_of_out + 1, LANED(as_uint)(number_outside(z, view.re)));
 }
 
 /* in: a, b, s. out: integer operations on 32 and 64 bits. */
@@ -96,7 +99,7 @@ KERNEL void selftest_speed(global const uint *in, global uint *out, uint steps) 
   number_complex z[SPEED_CHAINS];
   UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = c;
   for (uint step = 0; step < steps; step++) {
-    UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = formula_step(z[k], c);
+    UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) z[k] = formula_step(z[k], c, step % FORMULA_PHASES);
   }
   int_lanes outside = (int_lanes)(0);
   UNROLL for (uint k = 0; k < SPEED_CHAINS; k++) outside |= number_outside(z[k], c.re);

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         NoDeviceError,
     )
     from mandelcl.field import Field
-    from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
+    from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
     from mandelcl.reference import Reference
@@ -53,6 +53,7 @@ __all__ = [
     "DeviceError",
     "Field",
     "FileError",
+    "Formula",
     "InvalidInputError",
     "Job",
     "Julia",
@@ -74,7 +75,7 @@ __all__ = [
     "render_to",
 ]
 
-# Where each name comes from. A further formula is a name here, above, and in the imports for type checkers.
+# Where each name comes from. A further name stands here, above, and in the imports for type checkers.
 _HOMES = {
     "computing.settings": ("Progress", "Settings"),
     "errors": (
@@ -87,7 +88,7 @@ _HOMES = {
         "NoDeviceError",
     ),
     "field": ("Field",),
-    "formulas": ("MANDELBROT", "BurningShip", "Julia", "Multibrot3"),
+    "formulas": ("MANDELBROT", "BurningShip", "Formula", "Julia", "Multibrot3"),
     "job": ("Job",),
     "reference": ("Reference",),
     "lattice": ("Lattice",),

@@ -44,8 +44,14 @@ class Arithmetic(Protocol):
     def square_add(self, z: Complex, c: Complex) -> Complex:
         """Return z² + c, in the order of operations that is the number's own."""
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z³ + c, by way of z², in the order of operations that is the number's own."""
+    def complex_square(self, z: Complex) -> Complex:
+        """Return z², in the order of operations that is the number's own."""
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b, in the order of operations that is the number's own."""
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return a·b + c, in the order of operations that is the number's own."""
 
     def outside(self, z: Complex, radius_squared: Real) -> Any:
         """Return whether not |z|² ≤ R²."""
@@ -54,10 +60,29 @@ class Arithmetic(Protocol):
 class DerivativeArithmetic(Protocol):
     """What a kernel's arithmetic of derivatives does, to the last bit: complex numbers with exponents of their own.
 
-    A z that multiplies one is a pair of plain reals, on which `plain` computes, each operation rounded on its own.
+    A z that multiplies one is a point: a pair of plain reals, on which `plain` computes, each operation rounded on its
+    own, and in some numbers an exponent behind them.
     """
 
     plain: Arithmetic
+
+    def constant(self, re: Fraction, im: Fraction) -> Any:
+        """Return a constant, as the job's number holds it, as a point."""
+
+    def point_square(self, z: Any) -> Any:
+        """Return z² of a point."""
+
+    def point_product(self, a: Any, b: Any) -> Any:
+        """Return a·b of points."""
+
+    def point_sum(self, a: Any, b: Any) -> Any:
+        """Return a + b of points."""
+
+    def point_turn_re(self, z: Any, where: Any) -> Any:
+        """Return a point with the sign of its real part turned where `where` says so."""
+
+    def point_turn_im(self, z: Any, where: Any) -> Any:
+        """Return a point with the sign of its imaginary part turned where `where` says so."""
 
     def zero(self) -> Any:
         """Return 0."""
@@ -68,8 +93,8 @@ class DerivativeArithmetic(Protocol):
     def twice(self, a: Any) -> Any:
         """Return 2·a, exactly."""
 
-    def times(self, z: Complex, a: Any) -> Any:
-        """Return the complex product z·a."""
+    def times(self, z: Any, a: Any) -> Any:
+        """Return the complex product z·a, of a point and a derivative."""
 
     def turn_re(self, a: Any, where: Any) -> Any:
         """Return a with the sign of its real part turned where `where` says so, which `plain.less` returned."""

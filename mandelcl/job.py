@@ -107,7 +107,7 @@ class Job:
         """What the values of planes depend on."""
         lattice = self.view.lattice
         a, b, c, d = (float(entry * Fraction(2) ** lattice.scale) for entry in lattice.matrix)
-        return Facts(self.iterations, self.formula.degree, (a, b, c, d))
+        return Facts(self.iterations, self.formula.degrees, (a, b, c, d))
 
     def resolved(self, number: str, rounding: str) -> Self:
         """Return the same job with its number and rounding settled."""
@@ -210,16 +210,13 @@ _NAMES = ("number", "rounding", "method", "algorithm")
 
 def _require_radius(formula: Formula, radius_squared: Fraction) -> None:
     least = formula.least_radius_squared()
-    if least <= 4:
-        if radius_squared < LEAST_RADIUS_SQUARED:
-            raise InvalidInputError(
-                "the escape radius must be at least 2: from less, an orbit of most formulas may come back"
-            )
-    elif radius_squared < least:
-        raise InvalidInputError(
-            f"the escape radius must be at least {about(root_above(least))} for {formula.name} with this constant: "
-            "below it an escaped orbit may come back"
-        )
+    if radius_squared >= (LEAST_RADIUS_SQUARED if least == 4 else least):
+        return
+    given = "" if formula.constant is None else " with this constant"
+    raise InvalidInputError(
+        f"the escape radius must be at least {about(root_above(least))} for {formula.name}{given}: "
+        "below it an escaped orbit may come back"
+    )
 
 
 def _require_known(what: str, name: str, known: Sequence[str]) -> None:

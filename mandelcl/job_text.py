@@ -7,7 +7,7 @@ from typing import Any
 
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import from_digits, to_digits
-from mandelcl.formulas import MANDELBROT, formula_from_json
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.lattice import Lattice
 from mandelcl.planes import COUNTS, SMOOTH
 from mandelcl.reference import Reference
@@ -65,7 +65,7 @@ def _version_2(values: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(f"planes are {shown(kept)}")
     return values | {
         "view": View(lattice, integer(view["width"]), integer(view["height"])),
-        "formula": formula_from_json(values["formula"], fraction),
+        "formula": Formula.from_json(values["formula"], fraction),
         "planes": tuple(kept),
     }
 

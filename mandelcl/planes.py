@@ -40,13 +40,13 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a job the values of planes depend on: the iteration cap, the formula's degree, and the lattice.
+    """What of a job the values of planes depend on: the cap, the degrees of steps that take turns, and the lattice.
 
     `steps` is the lattice's matrix times 2^scale: about 1, however far one has zoomed in.
     """
 
     iterations: int
-    degree: int
+    degrees: tuple[int, ...]
     steps: tuple[float, float, float, float] = (1.0, 0.0, 0.0, -1.0)
 
 
@@ -77,7 +77,7 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     """Return the smooth fraction of pixels: what the continuous count adds to count − 1.
 
     `words` are the step m at which the orbit left the smooth radius, and |z_m|² there as the bits of a float. The
-    continuous count is m − log_d log₂ |z_m| for a formula of degree d; it hardly depends on the radius at which it is
+    continuous count is m − log_d log₂ |z_m| for a step of degree d; it hardly depends on the radius at which it is
     taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
     (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
     mandelcl/smooth.py says how it is rounded.
@@ -86,7 +86,7 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)
     for start in range(0, into.size, CHUNK_PIXELS):
         count, step, bits = (array[start : start + CHUNK_PIXELS] for array in flat)
-        fraction = fractions_of(count, step, bits, facts.degree)
+        fraction = fractions_of(count, step, bits, facts.degrees)
         np.copyto(fraction, 0, where=count == np.uint32(facts.iterations))
         into[start : start + CHUNK_PIXELS] = fraction
     return fractions

@@ -1,11 +1,14 @@
 """The smooth fraction, in operations that every device and every platform makes alike: no logarithm of a library.
 
 An orbit that left the smooth radius at step m with |z_m|² has the continuous count m − log_d log₂ |z_m|, for a formula
-of degree d. The double logarithm is read off chords: each octave of |z|² has 512 of them, whose ends are in a table as
-whole multiples of UNIT. cl/shade.cl does the same, to the last bit.
+of degree d. Where steps of several degrees take turns, d is that of the step which led to z_m, and the logarithm is
+moved so that all agree where |z_m| is the smooth radius: a band of counts then ends where the next begins. A step of
+degree 1 counts as that. The double logarithm is read off chords: each octave of |z|² has 512 of them, whose ends are in
+a table as whole multiples of UNIT. cl/shade.cl does the same, to the last bit.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +18,7 @@ import numpy.typing as npt
 UNIT_BITS = 26  # a logarithm is a whole number of units of 2⁻²⁶
 CHORD_BITS = 14  # the bits of a float below those that number its chord
 LEAST_BITS, MOST_BITS = 0x40800000, 0x7F7FFFFF  # those of 4, and of the largest float
+_RADIUS_BITS = 0x46800000  # those of 128², the smooth radius squared
 _CHORDS = 1 << (23 - CHORD_BITS)  # of an octave
 # Half of what a chord lies too low where orbits leave a smooth radius of 128 (5 units), and rounding down loses.
 _RAISED = 3.0
@@ -47,13 +51,48 @@ def logarithms(degree: int) -> Chords:
 
 
 def fractions_of(
-    counts: npt.NDArray[np.uint32], steps: npt.NDArray[np.uint32], bits: npt.NDArray[np.uint32], degree: int
+    counts: npt.NDArray[np.uint32],
+    steps: npt.NDArray[np.uint32],
+    bits: npt.NDArray[np.uint32],
+    degrees: Sequence[int],
 ) -> npt.NDArray[np.float32]:
-    """Return m + 1 − count − log_degree log₂ |z_m| of pixels, of `steps` m and `bits` those of |z_m|² as floats.
+    """Return m + 1 − count − log_d log₂ |z_m| of pixels, of `steps` m and `bits` those of |z_m|² as floats.
 
-    It is the chord's value, rounded once to float32. What is no norm of an orbit outside counts as 4, infinity and NaN
-    as the largest float.
+    `degrees` are those of the steps that take turns, the first that leads from z₀ among them first. It is the chord's
+    value, rounded once to float32. What is no norm of an orbit outside counts as 4, infinity and NaN as the largest
+    float.
     """
+    first = next(degree for degree in degrees if degree > 1)
+    if all(degree == first for degree in degrees):
+        return _fractions(counts, steps, bits, first, 0)
+    fractions = np.empty(counts.shape, np.float32)
+    # Of z₀ itself no step is asked; it counts as the last.
+    turn = (steps.astype(np.int64) - 1) % len(degrees)
+    for place, degree in enumerate(degrees):
+        here = turn == place
+        moved = _units_at_radius(degree) - _units_at_radius(first)
+        fractions[here] = _fractions(counts[here], steps[here], bits[here], degree, moved)
+    return fractions
+
+
+def _units_at_radius(degree: int) -> int:
+    """Return the logarithm where |z_m| is the smooth radius, in units; 0 for degree 1."""
+    chord = (_RADIUS_BITS - LEAST_BITS) >> CHORD_BITS
+    return int(logarithms(degree).starts[chord]) if degree > 1 else 0
+
+
+def _fractions(
+    counts: npt.NDArray[np.uint32],
+    steps: npt.NDArray[np.uint32],
+    bits: npt.NDArray[np.uint32],
+    degree: int,
+    moved: int,
+) -> npt.NDArray[np.float32]:
+    """Return the fractions of pixels of one degree, the logarithm moved by so many units."""
+    fraction = (steps - counts).astype(np.float64)
+    fraction += 1 + moved * 2.0**-UNIT_BITS
+    if degree == 1:
+        return fraction.astype(np.float32)
     chords = logarithms(degree)
     place = np.maximum(bits, np.uint32(LEAST_BITS))
     np.minimum(place, np.uint32(MOST_BITS), out=place)
@@ -63,7 +102,5 @@ def fractions_of(
     place *= np.take(chords.rises, chord, mode="clip")
     place >>= np.uint32(CHORD_BITS)
     place += np.take(chords.starts, chord, mode="clip")
-    fraction = (steps - counts).astype(np.float64)
-    fraction += 1
     fraction -= place * 2.0**-UNIT_BITS
     return fraction.astype(np.float32)

@@ -41,6 +41,11 @@ class Ratios:
     def square_add(self, z: Complex, c: Complex) -> Complex:
         return z[0] * z[0] - z[1] * z[1] + c[0], 2 * z[0] * z[1] + c[1]
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        x, y = z
-        return x**3 - 3 * x * y**2 + c[0], 3 * x**2 * y - y**3 + c[1]
+    def complex_square(self, z: Complex) -> Complex:
+        return self.square_add(z, (Fraction(0), Fraction(0)))
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        return self.complex_multiply_add(a, b, (Fraction(0), Fraction(0)))
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        return a[0] * b[0] - a[1] * b[1] + c[0], a[0] * b[1] + a[1] * b[0] + c[1]

@@ -140,7 +140,7 @@ class KernelOptions:
             algorithm=None,
             strict=False,
             formula=None,
-            parameters={},
+            julia=None,
         ).job(planes=())
 
     def _shape(self) -> "Shape":

@@ -27,6 +27,13 @@ def palettes(_context: click.Context, _parameter: click.Parameter, incomplete: s
     return _items(dict.fromkeys((*PALETTES, "cmap:"), ""), incomplete) or _files(incomplete)
 
 
+def formulas(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Return the formulas whose names begin so."""
+    from mandelcl.formulas import NAMED
+
+    return _items({name: named.summary for name, named in NAMED.items()}, incomplete)
+
+
 def devices(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Return the SPECs that begin so: kinds of devices, and the devices that were listed last."""
     from mandelcl.opencl.known import known

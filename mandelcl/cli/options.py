@@ -1,8 +1,8 @@
 """Options that several commands share, and what those of them that make a job make together."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,10 +11,9 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
 from mandelcl.cli.progress import Say, say
-from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
-from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.locations import Location, find_location
 from mandelcl.names import ALGORITHMS, KEPT_PLANES, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.reference import Reference
@@ -25,9 +24,6 @@ if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# Formulas without parameters go by --formula NAME, the others by an option of their name that takes these.
-PARAMETERS = {name: names for name, kind in FORMULAS.items() if (names := [field.name for field in fields(kind)])}
-PLAIN_FORMULAS = [name for name in FORMULAS if name not in PARAMETERS]
 
 _JOB_OPTIONS = (
     click.option(
@@ -51,10 +47,14 @@ _JOB_OPTIONS = (
         help="Take the job of a .png or .npz that mandelcl wrote, or a place of another program.",
     ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
-    click.option("--formula", type=click.Choice(PLAIN_FORMULAS), help="What is iterated. [default: mandelbrot]"),
-    *(
-        click.option(f"--{name}", nargs=len(names), metavar=" ".join(names).upper(), help=FORMULAS[name].summary)
-        for name, names in PARAMETERS.items()
+    click.option(
+        "--formula",
+        metavar="NAME|OPERATIONS",
+        shell_complete=completion.formulas,
+        help='What is iterated: a name, or operations like "absx sqr add". [default: mandelbrot]',
+    ),
+    click.option(
+        "--julia", nargs=2, metavar="RE IM", help="Its Julia set: orbits begin at the pixel, with this c for all."
     ),
     click.option(
         "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
@@ -160,13 +160,12 @@ class JobOptions:
     algorithm: str | None
     strict: bool
     formula: str | None
-    parameters: Mapping[str, tuple[str, ...]]
+    julia: tuple[str, str] | None
 
     @classmethod
     def of(cls, **values: Any) -> "JobOptions":
-        """Return the options as click gives them, those of formulas with parameters among them."""
-        parameters = {name: values.pop(name.replace("-", "_")) for name in PARAMETERS}
-        return cls(**values, parameters={name: texts for name, texts in parameters.items() if texts is not None})
+        """Return the options as click gives them."""
+        return cls(**values)
 
     def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
         """Return the job, with some planes beside the counts, and with certificates if asked for.
@@ -197,9 +196,7 @@ class JobOptions:
         if self.algorithm is not None or self.strict:
             changes["strict"] = self.strict
         if self.escape_radius is not None:
-            radius = parse_number(self.escape_radius, "escape radius")
-            if radius < 2:
-                raise InvalidInputError(f"the escape radius must be at least 2, not {self.escape_radius}")
+            radius = max(parse_number(self.escape_radius, "escape radius"), Fraction(0))
             changes["radius_squared"] = radius * radius
         return replace(base, **changes)
 
@@ -221,7 +218,7 @@ class JobOptions:
 
     def kind(self) -> tuple[str, ...]:
         """Return the options on which the choice of a device depends, beside the view."""
-        return (f"{self.number} {self.rounding} {self.method} {self.formula}", *sorted(self.parameters))
+        return (f"{self.number} {self.rounding} {self.method} {self.formula}", *(["julia"] if self.julia else []))
 
     def location(self) -> Location | None:
         """Return the place named with --at."""
@@ -239,17 +236,18 @@ class JobOptions:
         for name in ("rotate", "anchor"):
             if getattr(self, name) is not None and self.like is not None:
                 raise click.UsageError(f"--like takes the view from its file; leave --{name} out")
-        formulas = [*([] if self.formula is None else ["--formula"]), *(f"--{name}" for name in self.parameters)]
-        if len(formulas) > 1:
-            raise click.UsageError(f"{' and '.join(formulas)} each say what is iterated; give one of them")
         if self.strict and self.algorithm not in ("border", "auto"):
             raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
 
     def chosen_formula(self) -> Formula | None:
-        """Return the formula that is named; None where none is."""
-        for name, texts in self.parameters.items():
-            return FORMULAS[name](*(parse_number(text, f"--{name}") for text in texts))
-        return None if self.formula is None else formula_named(self.formula)
+        """Return the formula that is asked for; None where none is."""
+        if self.formula is None and self.julia is None:
+            return None
+        formula = MANDELBROT if self.formula is None else Formula.parse(self.formula)
+        if self.julia is None:
+            return formula
+        re, im = (parse_number(text, "--julia") for text in self.julia)
+        return formula.julia(re, im)
 
     def _default_iterations(self) -> int:
         location = self.location()

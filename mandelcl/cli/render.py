@@ -42,6 +42,7 @@ Examples:
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --formula multibrot-3 --palette ember -o cubic.png
+  mandelcl render --formula "sqr absx add / sqr add" --julia -0.4 0.6 -o hybrid.png
   mandelcl render --like set.png --device cpu --json
   mandelcl render --like place.kfr --size 1280x720 -o place.png
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png

@@ -15,6 +15,7 @@ from mandelcl.engine import source
 Examples:
   mandelcl source > loop.cl
   mandelcl source --number double --orbits survivors --device gpu
+  mandelcl source --formula "negy sqr add"
 """,
 )
 @options.job_options

@@ -9,6 +9,7 @@ from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import BuildError
+from mandelcl.formulas.kernel import component_files
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
@@ -25,10 +26,11 @@ _keeping = threading.Lock()
 def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     """Return the source text that computes a resolved job with a variant; `orbits` is one of source.ORBITS."""
     number = by_name(job.number)
+    variant = variant.in_cycles(len(job.formula.lines))
     defines = number.defines(job.rounding, variant.double_digits) | variant.defines()
     defines |= {
         "LATTICE_UPRIGHT": int(job.view.lattice.is_upright),
-        "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit(job.formula.degree))),
+        "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit(job.formula.products))),
         "RESULT_WORDS": job.words,
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
@@ -40,7 +42,9 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
     method, derivatives = method_of(job), number.derivative_parts if DISTANCE.name in job.planes else ()
     parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop
-    return source.loop(number.parts(variant.double_digits), job.formula, parts, orbits, defines, derivatives)
+    digits, formula = variant.double_digits, job.formula
+    formula_parts = source.FormulaParts(source.formula_parts(formula, number, digits), component_files(formula))
+    return source.loop(number.parts(digits), formula_parts, parts, orbits, defines, derivatives)
 
 
 def build(device: Device, text: str) -> BuiltProgram:

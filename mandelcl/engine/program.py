@@ -58,7 +58,7 @@ class Program:
         self.number = by_name(job.number)
         self.method = method_of(job)
         variant = variant or default_variant(device, self.number)
-        self.variant = variant.by_turns() if self.method.by_turns else variant
+        self.variant = variant.by_turns() if self.method.by_turns else variant.in_cycles(len(job.formula.lines))
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}
@@ -99,7 +99,7 @@ class Program:
             return min(self.strides, _MOST_STRIDES)
         if self.method.by_turns:
             return max(1, self.execution.loop_limit // self.method.turn_loops(self.job))
-        loops = 2 * self.variant.stride * self.number.loops_per_step(self.job.formula.degree) + 4
+        loops = 2 * self.variant.stride * self.number.loops_per_step(self.job.formula.products) + 4
         return max(1, self.execution.loop_limit // loops)
 
     @property

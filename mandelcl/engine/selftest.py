@@ -24,7 +24,7 @@ from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError, first_error
-from mandelcl.formulas import MANDELBROT, Formula, formula_named
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import FP128, NUMBERS, NumberFormat, by_name
 from mandelcl.numbers.answers import Check
@@ -134,7 +134,7 @@ def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:
     """Run the self-test in this process, which the driver may end."""
     device = next(candidate for candidate in discover() if candidate.spec == spec)
     format_, variant = by_name(number), default_variant(device, by_name(number))
-    step = formula_named(formula)
+    step = Formula.parse(formula)
     _run(device, format_, rounding, step, source_text(format_, rounding, variant, step), variant.lanes, ())
 
 
@@ -143,7 +143,7 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
     import subprocess
 
     code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.name]
+    command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.text]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
     except subprocess.TimeoutExpired:
@@ -162,7 +162,8 @@ def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: 
     defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)
     number_parts = number.parts(variant.double_digits)
-    return source.assemble((*number_parts, formula.kernel, "selftest.cl", *number.selftest_parts), defines)
+    parts = source.formula_parts(formula, number, variant.double_digits)
+    return source.assemble((*number_parts, *parts, "selftest.cl", *number.selftest_parts), defines)
 
 
 @cache
@@ -173,7 +174,7 @@ def _own_text() -> str:
     modules = [
         this_file,
         this_file.with_name("known_answers.py"),
-        *(path for package in packages for path in sorted(package.glob("*.py"))),
+        *(path for package in packages for path in sorted(package.rglob("*.py"))),
     ]
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 

@@ -123,6 +123,8 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
 
     That is tested with the kernel that the job takes, and remembered by device, driver and source text.
     """
+    if job.smooth and len(set(job.formula.degrees)) > 1:
+        return None  # the kernel reads one table of logarithms
     shader = Shader(device, job, colouring)
     key = source.digest(f"{_own_text()}\n{device.identity}\n{shader.text()}")
     verdict = _SEEN.get(key) or disk_cache.read("shading", key)

@@ -2,11 +2,16 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl.errors import MandelclError
-from mandelcl.formulas import Formula
+from mandelcl.formulas import Formula, kernel
+
+if TYPE_CHECKING:  # numbers load numpy, and the command's help needs none
+    from mandelcl.numbers import NumberFormat
 
 ORBITS = ("block", "survivors", "rectangles")  # where orbits come from: cl/orbits_NAME.cl
 MAP = "map_lattice.cl"
@@ -22,14 +27,26 @@ def folder() -> Path:
     raise MandelclError(f"the kernel sources are missing from {package / 'cl'}; install mandelcl again")
 
 
-def assemble(parts: Iterable[str], defines: Mapping[str, int]) -> str:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A part that is no file."""
+
+    name: str
+    text: str
+
+
+Part: TypeAlias = str | Text  # a file of the folder, or a text
+
+
+def assemble(parts: Iterable[Part], defines: Mapping[str, int]) -> str:
     """Return one source text: the defines, then `compat.cl` and the parts, each under its own `#line`.
 
     One string and no `#include`: drivers that cache binaries do not notice when an included file changes.
     """
     lines = [f"#define {name} {value}" for name, value in defines.items()]
     for part in ("compat.cl", *parts):
-        lines += [f'#line 1 "{part}"', _text(part)]
+        name, text = (part, _text(part)) if isinstance(part, str) else (part.name, part.text)
+        lines += [f'#line 1 "{name}"', text]
     return "\n".join(lines)
 
 
@@ -38,9 +55,24 @@ def _text(part: str) -> str:
     return (folder() / part).read_text(encoding="utf-8")
 
 
+def formula_parts(formula: Formula, number: "NumberFormat", double_digits: bool) -> tuple[Part, ...]:
+    """Return the parts of a formula: its operations, its own text in the number's constants, and what knows insides."""
+    literals = kernel.Literals(partial(number.literal, double_digits=double_digits), number.far_literal)
+    own = Text(kernel.NAME, kernel.text(formula, literals))
+    return (*kernel.parts(formula), own, *kernel.files_behind(formula))
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaParts:
+    """A formula's parts: those of its step, and those for border tracing that find components of its set."""
+
+    step: Sequence[Part]
+    components: Sequence[str]
+
+
 def loop(
     number_parts: Sequence[str],
-    formula: Formula,
+    formula_parts: FormulaParts,
     method_parts: Sequence[str],
     orbits: str,
     defines: Mapping[str, int],
@@ -53,8 +85,8 @@ def loop(
     """
     method, *advance = method_parts
     derivatives = ("derivatives.cl",) if derivative_parts else ()
-    axes = (*number_parts, *derivative_parts, formula.kernel, *derivatives, MAP, method)
-    tracing = ("rectangles.cl", *formula.component_kernels, "rectangles_prove.cl") if orbits == "rectangles" else ()
+    axes = (*number_parts, *derivative_parts, *formula_parts.step, *derivatives, MAP, method)
+    tracing = ("rectangles.cl", *formula_parts.components, "rectangles_prove.cl") if orbits == "rectangles" else ()
     return assemble(
         (*axes, "advance.cl", *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines
     )

@@ -56,6 +56,11 @@ class Variant:
         """Return the shape for a loop by turns: a vector in a work-item; a turn counts as TURN iterations."""
         return replace(self, vectors=1, stride=TURN, unrolled=1)
 
+    def in_cycles(self, phases: int) -> Self:
+        """Return the shape for steps of which `phases` take turns: a stride and what is written out are multiples."""
+        unrolled = -(-self.unrolled // phases) * phases
+        return replace(self, stride=-(-self.stride // unrolled) * unrolled, unrolled=unrolled)
+
     def saturation(self, compute_units: int) -> int:
         """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""
         return compute_units * self.orbits * (1 if self.lanes > 1 else 1024)

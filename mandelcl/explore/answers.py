@@ -18,7 +18,7 @@ from mandelcl.explore.messages import Message
 from mandelcl.explore.saves import Save, read_compression
 from mandelcl.explore.viewing import LEVELS, Viewing
 from mandelcl.files.output import SUFFIXES
-from mandelcl.formulas import FORMULAS, formula_named
+from mandelcl.formulas import FORMULAS, JULIA, formula_named
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS, find_location
 from mandelcl.names import NUMBERS
@@ -48,7 +48,7 @@ def welcome(house: House) -> Mapping[str, Any]:
         "palettes": [_palette(palette) for palette in PALETTES.values()],
         "places": [_place(name) for name in LOCATIONS],
         "bookmarks": house.bookmarks.lines(),
-        "formulas": [_formula(name) for name in FORMULAS],
+        "formulas": [_formula(name) for name in (*FORMULAS, JULIA)],
         "numbers": list(NUMBERS),
         "start": {**places.described(start.job), "colouring": places.colouring_json(start.colouring)},
         "formats": list(SUFFIXES),

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
-from mandelcl.formulas import MANDELBROT, Formula, formula_from_json
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.planes import COUNTS, SMOOTH
@@ -198,7 +198,7 @@ def _formula(message: Message) -> Formula:
     if "formula" not in message:
         return MANDELBROT
     try:
-        return formula_from_json(mapping(message, "formula"), lambda value: exact({"formula": value}, "formula"))
+        return Formula.from_json(mapping(message, "formula"), lambda value: exact({"formula": value}, "formula"))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(f"not a formula: {type(error).__name__}") from None
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -76,10 +76,18 @@ class Wide:
         x, y = z
         return ((x + y) * (x - y) >> self.bits) + c[0], (x * y >> (self.bits - 1)) + c[1]
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z³ + c."""
-        (x, y), (sx, sy) = z, self.square_add(z, (0, 0))
-        return (sx * x - sy * y >> self.bits) + c[0], (sx * y + sy * x >> self.bits) + c[1]
+    def complex_square(self, z: Complex) -> Complex:
+        """Return z²."""
+        return self.square_add(z, (0, 0))
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b."""
+        return self.complex_multiply_add(a, b, (0, 0))
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return a·b + c."""
+        (x, y), (u, v) = a, b
+        return (x * u - y * v >> self.bits) + c[0], (x * v + y * u >> self.bits) + c[1]
 
     def outside(self, z: Complex, radius_squared: int) -> bool:
         """Return whether |z|² > R²."""
@@ -112,9 +120,9 @@ def orbit_of(job: Job, re: Fraction, im: Fraction, most: int) -> PointOrbit:
 def _steps(job: Job, wide: Wide, re: Fraction, im: Fraction) -> Iterator[Complex]:
     parameters = tuple((wide.encode(x), wide.encode(y)) for x, y in job.formula.parameters)
     z, c = job.formula.start(wide, (wide.encode(re), wide.encode(im)), parameters)
-    while True:
+    for n in count():
         yield z
-        z = job.formula.step(wide, z, c)
+        z = job.formula.step(wide, z, c, n)
 
 
 def _cycle(steps: Iterator[Complex], wide: Wide, radius_squared: int, done: int) -> tuple[int | None, int | None]:

@@ -1,56 +1,54 @@
-"""The formulas: a module each, and here the list of all.
-
-To add one: a kernel part, a module with its `Formula`, and its line in `FORMULAS`.
-"""
+"""The formulas: operations, lines and cycles of these; and here those that have names."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from fractions import Fraction
 from types import MappingProxyType
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.formulas.burning_ship import BurningShip
-from mandelcl.formulas.formula import Formula, FromText
-from mandelcl.formulas.julia import Julia
-from mandelcl.formulas.mandelbrot import Mandelbrot
-from mandelcl.formulas.multibrot_3 import Multibrot3
-from mandelcl.printable import quoted
+from mandelcl.exact import Exact
+from mandelcl.formulas.formula import JULIA, Derivative, Formula, FromText, ToText, formula_named
+from mandelcl.formulas.named import NAMED
 
 __all__ = [
     "FORMULAS",
+    "JULIA",
     "MANDELBROT",
+    "NAMED",
     "BurningShip",
+    "Derivative",
     "Formula",
+    "FromText",
     "Julia",
     "Multibrot3",
-    "formula_class",
-    "formula_from_json",
+    "ToText",
     "formula_named",
 ]
 
-MANDELBROT = Mandelbrot()
-FORMULAS: Mapping[str, type[Formula]] = MappingProxyType(
-    {formula.name: formula for formula in (Mandelbrot, Julia, BurningShip, Multibrot3)}
-)
+MANDELBROT = formula_named("mandelbrot")
+FORMULAS: Mapping[str, Formula] = MappingProxyType({name: formula_named(name) for name in NAMED})
 
 
-def formula_class(name: str) -> type[Formula]:
-    """Return the formula of that name; raises InvalidInputError, listing the known ones, if there is none."""
-    try:
-        return FORMULAS[name]
-    except KeyError:
-        raise InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(FORMULAS)}") from None
+class Julia(Formula):
+    """A Julia set of z² + c, or of another formula: `formula.julia(re, im)` by another name."""
+
+    __slots__ = ()
+
+    def __init__(self, re: Exact, im: Exact, formula: Formula = MANDELBROT) -> None:
+        julia = formula.julia(re, im)
+        super().__init__(julia.lines, julia.constant)
 
 
-def formula_named(name: str) -> Formula:
-    """Return a formula by its name alone: what parameters it has are 0."""
-    kind = formula_class(name)
-    return kind(*(Fraction(0) for _ in fields(kind)))
+class BurningShip(Formula):
+    """(|re z| + |im z|·i)² + c from 0: the formula `burning-ship` by another name."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(FORMULAS["burning-ship"].lines)
 
 
-def formula_from_json(values: Mapping[str, object], number: FromText) -> Formula:
-    """Return what `Formula.as_json` wrote; raises InvalidInputError or TypeError for anything else."""
-    name = values["name"]
-    if not isinstance(name, str):
-        raise TypeError(f"the formula's name is {quoted(name)}")
-    return formula_class(name).from_json(values, number)
+class Multibrot3(Formula):
+    """z³ + c from 0: the formula `multibrot-3` by another name."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(FORMULAS["multibrot-3"].lines)

@@ -1,13 +1,17 @@
-"""What a formula is: one step of an orbit, and what may be concluded from it."""
+"""What a formula is: a cycle of lines of elementary operations, and what may be concluded from these."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
-from mandelcl.exact import root_above
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import Exact, exact, root_above
+from mandelcl.formulas import growth, reading
+from mandelcl.formulas.line import Line
+from mandelcl.formulas.named import BY_LINES, NAMED
+from mandelcl.printable import quoted
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
@@ -15,91 +19,236 @@ FromText: TypeAlias = Callable[[object], Fraction]
 # One complex number where a formula is analytic; else two, by the point's real and by its imaginary part.
 Derivative: TypeAlias = tuple[Any, ...]
 
+MOST_LINES = 8  # each stands in the text of a kernel, and a stride of steps is a multiple of them
+JULIA = "julia"  # the name of a Julia set of z² + c
+PROGRAM = "program"  # the name in a job of what has none
+_HOME = ("0", "0", "1.25")
 
-@dataclass(frozen=True, slots=True)
-class Formula(ABC):
-    """One step of an orbit.
 
-    A formula's own fields, if any, are Fractions: the parts of its complex parameters, in order, re before im.
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """The steps of an orbit: `lines`, taken in turn.
+
+    With a `constant` c, re and im, orbits begin at the pixel's point: a Julia set. Without one they begin at 0, and c
+    is the point. Raises InvalidInputError for lines that make no picture.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    degree: ClassVar[int] = 2
-    kernel: ClassVar[str]
-    # Whether a border of one count says what is inside: {count ≥ n} is connected and full. The kernel part then bounds
-    # how orbits spread; `component_kernels` find components of the set, where there is a theorem on those.
-    traceable: ClassVar[bool] = False
-    component_kernels: ClassVar[tuple[str, ...]] = ()
-    # Whether its orbits can be computed as differences from a reference orbit.
-    perturbable: ClassVar[bool] = False
-    # Whether a derivative by the point is one complex number; else it is two, those by its real and imaginary part.
-    analytic: ClassVar[bool] = True
-    # Centre and zoom of a view that shows all of it.
-    home: ClassVar[tuple[str, str, str]] = ("0", "0", "1.25")
-    # Whether each orbit begins inside every escape radius, so that no count is 0.
-    begins_inside: ClassVar[bool] = True
+    lines: tuple[Line, ...]
+    constant: tuple[Fraction, Fraction] | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.lines) > MOST_LINES:
+            raise InvalidInputError(f"a formula has at most {MOST_LINES} lines, not {len(self.lines)}")
+        if not any(line.adds for line in self.lines):
+            raise InvalidInputError("a formula adds c in one of its lines: without that all orbits are alike")
+        if self.degree == 1:
+            raise InvalidInputError("a formula has a line with sqr or mul: orbits of lines of degree 1 do not escape")
+
+    @classmethod
+    def parse(cls, text: str) -> "Formula":
+        """Return the formula with that name, or with these operations; raises InvalidInputError for anything else."""
+        if text in NAMED:
+            return Formula(NAMED[text].lines)
+        return Formula(reading.lines(text))
+
+    def julia(self, re: Exact, im: Exact) -> "Formula":
+        """Return the formula of the Julia set for c = re + im·i; each may be anything that `exact` takes."""
+        return Formula(self.lines, (exact(re, "the Julia set's constant"), exact(im, "the Julia set's constant")))
+
+    @property
+    def text(self) -> str:
+        """The operations, which `parse` reads."""
+        return " / ".join(map(str, self.lines))
+
+    @property
+    def name(self) -> str:
+        """The name, or the operations of what has none; that of a Julia set of z² + c is `julia`."""
+        named = BY_LINES.get(self.lines)
+        return self.text if named is None else JULIA if self._is_julia_of_square else named.name
+
+    @property
+    def summary(self) -> str:
+        """What a step is, in short."""
+        named = BY_LINES.get(self.lines)
+        return self.text if named is None else named.summary
+
+    @property
+    def home(self) -> tuple[str, str, str]:
+        """Centre and zoom of a view that shows all of the set, or of most sets."""
+        named = BY_LINES.get(self.lines)
+        return _HOME if named is None or self.constant is not None else named.home
 
     @property
     def parameters(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """The complex parameters, exactly."""
-        values = [getattr(self, field.name) for field in fields(self)]
-        return tuple(zip(values[::2], values[1::2], strict=True))
+        """The complex parameters that kernels are given, exactly."""
+        return () if self.constant is None else (self.constant,)
 
     @property
-    def constant(self) -> tuple[Fraction, Fraction] | None:
-        """The c of all orbits; None where it is the pixel's point."""
-        return None
+    def begins_inside(self) -> bool:
+        """Whether each orbit begins inside every escape radius, so that no count is 0."""
+        return self.constant is None
 
-    @abstractmethod
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """The power of |z| with which each line grows."""
+        return tuple(line.degree for line in self.lines)
+
+    @property
+    def degree(self) -> int:
+        """The largest of them."""
+        return max(self.degrees)
+
+    @property
+    def products(self) -> int:
+        """How many roundings of complex products a step is off by at most, as shares of |z|^degree."""
+        return max(line.products for line in self.lines)
+
+    @property
+    def analytic(self) -> bool:
+        """Whether a derivative by the point is one complex number; else it is two, by its real and imaginary part."""
+        return all(line.analytic for line in self.lines)
+
+    @property
+    def adds_last(self) -> bool:
+        """Whether every step ends with c, so that no orbit is smaller than c's last places make it."""
+        return all(line.adds and str(line.operations[-1]) == "add" for line in self.lines)
+
+    @property
+    def power(self) -> int:
+        """The d of z^d + c, from 0 or its Julia sets; 0 where the formula is another."""
+        return self.lines[0].power if len(self.lines) == 1 else 0
+
+    @property
+    def knows_inside(self) -> bool:
+        """Whether closed forms tell of some orbits that they stay: it is z² + c from 0."""
+        return self.lines == NAMED["mandelbrot"].lines and self.constant is None
+
+    @property
+    def perturbable(self) -> bool:
+        """Whether its orbits can be computed as differences from a reference orbit."""
+        return self.knows_inside
+
+    @property
+    def traceable(self) -> bool:
+        """Whether a border of one count says what is inside: {count ≥ n} is connected and full, as for z^d + c."""
+        return self.power > 0 and self.constant is None
+
     def least_radius_squared(self) -> Fraction:
-        """Return the least R² beyond which no orbit ever comes back, in exact arithmetic."""
+        """Return the least R² beyond which no orbit ever comes back, in exact arithmetic; 4 where there is none."""
+        if not self.grows:
+            return Fraction(4)
+        return max(growth.growing_from(degree, self._constant()) for degree in self.degrees)
 
-    @abstractmethod
     def largest_constant(self, radius_squared: Fraction) -> Fraction:
-        """Return a bound of |c| of all orbits that are inside after their first step."""
+        """Return a bound of |c| of all orbits that are inside when c is added to 0: R, or that of the Julia set."""
+        constant = self._constant()
+        return root_above(radius_squared) if constant is None else constant
 
-    def largest_step(self, radius_squared: Fraction) -> Fraction:
-        """Return a bound of |z|^degree + |c| for |z| ≤ R: how far a step from within the disc leads."""
-        odd = root_above(radius_squared) if self.degree % 2 else 1
-        return radius_squared ** (self.degree // 2) * odd + self.largest_constant(radius_squared)
+    def largest_step(self, radius_squared: Fraction, farthest: Fraction = Fraction(0)) -> Fraction:
+        """Return a bound of all that a step from |z| ≤ R makes; `farthest` bounds the |c| of all pixels."""
+        constant = self.largest_constant(radius_squared) if self.grows else self._constant()
+        bound = farthest if constant is None else constant
+        return max(line.largest(root_above(radius_squared), bound) for line in self.lines)
 
-    @abstractmethod
     def stays_outside(self, radius_squared: Fraction, unit: Fraction) -> bool:
         """Return whether in a number no orbit that has left the disc comes back, so a test once a stride is exact.
 
-        `unit` bounds the error of a step by unit·(|z|^degree + |c|).
+        `unit` bounds the error of a step by unit·(|z|^degree + |c|). For z² + c from 0 it is shown for R² from just
+        below 4 on, in each number (docs/exactness.md); for others where they outgrow the error.
         """
+        if self.knows_inside:
+            return True
+        constant = self.largest_constant(radius_squared)
+        return self.grows and all(growth.outgrows(radius_squared, degree, constant, unit) for degree in self.degrees)
 
-    @abstractmethod
-    def start(self, arithmetic: Arithmetic, point: Complex, parameters: tuple[Complex, ...]) -> tuple[Complex, Complex]:
+    def start(self, arithmetic: Arithmetic, point: Complex, parameters: Sequence[Complex]) -> tuple[Complex, Complex]:
         """Return z₀ and the constant c of the orbit of a point."""
+        if self.constant is not None:
+            return point, parameters[0]
+        zero = arithmetic.encode(Fraction(0))
+        return (zero, zero), point
 
-    @abstractmethod
-    def step(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
-        """Return the next z."""
+    def step(self, arithmetic: Arithmetic, z: Complex, c: Complex, n: int = 0) -> Complex:
+        """Return the z that follows z, the n-th of its orbit."""
+        return self.lines[n % len(self.lines)].value(arithmetic, z, c)
 
-    @abstractmethod
     def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
         """Return the derivative of z₀ by the point, where that moves by `move`."""
+        return move if self.constant is not None else tuple(arithmetic.zero() for _ in move)
 
-    @abstractmethod
     def derivative_step(
-        self, arithmetic: DerivativeArithmetic, z: Complex, derivative: Derivative, move: Derivative, n: int
+        self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, derivative: Derivative, move: Derivative, n: int
     ) -> Derivative:
         """Return the derivative of the z that follows z, the n-th of its orbit, from that of z."""
+        line = self.lines[n % len(self.lines)]
+        moves = move if self.constant is None else (None,) * len(move)
+        return tuple(
+            line.derivative(arithmetic, z, c, column, moved) for column, moved in zip(derivative, moves, strict=True)
+        )
 
     def as_json(self, text: ToText) -> dict[str, str]:
-        """Return name and parameters."""
-        return {"name": self.name} | {field.name: text(getattr(self, field.name)) for field in fields(self)}
+        """Return the name, the operations of what has none, and the constant of a Julia set."""
+        named = BY_LINES.get(self.lines)
+        values = {"name": PROGRAM, "operations": self.text} if named is None else {"name": named.name}
+        if self.constant is not None:
+            if self._is_julia_of_square:
+                values["name"] = JULIA
+            values |= {name: text(part) for name, part in zip(("re", "im"), self.constant, strict=True)}
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, object], number: FromText) -> "Formula":
-        """Return what `as_json` wrote; raises TypeError or KeyError for anything else."""
-        names = [field.name for field in fields(cls)]
-        if set(values) != {"name", *names}:
-            raise TypeError(f"{cls.name} has the parameters {', '.join(names) or 'none'}")
-        return cls(*(number(values[name]) for name in names))
+        """Return what `as_json` wrote; raises InvalidInputError, TypeError or KeyError for anything else."""
+        given = dict(values)
+        name = given.pop("name")
+        if not isinstance(name, str):
+            raise TypeError("the formula's name is no text")
+        operations = given.pop("operations") if name == PROGRAM else None
+        if name == PROGRAM:
+            if not isinstance(operations, str):
+                raise TypeError("the formula's operations are no text")
+            formula = Formula(reading.lines(operations))
+        else:
+            formula = formula_named(name)
+        if not given and name != JULIA:
+            return formula
+        if set(given) != {"re", "im"}:
+            raise TypeError("a formula has the parameters re and im, or none")
+        return formula.julia(number(given["re"]), number(given["im"]))
+
+    @property
+    def grows(self) -> bool:
+        """Whether |z′| ≥ |z|^d − |c| for each line, with its degree d of 2 or more."""
+        return all(line.grows for line in self.lines)
+
+    @property
+    def _is_julia_of_square(self) -> bool:
+        return self.constant is not None and self.lines == NAMED["mandelbrot"].lines
+
+    def _constant(self) -> Fraction | None:
+        """Return |c|, rounded up; None where it is the pixel's."""
+        return None if self.constant is None else root_above(self.constant[0] ** 2 + self.constant[1] ** 2)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Formula) and (self.lines, self.constant) == (other.lines, other.constant)
+
+    def __hash__(self) -> int:
+        return hash((self.lines, self.constant))
 
     def __str__(self) -> str:
-        return " ".join([self.name, *(str(getattr(self, field.name)) for field in fields(self))])
+        name = self.name
+        if self.constant is not None and name != JULIA:
+            name += " julia"
+        return " ".join([name, *map(str, self.constant or ())])
+
+
+def formula_named(name: str) -> Formula:
+    """Return the formula of that name, of `julia` that with a constant of 0.
+
+    Raises InvalidInputError, listing the known ones, if there is none.
+    """
+    if name == JULIA:
+        return formula_named("mandelbrot").julia(0, 0)
+    if name not in NAMED:
+        raise InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(NAMED)}")
+    return Formula(NAMED[name].lines)

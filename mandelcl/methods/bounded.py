@@ -23,14 +23,14 @@ _POINT_UNITS = 4  # the anchor, the steps and two sums are rounded, in both part
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read: the exponent of ε, to which a step and c are certain."""
     number = by_name(job.number)
-    rounded = number.step_unit(job.formula.degree) + _POINT_UNITS * number.unit(job.view)
+    rounded = number.step_unit(job.formula.products) + _POINT_UNITS * number.unit(job.view)
     return np.array([floor_log2(rounded) + 1], np.int32).view(np.uint32)
 
 
 def turn_loops(job: Job) -> int:
     """Return how many iterations of loops a turn has: its steps, with those of the number."""
     number = by_name(job.number)
-    return _RUN * (1 + number.loops_per_step(job.formula.degree))
+    return _RUN * (1 + number.loops_per_step(job.formula.products))
 
 
 def state_words(job: Job) -> int:

@@ -16,24 +16,25 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.
 
     The arithmetic is the job's own, to the last bit. An orbit that comes back to a z that it had, to the last bit,
-    never escapes; z is kept for that after 1, 2, 4, 8 … iterations (Brent, BIT 20, 1980).
+    never escapes; z is kept for that after 1, 2, 4, 8 … iterations, or turns of the formula's lines (Brent, BIT 20,
+    1980).
     """
     arithmetic = by_name(job.number).arithmetic(job.rounding)
     radius_squared = arithmetic.encode(job.radius_squared)
     kept: Complex | None = None
-    keep_at = 1
+    keep_at, phases = 1, len(job.formula.lines)
     with np.errstate(all="ignore"):
         z, c = start(job, arithmetic, column, row)
         if not job.formula.begins_inside and arithmetic.outside(z, radius_squared):
             return 0
         for n in range(1, min(most, job.iterations) + 1):
-            z = job.formula.step(arithmetic, z, c)
+            z = job.formula.step(arithmetic, z, c, n - 1)
             if arithmetic.outside(z, radius_squared):
                 return min(n, job.iterations)
-            if z == kept:
+            if n % phases == 0 and z == kept:
                 return job.iterations
-            if n == keep_at:
-                kept, keep_at = z, 2 * n
+            if n == keep_at * phases:
+                kept, keep_at = z, 2 * keep_at
     return job.iterations if most >= job.iterations else None
 
 

@@ -46,8 +46,8 @@ def left_by_direct(job: Job, column: int, row: int, limit: int) -> Left | None:
         while n < job.iterations:
             if (n or not job.formula.begins_inside) and arithmetic.outside(z, radius_squared):
                 break
-            d = job.formula.derivative_step(derivatives, derivatives.point(z), d, move, n)
-            z, n = job.formula.step(arithmetic, z, c), n + 1
+            d = job.formula.derivative_step(derivatives, derivatives.point(z), derivatives.point(c), d, move, n)
+            z, n = job.formula.step(arithmetic, z, c, n), n + 1
         if n == job.iterations:
             return None
         orbit = derivatives.far_from(z), derivatives.far_from(c), d, move
@@ -80,8 +80,8 @@ def carried_on(job: Job, derivatives: FollowedDerivatives, orbit: Orbit, n: int,
     far, count = derivatives.far, n
     smooth_radius_squared = far.encode(SMOOTH_RADIUS_SQUARED)
     while not far.outside(z, smooth_radius_squared) and n < count + limit:
-        d = job.formula.derivative_step(derivatives, z, d, move, n)
-        z, n = job.formula.step(far, z, c), n + 1
+        d = job.formula.derivative_step(derivatives, z, c, d, move, n)
+        z, n = job.formula.step(far, z, c, n), n + 1
     norm = derivatives.to_float(far.multiply_add(z[0], z[0], far.multiply(z[1], z[1])))
     last = kept(derivatives.to_float(z[0])), kept(derivatives.to_float(z[1]))
     return Left(count, n, norm, _slope(derivatives, z, d), last)

@@ -78,9 +78,9 @@ class FixedFormat(NumberFormat):
         """Two parts and the exponent."""
         return 3
 
-    def loops_per_step(self, degree: int) -> int:
+    def loops_per_step(self, products: int) -> int:
         """Return how many iterations of inner loops a step makes at most, where the compiler leaves them as loops."""
-        return _pairs_of_products(degree) * (self.digits**2 + 5 * self.digits + 8)
+        return _pairs_of_products(products) * (self.digits**2 + 5 * self.digits + 8)
 
     @property
     def largest_radius_squared(self) -> Fraction:
@@ -106,6 +106,19 @@ class FixedFormat(NumberFormat):
             raise InvalidInputError(f"{what} is too large for {self.name}")
         data = units.to_bytes(4 * self.words, "little", signed=True)
         return np.frombuffer(data, dtype="<u4").astype(np.uint32)
+
+    def literal(self, value: Fraction, double_digits: bool) -> str:
+        """Return the digits of the encoded value, each in all lanes."""
+        digits = FixedArithmetic(self).encode(value)
+        if not double_digits:
+            return f"{{{{{', '.join(f'(digit_lanes)({digit}L)' for digit in digits)}}}}}"
+        units = [digit * Fraction(1, 2 ** (self.bits * (k + 1))) for k, digit in enumerate(digits)]
+        return f"{{{{{', '.join(f'(digit_lanes)({float(unit).hex()})' for unit in units)}}}}}"
+
+    def far_literal(self, value: Fraction) -> str:
+        """Return a float: the first digit, as `number_to_float` rounds it."""
+        first = FixedArithmetic(self).encode(value)[0]
+        return f"(number_far_real)({float(np.float32(first) * np.float32(2.0**-self.bits)).hex()}f)"
 
     def cannot_hold(self, view: View) -> str | None:
         """Return why a view's coordinates are beyond the format, in a phrase; None if they are not."""
@@ -169,12 +182,12 @@ class FixedFormat(NumberFormat):
         """The unit of the last digit, in which a step rounds."""
         return Fraction(1, 2 ** (self.bits * self.digits))
 
-    def step_unit(self, degree: int) -> Fraction:
+    def step_unit(self, products: int) -> Fraction:
         """Return 2·digits units of the last digit a pair of products: each is off by less than digits − 1/2.
 
         docs/decisions/0007-fixed-point.md adds them up.
         """
-        return 2 * self.digits * _pairs_of_products(degree) * self.last_unit
+        return 2 * self.digits * _pairs_of_products(products) * self.last_unit
 
     @property
     def step_reach(self) -> Fraction:
@@ -183,15 +196,17 @@ class FixedFormat(NumberFormat):
 
     def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
         """Return how far rounding can carry the orbits of a view apart."""
-        in_step = 2 * self.digits * _pairs_of_products(degree) * math.ceil(root_above(radius_squared)) ** (degree - 2)
+        in_step = (
+            2 * self.digits * _pairs_of_products(degree - 1) * math.ceil(root_above(radius_squared)) ** (degree - 2)
+        )
         units = 2 * (in_step + 2) + (0 if view.lattice.is_upright else 4)  # a second rounding on the way to c
         far = (radius_squared + 1) * Fraction(1, 1 << 22)
         return ErrorBounds(Fraction(0), units * self.last_unit, Fraction(1, 2 ** (24 - 5)), far)
 
 
-def _pairs_of_products(degree: int) -> int:
-    """Return how many times a step z^degree + c takes a product for each part: once for z², twice for each more."""
-    return 2 * degree - 3
+def _pairs_of_products(products: int) -> int:
+    """Return how many times some complex products take one of reals for each part: once for z², twice for each more."""
+    return 2 * products - 1
 
 
 FP128 = FixedFormat("fp128", 4)

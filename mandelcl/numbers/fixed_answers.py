@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mandelcl.arithmetic import Complex
+from mandelcl.exact import root_above
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import side_by_side
 from mandelcl.numbers.fixed_arithmetic import Digits, FixedArithmetic
@@ -13,6 +15,7 @@ from mandelcl.words import WORD_MASK, Words
 if TYPE_CHECKING:
     from mandelcl.numbers.fixed import FixedFormat
 
+_LARGEST_POINT = Fraction(2)
 _POINTS = [
     (Fraction(re), Fraction(im))
     for re, im in (
@@ -43,16 +46,23 @@ def steps(number: "FixedFormat", formula: Formula) -> tuple[Words, Words]:
             radius = radii[n % 2]
             offset = ((n * 7919 + k) % 4096, -((n * 104729 + k) % 4096))
             point = [arithmetic.placed(m, pitch, rest, part) for part, m in zip(c, offset, strict=True)]
-            step = formula.step(arithmetic, z, c)
+            following = [formula.step(arithmetic, z, c, phase) for phase in range(len(formula.lines))]
             x, y = (np.float32(part[0]) * np.float32(2.0**-number.bits) for part in z)
             norm = int(np.float32(x * x + y * y).view(np.uint32))
             outside = WORD_MASK if arithmetic.outside(z, radius) else 0
             inputs.append([*_state(*z, *c, radius, pitch), offset[0], offset[1] & WORD_MASK, rest & WORD_MASK])
-            answers.append([*_state(*point, *step, zero, zero), norm, outside])
-            z = step
-            if arithmetic.outside(z, radii[0]):
+            answers.append([*_state(*point, zero, zero, *(part for step in following for part in step)), norm, outside])
+            z = following[n % len(following)]
+            if arithmetic.outside(z, radii[0]) or not _has_room(number, formula, z):
                 break
     return side_by_side(inputs), side_by_side(answers)
+
+
+def _has_room(number: "FixedFormat", formula: Formula, z: Complex) -> bool:
+    """Return whether all that a step makes of z is within the number's reach."""
+    parts = [FixedArithmetic(number).join(part) * number.last_unit for part in z]
+    size = root_above(parts[0] ** 2 + parts[1] ** 2)
+    return all(line.largest(size, _LARGEST_POINT) < number.step_reach for line in formula.lines)
 
 
 def _state(*reals: Digits) -> list[int]:

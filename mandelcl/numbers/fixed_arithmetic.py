@@ -87,12 +87,19 @@ class FixedArithmetic:
         total, difference = [a + b for a, b in zip(x, y, strict=True)], [a - b for a, b in zip(x, y, strict=True)]
         return self.multiply_add(total, difference, re), self.multiply_add([2 * a for a in x], y, im)
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return the digits of z³ + c: s = z², then sx·x + (−sy·y + cx) and sx·y + (sy·x + cy)."""
-        (x, y), (re, im) = z, c
-        sx, sy = self.square_add(z, (self._zero, self._zero))
-        next_re = self.multiply_add(sx, x, self.multiply_add(self.negate(sy), y, re))
-        return next_re, self.multiply_add(sx, y, self.multiply_add(sy, x, im))
+    def complex_square(self, z: Complex) -> Complex:
+        """Return the digits of z²."""
+        return self.square_add(z, (self._zero, self._zero))
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return the digits of a·b."""
+        return self.complex_multiply_add(a, b, (self._zero, self._zero))
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return the digits of a·b + c: for a = u + vi and b = x + yi, u·x + (−v·y + cx) and u·y + (v·x + cy)."""
+        (u, v), (x, y), (re, im) = a, b, c
+        next_re = self.multiply_add(u, x, self.multiply_add(self.negate(v), y, re))
+        return next_re, self.multiply_add(u, y, self.multiply_add(v, x, im))
 
     def outside(self, z: Complex, radius_squared: Digits) -> bool:
         """Return whether |z|² > R², with |z|² the columns of both squares that a step keeps."""

@@ -4,6 +4,7 @@ A derivative is (re, im, e), whole numbers: (re + i·im)·2^(e − 29), the larg
 """
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from mandelcl.numbers.ieee_arithmetic import Scalars
 
 Scaled: TypeAlias = tuple[int, int, int]
+Point: TypeAlias = tuple[Any, ...]  # both parts, and an exponent where that is not 0
 
 _NOTHING = -(1 << 28)
 _LEAST = -90  # the exponent below which a point's mantissa is not normalised
@@ -56,6 +58,35 @@ class FixedDerivatives:
         """Return z as an orbit goes on with it to the smooth radius: its first digit."""
         unit = np.float32(2.0**-self._number.bits)
         return np.float32(z[0][0]) * unit, np.float32(z[1][0]) * unit
+
+    def constant(self, re: Fraction, im: Fraction) -> Point:
+        """Return a constant, as the number holds it, as a point."""
+        arithmetic = self._number.arithmetic("fixed")
+        return self.point((arithmetic.encode(re), arithmetic.encode(im)))
+
+    def point_square(self, z: Point) -> Point:
+        """Return z², each operation rounded alone."""
+        x, y, e = _whole(z)
+        return x * x - y * y, (x + x) * y, e + e
+
+    def point_product(self, a: Point, b: Point) -> Point:
+        """Return a·b, each operation rounded alone."""
+        (x, y, e), (u, v, f) = _whole(a), _whole(b)
+        return x * u - y * v, x * v + y * u, e + f
+
+    def point_sum(self, a: Point, b: Point) -> Point:
+        """Return a + b at the larger exponent."""
+        (x, y, e), (u, v, f) = _whole(a), _whole(b)
+        by_a, by_b = (np.float32(2.0 ** max(k - max(e, f), -126)) for k in (e, f))
+        return x * by_a + u * by_b, y * by_a + v * by_b, max(e, f)
+
+    def point_turn_re(self, z: Point, where: bool) -> Point:
+        """Return z with the sign of its real part turned."""
+        return (-z[0] if where else z[0]), *z[1:]
+
+    def point_turn_im(self, z: Point, where: bool) -> Point:
+        """Return z with the sign of its imaginary part turned."""
+        return z[0], (-z[1] if where else z[1]), *z[2:]
 
     def add(self, a: Scaled, b: Scaled) -> Scaled:
         """Return a + b."""
@@ -99,6 +130,11 @@ class FixedDerivatives:
         if k == self._number.digits - 1:
             return upper
         return self._scalars.fma(np.float32(digits[k + 1]), unit * unit, upper)
+
+
+def _whole(z: Point) -> tuple[Any, Any, int]:
+    """Return both parts and the exponent of a point."""
+    return z[0], z[1], (z[2] if len(z) > 2 else 0)
 
 
 def _high(a: int, b: int) -> int:

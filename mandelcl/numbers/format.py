@@ -99,8 +99,11 @@ class NumberFormat(ABC):
         """Kernel files with self-tests of its own."""
 
     @abstractmethod
-    def step_unit(self, degree: int) -> Fraction:
-        """Return u such that no step z^degree + c is off by more than u·(|z|^degree + |c|), for |z| of at least 1."""
+    def step_unit(self, products: int) -> Fraction:
+        """Return u such that no step is off by more than u·(|z|^degree + |c|), for |z| of at least 1.
+
+        `products` is how many roundings of complex products it carries: of z^degree + c, degree − 1.
+        """
 
     @property
     def step_reach(self) -> Fraction | None:
@@ -115,7 +118,7 @@ class NumberFormat(ABC):
         """Return whether an orbit of the view may meet a denormal number."""
         return False
 
-    def loops_per_step(self, degree: int) -> int:  # noqa: ARG002 - most numbers have no loops
+    def loops_per_step(self, products: int) -> int:  # noqa: ARG002 - most numbers have no loops
         """Return how many iterations of inner loops a step makes at most, where the compiler leaves them as loops."""
         return 1
 
@@ -138,6 +141,14 @@ class NumberFormat(ABC):
     @abstractmethod
     def defines(self, rounding: str, double_digits: bool) -> dict[str, int]:
         """Return the build options that its kernel files expect."""
+
+    @abstractmethod
+    def literal(self, value: Fraction, double_digits: bool) -> str:
+        """Return a constant as its initialiser in the text of a kernel, rounded as `encode` rounds or less."""
+
+    @abstractmethod
+    def far_literal(self, value: Fraction) -> str:
+        """Return a constant as one of the reals in which an escaped orbit goes on."""
 
     @abstractmethod
     def encode(self, value: Fraction, what: str = "a value") -> Words:

@@ -75,9 +75,9 @@ class IeeeFormat(NumberFormat):
 
         return ieee_answers.checks(self, rounding == "fused", formula)
 
-    def step_unit(self, degree: int) -> Fraction:
+    def step_unit(self, products: int) -> Fraction:
         """Return 3·2^−precision a product and a little more, in either rounding (docs/decisions/0008-border.md)."""
-        return Fraction(3 * (degree - 1) * 1025, 1024 << self.precision)
+        return Fraction(3 * products * 1025, 1024 << self.precision)
 
     def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
         """Return how far rounding can carry the orbits of a view apart."""
@@ -86,7 +86,7 @@ class IeeeFormat(NumberFormat):
         step = 4 * away * ulp if rounding == "separate" else Fraction(0)
         if not view.lattice.is_upright:  # a second product and sum on the way to c
             step = (8 * away + 4 * view.largest_coordinate()) * ulp
-        return ErrorBounds(2 * self.step_unit(degree), step, Fraction(1, 2 ** (self.precision - 5)), Fraction(0))
+        return ErrorBounds(2 * self.step_unit(degree - 1), step, Fraction(1, 2 ** (self.precision - 5)), Fraction(0))
 
     @property
     def largest_radius_squared(self) -> None:
@@ -128,6 +128,14 @@ class IeeeFormat(NumberFormat):
         dtype = np.float64 if self.needs_fp64 else np.float32
         return np.array([exact], dtype=dtype).view("<u4").astype(np.uint32)
 
+    def literal(self, value: Fraction, double_digits: bool) -> str:  # noqa: ARG002 - it has no digits
+        """Return the nearest value in hexadecimal, in all lanes."""
+        return f"(number_real)({float(self.round(value)).hex()}{'' if self.needs_fp64 else 'f'})"
+
+    def far_literal(self, value: Fraction) -> str:
+        """Return the same: the way out is in the number itself."""
+        return self.literal(value, double_digits=False)
+
     def cannot_hold(self, view: View) -> str | None:
         """Return why a view's columns or coordinates are beyond the format, in a phrase; None if they are not."""
         if view.largest_offset > 1 << self.precision:
@@ -149,8 +157,11 @@ class IeeeFormat(NumberFormat):
 
         The bound is generous: constants of at least 2^−(max_exponent/2 − 3) have squares well above the least normal
         number, and the terms added to these keep what follows from growing smaller. An orbit whose constant is real or
-        imaginary may shrink for ever towards an axis that it does not begin on.
+        imaginary may shrink for ever towards an axis that it does not begin on. Where steps do not end with c, nothing
+        is known.
         """
+        if not formula.adds_last:
+            return True
         bound = Fraction(1, 2 ** (self.max_exponent // 2 - 3))
         if formula.constant is not None and min(map(abs, formula.constant)) < bound:
             return True

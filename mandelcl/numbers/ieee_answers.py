@@ -22,7 +22,7 @@ def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:
     checks_made = []
     asked = [
         ("rounding of a·b ± c", "selftest_shapes", shapes(number, fused), 3, 10 if fused else 8),
-        (formula.summary, "selftest_number", steps(number, fused, formula), 5, 6),
+        (formula.summary, "selftest_number", steps(number, fused, formula), 5, 4 + 2 * len(formula.lines)),
     ]
     if fused:  # perturbation alone takes roots, and rounds fused
         asked.append(("square root", "selftest_roots", roots(number), 1, 1))
@@ -48,7 +48,7 @@ def shapes(number: "IeeeFormat", fused: bool) -> tuple[Words, Words]:
 
 
 def steps(number: "IeeeFormat", fused: bool, formula: Formula) -> tuple[Words, Words]:
-    """Return (inputs, answers) for `selftest_number`: z, c, R², column, row, 0; point, step, zero, |z|², outside."""
+    """Return (inputs, answers) for `selftest_number`: z, c, R², column, row, 0; point, zero, steps, |z|², outside."""
     scalars, zero = Scalars(number, fused), [0.0, 0.0]
     inputs, answers = [], []
     for case in _step_cases(number):
@@ -56,11 +56,11 @@ def steps(number: "IeeeFormat", fused: bool, formula: Formula) -> tuple[Words, W
         offset = int(case[5]), int(case[6])
         inputs.append([*_words(number, (zr, zi, cr, ci, radius, radius)), *(k & WORD_MASK for k in offset), 0])
         point = [scalars.multiply_add(scalars.value(k), radius, part) for k, part in zip(offset, (cr, ci), strict=True)]
-        step = formula.step(scalars, (zr, zi), (cr, ci))
+        steps_made = [part for n in range(len(formula.lines)) for part in formula.step(scalars, (zr, zi), (cr, ci), n)]
         with np.errstate(all="ignore"):
             norm = int(np.float32(scalars.norm_squared((zr, zi))).view(np.uint32))
         outside = WORD_MASK if scalars.outside((zr, zi), radius) else 0
-        answers.append([*_words(number, (*point, *step, *map(scalars.value, zero))), norm, outside])
+        answers.append([*_words(number, (*point, *map(scalars.value, zero), *steps_made)), norm, outside])
     return side_by_side(inputs), side_by_side(answers)
 
 

@@ -88,15 +88,27 @@ class Scalars:
                 return self.fma(x, x, self.fma(-y, y, re)), self.fma(x + x, y, im)
             return (x * x - y * y) + re, (x + x) * y + im
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z³ + c."""
-        (x, y), (re, im) = z, c
+    def complex_square(self, z: Complex) -> Complex:
+        """Return z²."""
+        x, y = z
+        with np.errstate(all="ignore"):
+            return (self.fma(x, x, -(y * y)) if self._fused else x * x - y * y), (x + x) * y
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b."""
+        (x, y), (u, v) = a, b
         with np.errstate(all="ignore"):
             if self._fused:
-                sx, sy = self.fma(x, x, -(y * y)), (x + x) * y
-                return self.fma(sx, x, self.fma(-sy, y, re)), self.fma(sx, y, self.fma(sy, x, im))
-            sx, sy = x * x - y * y, (x + x) * y
-            return (sx * x - sy * y) + re, (sx * y + sy * x) + im
+                return self.fma(x, u, -(y * v)), self.fma(x, v, y * u)
+            return x * u - y * v, x * v + y * u
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return a·b + c."""
+        (x, y), (u, v), (re, im) = a, b, c
+        with np.errstate(all="ignore"):
+            if self._fused:
+                return self.fma(x, u, self.fma(-y, v, re)), self.fma(x, v, self.fma(y, u, im))
+            return (x * u - y * v) + re, (x * v + y * u) + im
 
     def outside(self, z: Complex, radius_squared: Scalar) -> bool:
         """Return whether not |z|² ≤ R²; NaN is outside."""
@@ -174,13 +186,22 @@ class FusedIntegers:
         (x, y), (re, im) = z, c
         return self.multiply_add(x, x, self.multiply_add(-y, y, re)), self.multiply_add(2 * x, y, im)
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z³ + c."""
-        (x, y), (re, im) = z, c
-        sx, sy = self.multiply_add(x, x, -self.multiply(y, y)), self.multiply(2 * x, y)
+    def complex_square(self, z: Complex) -> Complex:
+        """Return z²."""
+        x, y = z
+        return self.multiply_add(x, x, -self.multiply(y, y)), self.multiply(2 * x, y)
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b."""
+        (x, y), (u, v) = a, b
+        return self.multiply_add(x, u, -self.multiply(y, v)), self.multiply_add(x, v, self.multiply(y, u))
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return a·b + c."""
+        (x, y), (u, v), (re, im) = a, b, c
         return (
-            self.multiply_add(sx, x, self.multiply_add(-sy, y, re)),
-            self.multiply_add(sx, y, self.multiply_add(sy, x, im)),
+            self.multiply_add(x, u, self.multiply_add(-y, v, re)),
+            self.multiply_add(x, v, self.multiply_add(y, u, im)),
         )
 
     def outside(self, z: Complex, radius_squared: int) -> bool:

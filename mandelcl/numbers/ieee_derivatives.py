@@ -42,6 +42,33 @@ class IeeeDerivatives:
         """Return z as an orbit goes on with it to the smooth radius."""
         return z
 
+    def constant(self, re: Fraction, im: Fraction) -> Complex:
+        """Return a constant, as the number holds it, as a point."""
+        return self.plain.encode(re), self.plain.encode(im)
+
+    def point_square(self, z: Complex) -> Complex:
+        """Return z², each operation rounded alone."""
+        plain, (x, y) = self.plain, z
+        return plain.subtract(plain.multiply(x, x), plain.multiply(y, y)), plain.multiply(plain.add(x, x), y)
+
+    def point_product(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b, each operation rounded alone."""
+        plain = self.plain
+        re = plain.subtract(plain.multiply(a[0], b[0]), plain.multiply(a[1], b[1]))
+        return re, plain.add(plain.multiply(a[0], b[1]), plain.multiply(a[1], b[0]))
+
+    def point_sum(self, a: Complex, b: Complex) -> Complex:
+        """Return a + b."""
+        return self.add(a, b)
+
+    def point_turn_re(self, z: Complex, where: bool) -> Complex:
+        """Return z with the sign of its real part turned."""
+        return self.turn_re(z, where)
+
+    def point_turn_im(self, z: Complex, where: bool) -> Complex:
+        """Return z with the sign of its imaginary part turned."""
+        return self.turn_im(z, where)
+
     def add(self, a: Complex, b: Complex) -> Complex:
         """Return a + b."""
         return self.plain.add(a[0], b[0]), self.plain.add(a[1], b[1])

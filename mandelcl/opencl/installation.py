@@ -45,7 +45,9 @@ def installation(runtimes: Runtimes) -> str:
 
 def _code() -> Iterator[str]:
     package = Path(__file__).parents[1]
-    folders = [package / name for name in ("engine", "formulas", "methods", "numbers", "opencl", "cl")]
+    folders = [
+        package / name for name in ("engine", "formulas", "formulas/operations", "methods", "numbers", "opencl", "cl")
+    ]
     for folder in (*folders, package.parent / "cl"):  # kernels lie in the package, or beside it in a checkout
         for name in sorted(_names(folder)):
             if name.endswith((".py", ".cl")):

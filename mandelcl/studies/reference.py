@@ -4,6 +4,7 @@ All follow the tables of docs/exactness.md operation by operation. Wider numbers
 steps along the edge of the set rounding in the 112th bit decides when an orbit leaves.
 """
 
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -106,16 +107,26 @@ class Arrays:
             return self.multiply_add(x, x, -(y * y)) + cx, self.multiply_add(np.full_like(x, 2), x * y, cy)
         return self.multiply_add(x, x, self.multiply_add(-y, y, cx)), self.multiply_add(x + x, y, cy)
 
-    def cube_add(self, z: Complex, c: Complex) -> Complex:
-        """Return z³ + c."""
-        (x, y), (cx, cy) = z, c
+    def complex_square(self, z: Complex) -> Complex:
+        """Return z²."""
+        x, y = z
+        return (x * x - y * y if self._order == "separate" else self.multiply_add(x, x, -(y * y))), (x + x) * y
+
+    def complex_multiply(self, a: Complex, b: Complex) -> Complex:
+        """Return a·b."""
+        (x, y), (u, v) = a, b
         if self._order == "separate":
-            sx, sy = x * x - y * y, (x + x) * y
-            return (sx * x - sy * y) + cx, (sx * y + sy * x) + cy
-        sx, sy = self.multiply_add(x, x, -(y * y)), (x + x) * y
+            return x * u - y * v, x * v + y * u
+        return self.multiply_add(x, u, -(y * v)), self.multiply_add(x, v, y * u)
+
+    def complex_multiply_add(self, a: Complex, b: Complex, c: Complex) -> Complex:
+        """Return a·b + c."""
+        (x, y), (u, v), (re, im) = a, b, c
+        if self._order == "separate":
+            return (x * u - y * v) + re, (x * v + y * u) + im
         return (
-            self.multiply_add(sx, x, self.multiply_add(-sy, y, cx)),
-            self.multiply_add(sx, y, self.multiply_add(sy, x, cy)),
+            self.multiply_add(x, u, self.multiply_add(-y, v, re)),
+            self.multiply_add(x, v, self.multiply_add(y, u, im)),
         )
 
     def outside(self, z: Complex, radius_squared: Reals) -> npt.NDArray[np.bool_]:
@@ -131,10 +142,10 @@ def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64]
     arrays = Arrays(number, order)
     rows, columns = np.divmod(pixels, job.view.width)
     z, c = ([np.broadcast_to(part, pixels.shape) for part in pair] for pair in start(job, arrays, columns, rows))
-    limit = arrays.encode(job.radius_squared)
+    limit, turns = arrays.encode(job.radius_squared), itertools.count()
 
     def step(z: Complex, c: Complex) -> Complex:
-        return job.formula.step(arrays, z, c)
+        return job.formula.step(arrays, z, c, next(turns))
 
     return escape_counts((z[0], z[1]), (c[0], c[1]), step, lambda z: arrays.outside(z, limit), job.iterations)
 

@@ -62,7 +62,7 @@ def test_a_decimal_comma_is_refused(run: Run, folder: Path) -> None:
 
 def test_a_place_at_another_zoom() -> None:
     place = LOCATIONS["fern"]
-    job = JobOptions(**NONE | {"at": "fern", "zoom": "12.5", "size": "32x18", "parameters": {}}).job(("smooth",))
+    job = JobOptions(**NONE | {"at": "fern", "zoom": "12.5", "size": "32x18"}).job(("smooth",))
     assert job.view.lattice.pitch == Fraction(4) / Fraction("12.5") / 18
     assert job.iterations == place.iterations
     middle = (a + b for a, b in zip(job.view.point(0, 0), job.view.point(31, 17), strict=True))

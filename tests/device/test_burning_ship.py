@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from mandelcl.formulas.burning_ship import BurningShip
+from mandelcl.formulas import BurningShip
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.view import View

@@ -8,7 +8,7 @@ import pytest
 
 from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.engine import source
-from mandelcl.formulas import FORMULAS, Formula, formula_named
+from mandelcl.formulas import FORMULAS, Formula, Julia
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
@@ -16,7 +16,6 @@ from tests.ratios import Ratios
 
 # An arithmetic of derivatives without exponents of their own.
 PLAIN = """
-#line 1 "plain derivatives"
 #define HAS_DERIVATIVES 1
 typedef number_far derivative_point;
 typedef number_far derivative_complex;
@@ -41,12 +40,23 @@ static derivative_complex derivative_turn_im(derivative_complex a, int_lanes mas
   const derivative_complex turned = {a.re, mask ? -a.im : a.im};
   return turned;
 }
+static derivative_point derivative_point_from(number_complex z) { return number_far_from(z); }
+static derivative_point derivative_point_square(derivative_point z) { return derivative_times(z, z); }
+static derivative_point derivative_point_product(derivative_point a, derivative_point b) {
+  return derivative_times(a, b);
+}
+static derivative_point derivative_point_sum(derivative_point a, derivative_point b) { return derivative_add(a, b); }
+static derivative_point derivative_point_turn_re(derivative_point z, int_lanes mask) {
+  return derivative_turn_re(z, mask);
+}
+static derivative_point derivative_point_turn_im(derivative_point z, int_lanes mask) {
+  return derivative_turn_im(z, mask);
+}
 static derivative_complex derivative_keep(derivative_complex a, derivative_complex other, int_lanes mask) {
   return number_far_keep(a, other, mask);
 }
 """
 KERNEL = """
-#line 1 "test_derivatives"
 kernel void test_derivatives(global const float *in, global float *out) {
   number_far z = {in[0], in[1]};
   const number_far c = {in[2], in[3]};
@@ -57,8 +67,8 @@ kernel void test_derivatives(global const float *in, global float *out) {
 #endif
   formula_derivative derivative = formula_derivative_start(move);
   for (uint step = 0; step < STEPS; step++) {
-    derivative = formula_derivative_step(z, derivative, move, step % FORMULA_PHASES);
-    z = formula_far_step(z, c);
+    derivative = formula_derivative_step(z, c, derivative, move, step % FORMULA_PHASES);
+    z = formula_far_step(z, c, step % FORMULA_PHASES);
   }
 #if FORMULA_ANALYTIC
   out[0] = derivative.re;
@@ -74,13 +84,37 @@ kernel void test_derivatives(global const float *in, global float *out) {
 STEPS = 6
 POINT: Complex = (Fraction(-3, 8), Fraction(5, 16))
 CONSTANT: Complex = (Fraction(-1, 4), Fraction(1, 2))
-formulas = pytest.mark.parametrize("formula", [formula_named(name) for name in FORMULAS], ids=list(FORMULAS))
+OTHERS = (
+    "store absx rot:30 mul add / sqr add sqr absy",
+    "sqr add / store sqr negx mul add / negy sqr",
+    "rot:-77 sqr add",
+)
+EVERY = [*FORMULAS.values(), *map(Formula.parse, OTHERS), Julia(*CONSTANT), FORMULAS["tricorn"].julia(*CONSTANT)]
+formulas = pytest.mark.parametrize("formula", EVERY, ids=str)
 
 
 class PlainDerivatives:
     """Derivatives as pairs of exact numbers."""
 
     plain: Arithmetic = Ratios()
+
+    def constant(self, re: Fraction, im: Fraction) -> Any:
+        return re, im
+
+    def point_square(self, z: Complex) -> Any:
+        return self.times(z, z)
+
+    def point_product(self, a: Complex, b: Complex) -> Any:
+        return self.times(a, b)
+
+    def point_sum(self, a: Complex, b: Complex) -> Any:
+        return self.add(a, b)
+
+    def point_turn_re(self, z: Complex, where: bool) -> Any:
+        return self.turn_re(z, where)
+
+    def point_turn_im(self, z: Complex, where: bool) -> Any:
+        return self.turn_im(z, where)
 
     def zero(self) -> Any:
         return Fraction(0), Fraction(0)
@@ -111,15 +145,15 @@ def on_the_host(formula: Formula, steps: int) -> list[Complex]:
     z, c = formula.start(Ratios(), POINT, (CONSTANT,))
     derivative = formula.derivative_start(PlainDerivatives(), moves(formula))
     for n in range(steps):
-        derivative = formula.derivative_step(PlainDerivatives(), z, derivative, moves(formula), n)
-        z = formula.step(Ratios(), z, c)
+        derivative = formula.derivative_step(PlainDerivatives(), z, c, derivative, moves(formula), n)
+        z = formula.step(Ratios(), z, c, n)
     return list(derivative)
 
 
 def after(formula: Formula, point: Complex, steps: int) -> Complex:
     z, c = formula.start(Ratios(), point, (CONSTANT,))
-    for _ in range(steps):
-        z = formula.step(Ratios(), z, c)
+    for n in range(steps):
+        z = formula.step(Ratios(), z, c, n)
     return z
 
 
@@ -137,8 +171,8 @@ def test_they_are_limits_of_differences(formula: Formula, steps: int) -> None:
 def test_devices_take_the_same_steps(device: Device, formula: Formula) -> None:
     number = by_name("float")
     defines = number.defines("separate", False) | {"LANES": 1, "SMOOTH_RADIUS_SQUARED": 4, "STEPS": STEPS}
-    before, behind = source.assemble(number.parts(False), defines), source.assemble((formula.kernel,), {})
-    text = before + PLAIN + behind[behind.index(f'#line 1 "{formula.kernel}"') :] + KERNEL
+    parts = (source.Text("plain derivatives", PLAIN), *source.formula_parts(formula, number, False))
+    text = source.assemble((*number.parts(False), *parts, source.Text("test_derivatives", KERNEL)), defines)
     z, c = formula.start(Ratios(), POINT, (CONSTANT,))
     given = [*z, *c, *(part for move in moves(formula) for part in move)]
     out = np.zeros(2 * len(moves(formula)), np.float32)

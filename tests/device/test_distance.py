@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.engine.building import SMOOTH_LIMIT
-from mandelcl.formulas import Formula, formula_named
-from mandelcl.formulas.julia import Julia
+from mandelcl.formulas import Formula, Julia, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods.following import Left, left_by_direct, left_by_perturbation
 from mandelcl.numbers import by_name

@@ -117,7 +117,7 @@ def test_smooth_fraction_by_hand() -> None:
     norms = np.array([[20000.0, 3e38, np.inf, 4.0, 0.0]], np.float32)
     counts = np.array([[5, 5, 5, 5, 9]], np.uint32)
     steps = np.array([[8, 8, 8, 1005, 9]], np.uint32)
-    got = smooth_fraction(counts.astype(np.uint32), [steps.astype(np.uint32), norms.view(np.uint32)], Facts(9, 2))
+    got = smooth_fraction(counts.astype(np.uint32), [steps.astype(np.uint32), norms.view(np.uint32)], Facts(9, (2,)))
     largest = float(np.finfo(np.float32).max)
     hand = [8 - 4 - math.log2(math.log2(math.sqrt(norm))) for norm in (20000.0, float(norms[0, 1]), largest)]
     np.testing.assert_allclose(got[0], [*hand, 1001, 0], rtol=1e-6)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from mandelcl.formulas.julia import Julia
+from mandelcl.formulas import Julia
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.view import View

@@ -6,7 +6,7 @@ import pytest
 
 from mandelcl.engine import choose
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas.multibrot_3 import Multibrot3
+from mandelcl.formulas import Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
@@ -43,7 +43,7 @@ def test_what_cannot_hold_a_cube_is_refused(device: Device, number: str) -> None
         choose.settle_number(Job(View.centred(0, 0, 1, 9, 7), 50, formula=CUBIC, number=number), [device])
     assert str(caught.value) == (
         f"{number} holds |z|³ + |c| below 8, which multibrot-3 exceeds with this escape radius; "
-        "choose float, double or fixed:5 to fixed:32"
+        "choose float, double or fixed:5 to fixed:32, or --escape-radius 1.8125"
     )
 
 

@@ -51,8 +51,6 @@ def job_of(text: str, device: Device) -> Any:
     """Return the job of a command, as `mandelcl render` reads it."""
     with command.make_context("render", [*shlex.split(text)[2:], "--device", device.spec]) as context:
         values = {name: context.params.get(name) for name in options.JobOptions.__dataclass_fields__}
-        values |= {name.replace("-", "_"): context.params[name.replace("-", "_")] for name in options.PARAMETERS}
-        values.pop("parameters")
         return options.JobOptions.of(**values).job(())
 
 

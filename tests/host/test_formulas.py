@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from mandelcl.engine import source
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_class
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_named
 from mandelcl.job import LEAST_RADIUS_SQUARED, Job
+from mandelcl.numbers import DOUBLE
 from mandelcl.view import View
 from tests.oracle import vectors
 from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job
@@ -199,26 +200,155 @@ def test_bad_constants(bad: Any) -> None:
         assert len(str(caught.value).splitlines()) == 1
 
 
+Parts = Callable[[Fraction, Fraction], tuple[Fraction, Fraction]]
+
+
+def square(x: Fraction, y: Fraction) -> Complex:
+    return x * x - y * y, 2 * x * y
+
+
+def power(degree: int) -> Parts:
+    def of(x: Fraction, y: Fraction) -> Complex:
+        re, im = Fraction(1), Fraction(0)
+        for _ in range(degree):
+            re, im = re * x - im * y, re * y + im * x
+        return re, im
+
+    return of
+
+
+# What each step is before c is added, as the literature has it.
+STEPS: dict[str, Parts] = {
+    "mandelbrot": square,
+    "burning-ship": lambda x, y: (x * x - y * y, 2 * abs(x * y)),
+    "tricorn": lambda x, y: (x * x - y * y, -2 * x * y),
+    "celtic": lambda x, y: (abs(x * x - y * y), 2 * x * y),
+    "buffalo": lambda x, y: (abs(x * x - y * y), 2 * abs(x * y)),
+    "perpendicular": lambda x, y: (x * x - y * y, -2 * abs(x) * y),
+    "perpendicular-burning-ship": lambda x, y: (x * x - y * y, -2 * x * abs(y)),
+    "perpendicular-celtic": lambda x, y: (abs(x * x - y * y), -2 * abs(x) * y),
+    "perpendicular-buffalo": lambda x, y: (abs(x * x - y * y), -2 * x * abs(y)),
+    **{f"multibrot-{degree}": power(degree) for degree in range(3, 9)},
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_of_each_named_formula(name: str) -> None:
+    formula, c = formula_named(name), (Fraction(-1, 3), Fraction(-1, 5))
+    for x, y in ((3, 4), (-3, 4), (3, -4), (-3, -4), (-2, 5), (1, 7)):
+        re, im = STEPS[name](Fraction(x), Fraction(y))
+        assert formula.step(Ratios(), (Fraction(x), Fraction(y)), c) == (re + c[0], im + c[1])
+
+
 def test_formulas_are_known_by_name() -> None:
-    assert [formula_class(name) for name in FORMULAS] == list(FORMULAS.values())
-    assert {"julia": Julia, "burning-ship": BurningShip, "multibrot-3": Multibrot3}.items() <= FORMULAS.items()
-    with pytest.raises(InvalidInputError, match="unknown formula 'ship'; there is mandelbrot, julia, burning-ship"):
-        formula_class("ship")
-    assert not any(formula.traceable for formula in (SHIP, *JULIAS.values()))
-    assert MANDELBROT.traceable
-    assert CUBIC.traceable
+    assert list(STEPS) == list(FORMULAS)
+    for name, formula in FORMULAS.items():
+        assert (formula.name, formula_named(name), Formula.parse(name)) == (name, formula, formula)
+        assert Formula.parse(formula.text) == formula
+    assert BurningShip() == FORMULAS["burning-ship"]
+    assert Multibrot3() == FORMULAS["multibrot-3"]
+    assert Julia(1, 2) == MANDELBROT.julia(1, 2) != FORMULAS["tricorn"].julia(1, 2)
+    with pytest.raises(InvalidInputError, match="unknown formula 'ship'; there is mandelbrot, burning-ship"):
+        formula_named("ship")
     assert hash(Julia(Fraction(1), Fraction(2))) != hash(Julia(Fraction(2), Fraction(1)))
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_kernel_parts_say_what_the_host_says(name: str) -> None:
-    formula = FORMULAS[name]
-    text = (source.folder() / formula.kernel).read_text(encoding="utf-8")
-    said = {line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")}
-    assert said["FORMULA_BEGINS_INSIDE"] == str(int(formula.begins_inside))
-    assert said["FORMULA_BOUNDS_SPREAD"] == str(int(formula.traceable))
-    assert said["FORMULA_KNOWS_COMPONENTS"] == str(int(bool(formula.component_kernels)))
-    assert ("formula_inside(" in text) == (said["FORMULA_KNOWS_INSIDE"] == "1")
+words = st.sampled_from(["sqr", "mul", "store", "absx", "absy", "negx", "negy", "add", "rot:30", "rot:3/5,-4/5"])
+texts = st.lists(st.lists(words, max_size=9).map(" ".join), max_size=4).map(" / ".join)
+
+
+def parsed(text: str) -> Formula | None:
+    """Return the formula of a text; None for one that is refused, in one line."""
+    try:
+        return Formula.parse(text)
+    except InvalidInputError as refused:
+        message = str(refused)
+    assert message
+    assert len(message.splitlines()) == 1
+    return None
+
+
+@unhurried
+@given(texts)
+def test_operations_are_read_as_they_are_written(text: str) -> None:
+    """What is a formula is written as it was read, with angles as cosines and sines; what is none is refused."""
+    formula = parsed(text)
+    if formula is None:
+        return
+    assert Formula.parse(formula.text) == formula
+    assert [len(list(line)) for line in formula.lines] == [len(line.split()) for line in text.split(" / ")]
+    assert Formula.from_json(formula.as_json(str), lambda value: Fraction(str(value))) == formula
+    assert formula.degree == max(formula.degrees) > 1
+
+
+@unhurried
+@given(st.text(max_size=40))
+def test_what_is_no_formula_is_refused_in_a_line(text: str) -> None:
+    parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sqr adds", "unknown operation 'adds'; there is sqr, mul, store, absx, absy, negx, negy, rot, add"),
+        ("Sqr add", "unknown operation 'Sqr'"),
+        ("sqr mul add", "nothing to multiply by in 'sqr mul add': store comes before mul"),
+        ("store sqr add / mul add", "nothing to multiply by in 'mul add'"),
+        ("", "at least one operation"),
+        ("sqr add /", "at least one operation"),
+        ("absx add / rot:30 add", "a line with sqr or mul"),
+        ("sqr", "adds c in one of its lines"),
+        (" / ".join(["sqr add"] * 9), "at most 8 lines, not 9"),
+        ("absx " * 16 + "add", "at most 16 operations, not 17"),
+        ("sqr sqr sqr sqr add", "a degree of at most 9, .* has 16"),
+        ("rot sqr add", "rot takes an angle in degrees, like rot:30, or its cosine and sine"),
+        ("rot:1,2,3 sqr add", "rot takes an angle"),
+        ("rot:0.7,0.7 sqr add", "squares sum to 1, not to 0.98"),
+        ("rot:x sqr add", "rot's number 'x' is not a number"),
+        ("sqr:2 add", "sqr takes no number; write it without ':2'"),
+    ],
+)
+def test_mistakes_in_operations(text: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        Formula.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "power", "grows"),
+    [
+        ("sqr add", 2, True),
+        ("store sqr sqr mul add", 5, True),
+        ("sqr sqr store mul add", 8, True),
+        ("sqr add / sqr add", 0, True),  # the same set, but nothing is concluded from that
+        ("rot:90 sqr add", 0, True),
+        ("absx sqr add", 0, True),
+        ("sqr / sqr add", 0, True),
+        ("sqr add sqr add", 0, False),
+        ("sqr add absx", 0, False),
+        ("sqr add / absx add", 0, False),
+        ("sqr add add", 0, False),
+    ],
+)
+def test_what_follows_from_operations(text: str, power: int, grows: bool) -> None:
+    formula = Formula.parse(text)
+    assert formula.power == power
+    assert formula.traceable == (power > 0)
+    assert not formula.julia(0, 0).perturbable
+    assert (formula.perturbable, formula.knows_inside) == ((power == 2,) * 2)
+    assert formula.stays_outside(Fraction(9), FLOAT_UNIT) == grows
+    assert formula.julia(0, 1).stays_outside(Fraction(9), FLOAT_UNIT) == grows
+
+
+def test_kernel_texts_say_what_the_host_says() -> None:
+    for formula in (*FORMULAS.values(), *JULIAS.values()):
+        parts = source.formula_parts(formula, DOUBLE, double_digits=False)
+        text = "".join(part.text for part in parts if isinstance(part, source.Text))
+        said = {line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")}
+        assert said["FORMULA_BEGINS_INSIDE"] == str(int(formula.begins_inside))
+        assert said["FORMULA_BOUNDS_SPREAD"] == str(int(formula.traceable))
+        assert said["FORMULA_ANALYTIC"] == str(int(formula.analytic))
+        assert said["FORMULA_KNOWS_INSIDE"] == str(int("formula_mandelbrot_inside.cl" in parts))
+        assert max(map(len, text.splitlines())) <= 120
 
 
 def test_how_far_a_step_leads() -> None:

@@ -16,7 +16,7 @@ from mandelcl import methods
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import MAX_DIGITS, parse_number
 from mandelcl.field import Field
-from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3
+from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
 from mandelcl.names import INNER_METHODS, METHODS
 from mandelcl.reference import Reference
@@ -37,8 +37,8 @@ turned = st.builds(
 matrices = st.tuples(*[st.fractions()] * 4).filter(lambda m: m[0] * m[3] != m[1] * m[2])
 sheared = st.builds(lambda view, m: replace(view, lattice=replace(view.lattice, matrix=m)), upright, matrices)
 constants = st.fractions(-100, 100)
-plain = st.sampled_from([MANDELBROT, BurningShip(), Multibrot3()])
-formulas = st.one_of(plain, st.builds(Julia, constants, constants))
+plain = st.sampled_from([MANDELBROT, BurningShip(), Multibrot3(), Formula.parse("absx sqr add / sqr add")])
+formulas = st.one_of(plain, st.builds(Julia, constants, constants, plain))
 
 
 @st.composite
@@ -169,11 +169,22 @@ def test_the_reference_of_a_view_reaches_it(whole: View) -> None:
         (BurningShip(), "burning-ship", {"name": "burning-ship"}),
         (Multibrot3(), "multibrot-3", {"name": "multibrot-3"}),
         (Julia(Fraction(-3, 4), Fraction(1, 10)), "julia -3/4 1/10", {"name": "julia", "re": "-3/4", "im": "1/10"}),
+        (Formula.parse("negy sqr add"), "tricorn", {"name": "tricorn"}),
+        (Formula.parse("tricorn").julia(1, "0.5"), "tricorn julia 1 1/2", {"name": "tricorn", "re": "1", "im": "1/2"}),
+        (
+            Formula.parse("sqr rot:3/5,4/5 add / absx sqr add"),
+            "sqr rot:3/5,4/5 add / absx sqr add",
+            {"name": "program", "operations": "sqr rot:3/5,4/5 add / absx sqr add"},
+        ),
+        (
+            Formula.parse("sqr / sqr add").julia(0, -1),
+            "sqr / sqr add julia 0 -1",
+            {"name": "program", "operations": "sqr / sqr add", "re": "0", "im": "-1"},
+        ),
     ],
     ids=str,
 )
 def test_formulas_in_json(formula: Formula, text: str, values: dict[str, str]) -> None:
-    assert FORMULAS[formula.name] is type(formula)
     assert str(formula) == text
     job = Job(VIEW, formula=formula)
     assert json.loads(job.to_json())["formula"] == values
@@ -309,7 +320,12 @@ def test_least_radius_and_greatest_cap() -> None:
         {"formula": {"name": "julia", "re": "1", "im": 0}},
         {"formula": {"name": "julia", "re": "1", "im": "i"}},
         {"formula": {"name": "julia", "re": "7", "im": "0"}},  # with R = 2 some of its orbits come back
-        {"formula": {"name": "burning-ship", "re": "1", "im": "0"}},
+        {"formula": {"name": "burning-ship", "re": "1"}},
+        {"formula": {"name": "program"}},
+        {"formula": {"name": "program", "operations": ["sqr", "add"]}},
+        {"formula": {"name": "program", "operations": "sqr add", "name of": "none"}},
+        {"formula": {"name": "program", "operations": "mul add"}},
+        {"formula": {"name": "tricorn", "operations": "negy sqr add"}},
         {"view": []},
         {"view": {}},
         {"view": JSON["view"] | {"width": "30"}},

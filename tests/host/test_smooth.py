@@ -41,7 +41,7 @@ def logarithm(bits: int, degree: int) -> int:
 
 def fraction_of(count: int, step: int, bits: int, degree: int = 2) -> np.float32:
     words = [np.array([value], np.uint32) for value in (count, step, bits)]
-    return np.float32(fractions_of(words[0], words[1], words[2], degree)[0])
+    return np.float32(fractions_of(words[0], words[1], words[2], [degree])[0])
 
 
 @every_degree
@@ -81,7 +81,7 @@ def test_the_logarithm_is_near_the_exact_one(bits: int, degree: int) -> None:
 def test_a_larger_norm_has_no_larger_fraction(bits: list[int], degree: int) -> None:
     rising: Words = np.array(sorted([*bits, *(min(one + 1, MOST_BITS) for one in bits)]), np.uint32)
     same = np.zeros(rising.shape, np.uint32)
-    assert (np.diff(fractions_of(same, same + np.uint32(3), rising, degree)) <= 0).all()
+    assert (np.diff(fractions_of(same, same + np.uint32(3), rising, [degree])) <= 0).all()
 
 
 @every_degree
@@ -89,7 +89,7 @@ def test_fractions_fall_across_the_ends_of_chords(degree: int) -> None:
     ends = LEAST_BITS + np.arange(1, 64512, dtype=np.uint32) * (1 << CHORD_BITS)
     around: Words = (ends[:, None] + np.array([-1, 0, 1])).astype(np.uint32).reshape(-1)
     same = np.zeros(around.shape, np.uint32)
-    assert (np.diff(fractions_of(same, same, around, degree)) <= 0).all()
+    assert (np.diff(fractions_of(same, same, around, [degree])) <= 0).all()
 
 
 @given(st.integers(0, (1 << 32) - 3000), st.integers(0, 1001), all_bits, st.sampled_from(DEGREES))
@@ -125,6 +125,6 @@ def test_fractions_near_the_smooth_radius() -> None:
     """An orbit that leaves the radius 128 has a fraction that lies, for its usual three steps more, in (0, 1.2)."""
     norms: npt.NDArray[np.float32] = np.geomspace(128**2, 128**4, 1000, dtype=np.float32)
     same = np.full(norms.shape, 10, np.uint32)
-    fractions = fractions_of(same, same + np.uint32(3), norms.view(np.uint32), 2)
+    fractions = fractions_of(same, same + np.uint32(3), norms.view(np.uint32), [2])
     np.testing.assert_allclose(fractions, 4 - np.log2(np.log2(norms.astype(np.float64)) / 2), atol=2.0**-23)
     assert 0 < fractions.min() < fractions.max() < 1.2

@@ -60,7 +60,7 @@ def errors(
 @steps
 @kinds
 def test_a_step_is_off_by_less_than_its_unit(number: NumberFormat, rounding: str, formula: Formula) -> None:
-    unit = number.step_unit(formula.degree)
+    unit = number.step_unit(formula.products)
     worst = max(off / reach for off, reach in errors(number, rounding, formula, 1, unit))
     assert 0.02 < worst < 1
 
@@ -70,7 +70,7 @@ def test_a_step_is_off_by_less_than_its_unit(number: NumberFormat, rounding: str
 def test_two_orbits_part_by_less_than_the_bounds(number: NumberFormat, rounding: str, formula: Formula) -> None:
     """Both orbits' errors count, from z of any size, and what rounds c is on top."""
     bounds = number.error_bounds(View.centred(0, 0, 1, 9, 7), formula.degree, Fraction(4), rounding)
-    unit = number.step_unit(formula.degree)
+    unit = number.step_unit(formula.products)
     share, fixed = float(bounds.unit / unit), float(bounds.step / unit)
     for off, reach in errors(number, rounding, formula, 0, unit):
         assert 2 * off <= share * reach + fixed

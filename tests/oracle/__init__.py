@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.job import Job
-from tests.oracle import compiled, reading, vectors
+from tests.oracle import compiled, vectors
 from tests.oracle.formats import FORMATS, encode
 from tests.oracle.smooth import Smooth
 from tests.oracle.truth import truth_counts
@@ -42,7 +42,6 @@ def smooth_steps(job: Job, limit: int = 1000) -> Smooth:
 def _require_defined(job: Job) -> None:
     """Refuse what the definition does not cover: unresolved jobs, R² not finite, pixels that are not exact."""
     view = job.view
-    reading.formula(job)
     if job.number not in FORMATS or job.rounding not in ("fused", "separate"):
         raise ValueError(f"no oracle for {job.number!r}, {job.rounding!r}")
     if encode(job.radius_squared, job.number) == float("inf"):

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -27,6 +28,9 @@ _OPTIONS = (("-O3", "-march=native"), ("-O2",))
 _STRICT = ("-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fPIC", "-shared")
 _BANDS = 64
 _FORMULAS = ("mandelbrot", "julia", "burning-ship", "multibrot-3")  # as loops.c numbers them
+_PROGRAM, _JULIA_OF_PROGRAM = 4, 5
+_OPERATIONS = ("sqr", "sqr add", "mul", "mul add", "rot", "rot add", "store", "add", "absx", "absy", "negx", "negy")
+_setting = threading.Lock()
 
 
 def available() -> bool:
@@ -111,7 +115,7 @@ def _run(name: str, job: Job, outputs: tuple[int | None, ...]) -> None:
     )
     dtype = np.float32 if job.number == "float" else np.float64
     encoded = np.array([encode(value, job.number) for value in values], dtype)
-    function, formula = _function(name), _FORMULAS.index(job.formula.name)
+    function, formula = _function(name), _number_of(job)
     position = [ctypes.c_int64] * 5
     pointer, word = ctypes.c_void_p, ctypes.c_uint32
     function.argtypes = [pointer, ctypes.c_int, *position, word, pointer, word, pointer, pointer][: 7 + len(outputs)]
@@ -123,8 +127,32 @@ def _run(name: str, job: Job, outputs: tuple[int | None, ...]) -> None:
         function(encoded.ctypes.data, formula, *where, *outputs)
 
     rows = -(-view.height // _BANDS)
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with _setting, ThreadPoolExecutor(os.cpu_count()) as threads:
+        if formula >= _PROGRAM:
+            _set_program(job)
         list(threads.map(band, range(0, view.height, rows)))
+
+
+def _number_of(job: Job) -> int:
+    """Return the number of a formula: its own, or that of operations which are set one by one."""
+    if job.formula.name in _FORMULAS and (job.formula.constant is None or job.formula.name == "julia"):
+        return _FORMULAS.index(job.formula.name)
+    return _PROGRAM if job.formula.constant is None else _JULIA_OF_PROGRAM
+
+
+def _set_program(job: Job) -> None:
+    words: list[int] = []
+    numbers = [0.0, 0.0]
+    for line in reading.formula(job).lines:
+        words.append(len(line))
+        for step in line:
+            words += [_OPERATIONS.index(step.name + (" add" if step.adds else "")), len(numbers)]
+            numbers += [encode(part, job.number) for part in step.turn]
+    total = len(reading.formula(job).lines)
+    given, turns = np.array(words, np.int32), np.array(numbers, np.float64)
+    _function("set_program")(
+        total, ctypes.c_void_p(given.ctypes.data), len(numbers), ctypes.c_void_p(turns.ctypes.data)
+    )
 
 
 def _function(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +45,11 @@ def smooth_steps(job: Job, limit: int) -> Smooth:
     radius_squared = _rounded(SMOOTH_RADIUS_SQUARED, fmt)
     result = Smooth(counts(job), np.full((job.view.height, job.view.width), job.iterations, np.uint32))
     for row, column in np.ndindex(result.counts.shape):
-        count = int(result.counts[row, column])
-        if count == job.iterations:
+        first = int(result.counts[row, column])
+        if first == job.iterations:
             continue
-        norms = islice(_norms(job, column, row), count, count + limit + 1)
-        for m, norm in enumerate(norms, count):
+        norms = islice(_norms(job, column, row), first, first + limit + 1)
+        for m, norm in enumerate(norms, first):
             result.steps[row, column], last = m, norm
             if not at_most(norm, radius_squared):
                 break
@@ -68,12 +68,12 @@ def _narrowed(value: Value) -> Value:
     )
 
 
-def _along(count: int, step: Value, start: Value, job: Job) -> Value:
-    """Return count·step + start."""
+def _along(steps: int, step: Value, start: Value, job: Job) -> Value:
+    """Return steps·step + start."""
     fmt = FORMATS[job.number]
     if job.rounding == "fused":
-        return fma((count, 0), step, start, fmt)
-    return add(multiply((count, 0), step, fmt), start, fmt)
+        return fma((steps, 0), step, start, fmt)
+    return add(multiply((steps, 0), step, fmt), start, fmt)
 
 
 def _point(job: Job, column: int, row: int) -> Point:
@@ -97,14 +97,33 @@ def _norms(job: Job, column: int, row: int) -> Iterator[Value]:
     if formula.constant is not None:
         z, c = c, (_rounded(formula.constant[0], fmt), _rounded(formula.constant[1], fmt))
     fused = job.rounding == "fused"
-    step, norm = (_step_fused, _norm_fused) if fused else (_step_separate, _norm_separate)
-    if formula.cubes:
-        step = _cube_fused if fused else _cube_separate
-    while True:
+    norm = _norm_fused if fused else _norm_separate
+    for n in count():
         yield norm(*z, fmt)
-        if formula.folds:
-            z = absolute(z[0]), absolute(z[1])
-        z = step(*z, c, fmt)
+        z = _line(formula.line(n), z, c, fmt, fused)
+
+
+def _line(line: tuple[reading.Step, ...], z: Point, c: Point, fmt: Format, fused: bool) -> Point:
+    """Return what the operations of a line make of z."""
+    stored = z
+    for step in line:
+        x, y = z
+        if step.name == "store":
+            stored = z
+        elif step.name == "sqr" and step.adds:
+            z = (_step_fused if fused else _step_separate)(x, y, c, fmt)
+        elif step.name == "sqr":
+            square = add(multiply(x, x, fmt), negate(multiply(y, y, fmt)), fmt)
+            z = fma(x, x, negate(multiply(y, y, fmt)), fmt) if fused else square, multiply(add(x, x, fmt), y, fmt)
+        elif step.name in ("mul", "rot"):
+            by = stored if step.name == "mul" else (_rounded(step.turn[0], fmt), _rounded(step.turn[1], fmt))
+            z = (_product_fused if fused else _product_separate)(z, by, c if step.adds else ((0, 0), (0, 0)), fmt)
+        elif step.name == "add":
+            z = add(x, c[0], fmt), add(y, c[1], fmt)
+        else:
+            change = absolute if step.name.startswith("abs") else negate
+            z = (change(x), y) if step.name.endswith("x") else (x, change(y))
+    return z
 
 
 def _norm_fused(x: Value, y: Value, fmt: Format) -> Value:
@@ -124,13 +143,13 @@ def _step_separate(x: Value, y: Value, c: Point, fmt: Format) -> Point:
     return add(difference, c[0], fmt), add(multiply(add(x, x, fmt), y, fmt), c[1], fmt)
 
 
-def _cube_fused(x: Value, y: Value, c: Point, fmt: Format) -> Point:
-    u, v = fma(x, x, negate(multiply(y, y, fmt)), fmt), multiply(add(x, x, fmt), y, fmt)
+def _product_fused(a: Point, b: Point, c: Point, fmt: Format) -> Point:
+    (u, v), (x, y) = a, b
     return fma(u, x, fma(negate(v), y, c[0], fmt), fmt), fma(u, y, fma(v, x, c[1], fmt), fmt)
 
 
-def _cube_separate(x: Value, y: Value, c: Point, fmt: Format) -> Point:
-    u, v = add(multiply(x, x, fmt), negate(multiply(y, y, fmt)), fmt), multiply(add(x, x, fmt), y, fmt)
+def _product_separate(a: Point, b: Point, c: Point, fmt: Format) -> Point:
+    (u, v), (x, y) = a, b
     re = add(multiply(u, x, fmt), negate(multiply(v, y, fmt)), fmt)
     im = add(multiply(u, y, fmt), multiply(v, x, fmt), fmt)
     return add(re, c[0], fmt), add(im, c[1], fmt)

@@ -95,12 +95,39 @@ class Fixed:
         plus, minus = [p + q for p, q in zip(x, y, strict=True)], [p - q for p, q in zip(x, y, strict=True)]
         return self.multiply_add(plus, minus, cx), self.multiply_add([2 * p for p in x], y, cy)
 
-    def cube(self, x: Digits, y: Digits, cx: Digits, cy: Digits) -> tuple[Digits, Digits]:
-        """Return the digits of z³ + c, by way of z² = u + vi: u·x + (−v·y + cx) and u·y + (v·x + cy)."""
-        zero = [0 * part for part in cx]
-        u, v = self.step(x, y, zero, zero)
+    def product(self, u: Digits, v: Digits, x: Digits, y: Digits, cx: Digits, cy: Digits) -> tuple[Digits, Digits]:
+        """Return the digits of (u + vi)·(x + yi) + c: u·x + (−v·y + cx) and u·y + (v·x + cy)."""
         re = self.multiply_add(u, x, self.multiply_add([-part for part in v], y, cx))
         return re, self.multiply_add(u, y, self.multiply_add(v, x, cy))
+
+    def line(
+        self, line: tuple[reading.Step, ...], x: Digits, y: Digits, cx: Digits, cy: Digits
+    ) -> tuple[Digits, Digits]:
+        """Return the digits of what a line of a formula makes of z."""
+        stored, zero = (x, y), [0 * part for part in cx]
+        for step in line:
+            re, im = (cx, cy) if step.adds else (zero, zero)
+            if step.name == "store":
+                stored = x, y
+            elif step.name == "sqr":
+                x, y = self.step(x, y, re, im)
+            elif step.name in ("mul", "rot"):
+                encoded = (self.load(self.encode(part)) for part in step.turn)
+                by, also = (
+                    stored if step.name == "mul" else ([p + q for p, q in zip(d, zero, strict=True)] for d in encoded)
+                )
+                x, y = self.product(x, y, by, also, re, im)
+            elif step.name == "add":
+                x, y = (self.digits(self.value(a) + self.value(b)) for a, b in ((x, cx), (y, cy)))
+            elif step.name == "absx":
+                x = self.folded(x)
+            elif step.name == "absy":
+                y = self.folded(y)
+            elif step.name == "negx":
+                x = [-part for part in x]
+            else:
+                y = [-part for part in y]
+        return x, y
 
     def norm_squared(self, x: Digits, y: Digits) -> Integers:
         """Return |z|² as the escape test sees it, in units of 2^−(bits·(count + 1)): the kept columns, exact."""
@@ -173,17 +200,16 @@ def smooth_steps(job: Job, limit: int = 1000) -> Smooth:
         if outside.any():
             result.counts.flat[pixels[outside]] = iteration
             far = [number.far([real[k][outside] for k in range(n)]) for real in (z[:n], z[n:], c[:n], c[n:])]
-            _carry_on(formula, far, pixels[outside], iteration, limit, result)
+            _carry_on(number, formula, far, pixels[outside], iteration, limit, result)
             pixels, z, c = pixels[~outside], [part[~outside] for part in z], [part[~outside] for part in c]
             if not pixels.size:
                 break
-        x, y = (number.folded(real) if formula.folds else real for real in (z[:n], z[n:]))
-        step = number.cube if formula.cubes else number.step
-        z = [part for real in step(x, y, c[:n], c[n:]) for part in real]
+        z = [part for real in number.line(formula.line(iteration), z[:n], z[n:], c[:n], c[n:]) for part in real]
     return result
 
 
 def _carry_on(
+    number: Fixed,
     formula: reading.Formula,
     far: list[Floats],
     pixels: npt.NDArray[np.int64],
@@ -203,11 +229,32 @@ def _carry_on(
                 return
             pixels = pixels[within]
             x, y, cx, cy = (values[within] for values in (x, y, cx, cy))
-            if formula.folds:
-                x, y = np.abs(x), np.abs(y)
-            u, v = x * x - y * y, (x + x) * y
-            x, y = (u * x - v * y, u * y + v * x) if formula.cubes else (u, v)
+            x, y = _far_line(number, formula.line(m), x, y, cx, cy)
+
+
+def _far_line(
+    number: Fixed, line: tuple[reading.Step, ...], x: Floats, y: Floats, cx: Floats, cy: Floats
+) -> tuple[Floats, Floats]:
+    """Return what a line makes of z in float, with products and sums alone."""
+    stored = x, y
+    for step in line:
+        if step.name == "store":
+            stored = x, y
+        elif step.name == "sqr":
+            x, y = x * x - y * y, (x + x) * y
+        elif step.name in ("mul", "rot"):
+            u, v = (
+                stored
+                if step.name == "mul"
+                else tuple(number.far(number.load(number.encode(part))) for part in step.turn)
+            )
+            x, y = x * u - y * v, x * v + y * u
+        elif step.name != "add":
+            change = np.abs if step.name.startswith("abs") else np.negative
+            x, y = (change(x), y) if step.name.endswith("x") else (x, change(y))
+        if step.adds or step.name == "add":
             x, y = x + cx, y + cy
+    return x, y
 
 
 Left = tuple[Integers, Integers]  # a result, and what left it

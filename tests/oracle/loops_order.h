@@ -24,7 +24,7 @@ static inline NAME(orbit) NAME(start)(const NAME(job) *job, int formula, int64_t
   const NUMBER re = NAME(along)(right, job->a, NAME(along)(up, job->b, job->re));
   const NUMBER im = NAME(along)(right, job->c, NAME(along)(up, job->d, job->im));
   const NAME(orbit) julia = {re, im, job->constant_re, job->constant_im}, other = {0, 0, re, im};
-  return formula == JULIA ? julia : other;
+  return formula == JULIA || formula == JULIA_OF_PROGRAM ? julia : other;
 }
 
 static inline NUMBER NAME(norm)(NUMBER x, NUMBER y) {
@@ -69,7 +69,61 @@ static inline void NAME(cube)(NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
   *y = im;
 }
 
-static ALWAYS_INLINE void NAME(step)(int formula, NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+static inline void NAME(product)(NUMBER *x, NUMBER *y, NUMBER u, NUMBER v, NUMBER cx, NUMBER cy) {
+#if ORDER == SEPARATE
+  const NUMBER re = (*x * u - *y * v) + cx, im = (*x * v + *y * u) + cy;
+#else
+  const NUMBER re = FMA(*x, u, FMA(-*y, v, cx)), im = FMA(*x, v, FMA(*y, u, cy));
+#endif
+  *x = re;
+  *y = im;
+}
+
+static void NAME(program)(uint32_t n, NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+  const int32_t k = (int32_t)(n % (uint32_t)program.lines);
+  NUMBER stored_x = *x, stored_y = *y;
+  for (int32_t place = 0; place < program.lengths[k]; place++) {
+    const operation made = program.line[k][place];
+    const NUMBER re = *x, im = *y, cosine = (NUMBER)program.numbers[made.place];
+    const NUMBER sine = (NUMBER)program.numbers[made.place + 1];
+    switch (made.name) {
+    case SQR_ADD:
+      *x = NAME(next_re)(re, im, cx);
+      *y = NAME(next_im)(re, im, cy);
+      break;
+    case SQR:
+#if ORDER == SEPARATE
+      *x = re * re - im * im;
+#else
+      *x = FMA(re, re, -(im * im));
+#endif
+      *y = (re + re) * im;
+      break;
+    case MUL: NAME(product)(x, y, stored_x, stored_y, 0, 0); break;
+    case MUL_ADD: NAME(product)(x, y, stored_x, stored_y, cx, cy); break;
+    case ROT: NAME(product)(x, y, cosine, sine, 0, 0); break;
+    case ROT_ADD: NAME(product)(x, y, cosine, sine, cx, cy); break;
+    case STORE:
+      stored_x = re;
+      stored_y = im;
+      break;
+    case ADD:
+      *x = re + cx;
+      *y = im + cy;
+      break;
+    case ABSX: *x = ABSOLUTE(re); break;
+    case ABSY: *y = ABSOLUTE(im); break;
+    case NEGX: *x = -re; break;
+    case NEGY: *y = -im; break;
+    }
+  }
+}
+
+static ALWAYS_INLINE void NAME(step)(int formula, uint32_t n, NUMBER *x, NUMBER *y, NUMBER cx, NUMBER cy) {
+  if (formula >= PROGRAM) {
+    NAME(program)(n, x, y, cx, cy);
+    return;
+  }
   if (formula == MULTIBROT_3) {
     NAME(cube)(x, y, cx, cy);
     return;
@@ -91,14 +145,14 @@ void NAME(plain)(const NAME(job) *job, int formula, int64_t column, int64_t row,
       const int64_t pixel = j * width + i;
       uint32_t n = 0;
       while (n < cap && NAME(norm)(z.x, z.y) <= job->radius_squared) {
-        NAME(step)(formula, &z.x, &z.y, z.cx, z.cy);
+        NAME(step)(formula, n, &z.x, &z.y, z.cx, z.cy);
         n++;
       }
       counts[pixel] = n;
       if (!steps || n == cap) continue;
       uint32_t extra = 0;
       while (extra < limit && NAME(norm)(z.x, z.y) <= job->smooth_radius_squared) {
-        NAME(step)(formula, &z.x, &z.y, z.cx, z.cy);
+        NAME(step)(formula, n + extra, &z.x, &z.y, z.cx, z.cy);
         extra++;
       }
       steps[pixel] = n + extra;
@@ -131,7 +185,7 @@ static ALWAYS_INLINE void NAME(lanes_of)(const NAME(job) *job, int formula, int6
           alive[l] &= NAME(norm)(x[l], y[l]) <= job->radius_squared ? ~(WORD)0 : 0;
           n[l] -= alive[l];
           any |= alive[l];
-          NAME(step)(formula, &x[l], &y[l], cx[l], cy[l]);
+          NAME(step)(formula, done, &x[l], &y[l], cx[l], cy[l]);
         }
       }
       for (int l = 0; l < LANES && i + l < width; l++) counts[j * width + i + l] = (uint32_t)n[l];
@@ -148,5 +202,6 @@ void NAME(lanes)(const NAME(job) *job, int formula, int64_t column, int64_t row,
   if (formula == JULIA) NAME(lanes_of)(job, JULIA, column, row, width, first, last, cap, counts);
   if (formula == BURNING_SHIP) NAME(lanes_of)(job, BURNING_SHIP, column, row, width, first, last, cap, counts);
   if (formula == MULTIBROT_3) NAME(lanes_of)(job, MULTIBROT_3, column, row, width, first, last, cap, counts);
+  if (formula >= PROGRAM) NAME(plain)(job, formula, column, row, width, first, last, cap, counts, 0, 0, 0);
   fesetenv(&caller);
 }

@@ -39,10 +39,25 @@ def _count(z: Point, c: Point, formula: reading.Formula, radius_squared: int, ca
         xx, yy = x * x, y * y
         if xx + yy > radius_squared:
             return n
-        if formula.cubes:
-            x, y = (x * (xx - 3 * yy) >> (2 * bits)) + c[0], (y * (3 * xx - yy) >> (2 * bits)) + c[1]
-            continue
-        if formula.folds:
-            x, y = abs(x), abs(y)
-        x, y = ((xx - yy) >> bits) + c[0], (x * y >> (bits - 1)) + c[1]
+        x, y = _line(formula.line(n), (x, y), c, bits)
     return cap
+
+
+def _line(line: tuple[reading.Step, ...], z: Point, c: Point, bits: int) -> Point:
+    """Return what a line makes of z."""
+    stored = z
+    for step in line:
+        x, y = z
+        if step.name == "store":
+            stored = z
+        elif step.name == "sqr":
+            z = (x * x - y * y) >> bits, x * y >> (bits - 1)
+        elif step.name in ("mul", "rot"):
+            u, v = stored if step.name == "mul" else _point(step.turn, bits)
+            z = (x * u - y * v) >> bits, (x * v + y * u) >> bits
+        elif step.name != "add":
+            change = abs if step.name.startswith("abs") else int.__neg__
+            z = (change(x), y) if step.name.endswith("x") else (x, change(y))
+        if step.adds or step.name == "add":
+            z = z[0] + c[0], z[1] + c[1]
+    return z

@@ -61,17 +61,33 @@ class Arithmetic:
         """Return |z|²."""
         return self.multiply_add(x, x, y * y)
 
-    def step(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
-        """Return the next z."""
-        if self.formula.cubes:
-            return self._cube(x, y, cx, cy)
-        if self.formula.folds:
-            x, y = np.abs(x), np.abs(y)
+    def step(self, x: Reals, y: Reals, cx: Reals, cy: Reals, n: int = 0) -> tuple[Reals, Reals]:
+        """Return the z that follows z, the n-th of its orbit."""
+        stored = x, y
+        for step in self.formula.line(n):
+            if step.name == "store":
+                stored = x, y
+            elif step.name == "sqr":
+                x, y = self._square(x, y, cx, cy) if step.adds else self._square_alone(x, y)
+            elif step.name in ("mul", "rot"):
+                by = stored if step.name == "mul" else tuple(self.encode(part, len(x)) for part in step.turn)
+                zero = np.zeros_like(x)
+                x, y = self._product(x, y, by[0], by[1], *((cx, cy) if step.adds else (zero, zero)))
+            elif step.name == "add":
+                x, y = x + cx, y + cy
+            else:
+                change = np.abs if step.name.startswith("abs") else np.negative
+                x, y = (change(x), y) if step.name.endswith("x") else (x, change(y))
+        return x, y
+
+    def _square(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
         re = self.multiply_add(x, x, self.multiply_add(-y, y, cx)) if self.fused else (x * x - y * y) + cx
         return re, self.multiply_add(x + x, y, cy)
 
-    def _cube(self, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
-        u, v = self.multiply_add(x, x, -(y * y)), (x + x) * y
+    def _square_alone(self, x: Reals, y: Reals) -> tuple[Reals, Reals]:
+        return self.multiply_add(x, x, -(y * y)), (x + x) * y
+
+    def _product(self, u: Reals, v: Reals, x: Reals, y: Reals, cx: Reals, cy: Reals) -> tuple[Reals, Reals]:
         if not self.fused:
             return (u * x - v * y) + cx, (u * y + v * x) + cy
         re = self.multiply_add(u, x, self.multiply_add(-v, y, cx))
@@ -108,7 +124,7 @@ def _advance(arithmetic: Arithmetic, job: Job, pixels: npt.NDArray[np.int64], li
             x, y, cx, cy = (values[~outside] for values in (x, y, cx, cy))
             if not pixels.size:
                 return
-        x, y = arithmetic.step(x, y, cx, cy)
+        x, y = arithmetic.step(x, y, cx, cy, n)
 
 
 def _carry_on(
@@ -131,4 +147,4 @@ def _carry_on(
             return
         pixels = pixels[within]
         x, y, cx, cy = (values[within] for values in (x, y, cx, cy))
-        x, y = arithmetic.step(x, y, cx, cy)
+        x, y = arithmetic.step(x, y, cx, cy, m)

@@ -1,0 +1,21 @@
+/* The operation `absx`: the real part becomes its absolute value. What a change of z makes turns with the part that
+ * is turned; on an axis it has no derivative, and 0 counts as positive. */
+static number_complex operation_absx(number_complex z) {
+  const number_complex next = {number_absolute(z.re), z.im};
+  return next;
+}
+
+static number_far operation_absx_far(number_far z) {
+  const number_far next = {fabs(z.re), z.im};
+  return next;
+}
+
+#ifdef HAS_DERIVATIVES
+static derivative_point operation_absx_point(derivative_point z) {
+  return derivative_point_turn_re(z, lanes_mask(z.re < 0));
+}
+
+static derivative_complex operation_absx_derivative(derivative_point z, derivative_complex derivative) {
+  return derivative_turn_re(derivative, lanes_mask(z.re < 0));
+}
+#endif

@@ -1,0 +1,21 @@
+/* The operation `absy`: the imaginary part becomes its absolute value. What a change of z makes turns with the part that
+ * is turned; on an axis it has no derivative, and 0 counts as positive. */
+static number_complex operation_absy(number_complex z) {
+  const number_complex next = {z.re, number_absolute(z.im)};
+  return next;
+}
+
+static number_far operation_absy_far(number_far z) {
+  const number_far next = {z.re, fabs(z.im)};
+  return next;
+}
+
+#ifdef HAS_DERIVATIVES
+static derivative_point operation_absy_point(derivative_point z) {
+  return derivative_point_turn_im(z, lanes_mask(z.im < 0));
+}
+
+static derivative_complex operation_absy_derivative(derivative_point z, derivative_complex derivative) {
+  return derivative_turn_im(derivative, lanes_mask(z.im < 0));
+}
+#endif

@@ -1,0 +1,20 @@
+/* The operation `negx`: the real part changes its sign. */
+static number_complex operation_negx(number_complex z) {
+  const number_complex next = {number_negate(z.re), z.im};
+  return next;
+}
+
+static number_far operation_negx_far(number_far z) {
+  const number_far next = {-z.re, z.im};
+  return next;
+}
+
+#ifdef HAS_DERIVATIVES
+static derivative_point operation_negx_point(derivative_point z) {
+  return derivative_point_turn_re(z, (int_lanes)(-1));
+}
+
+static derivative_complex operation_negx_derivative(derivative_complex derivative) {
+  return derivative_turn_re(derivative, (int_lanes)(-1));
+}
+#endif

@@ -1,0 +1,125 @@
+"""A line of a formula: the operations of one step, and what follows from them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas.operations import Add, Growth, Moved, Mul, Operation, Place, Sqr, Store
+
+MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
+# A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
+MOST_DEGREE = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One step: operations on z, one after the other.
+
+    Raises InvalidInputError for a line that is none.
+    """
+
+    operations: tuple[Operation, ...]
+
+    def __post_init__(self) -> None:
+        if not self.operations:
+            raise InvalidInputError("a line of a formula has at least one operation")
+        if len(self.operations) > MOST_OPERATIONS:
+            raise InvalidInputError(
+                f"a line of a formula has at most {MOST_OPERATIONS} operations, not {len(self.operations)}"
+            )
+        stored = False
+        for operation in self.operations:
+            if isinstance(operation, Mul) and not stored:
+                raise InvalidInputError(f"there is nothing to multiply by in {str(self)!r}: store comes before mul")
+            stored |= isinstance(operation, Store)
+        if self.degree > MOST_DEGREE:
+            raise InvalidInputError(
+                f"a line of a formula has a degree of at most {MOST_DEGREE}, beyond which smooth colours leave the "
+                f"range of float; {str(self)!r} has {self.degree}"
+            )
+
+    @property
+    def steps(self) -> tuple[tuple[Operation, bool], ...]:
+        """The operations as numbers make them, each with whether an `add` behind it is part of it."""
+        found: list[tuple[Operation, bool]] = []
+        for operation in self.operations:
+            if isinstance(operation, Add) and found and found[-1][0].fuses and not found[-1][1]:
+                found[-1] = found[-1][0], True
+            else:
+                found.append((operation, False))
+        return tuple(found)
+
+    @property
+    def degree(self) -> int:
+        """The power of |z| with which it grows."""
+        return self._grown(Fraction(1), Fraction(0)).degree
+
+    @property
+    def products(self) -> int:
+        """How many roundings of complex products a step is off by at most: its degree less one, and more for `rot`."""
+        return self._grown(Fraction(1), Fraction(0)).products
+
+    @property
+    def analytic(self) -> bool:
+        """Whether it is differentiable as a complex function."""
+        return all(operation.analytic for operation in self.operations)
+
+    @property
+    def adds(self) -> bool:
+        """Whether c is added anywhere."""
+        return any(isinstance(operation, Add) for operation in self.operations)
+
+    @property
+    def grows(self) -> bool:
+        """Whether |z′| ≥ |z|^degree − |c| for a degree of 2 or more: c is added last, once, if at all."""
+        return self.degree > 1 and not any(isinstance(operation, Add) for operation in self.operations[:-1])
+
+    @property
+    def power(self) -> int:
+        """The degree of z^degree + c, where that is what it is and it is at least 2; else 0."""
+        *before, last = self.operations
+        plain = all(isinstance(operation, Sqr | Mul | Store) for operation in before)
+        return self.degree if plain and isinstance(last, Add) and self.degree > 1 else 0
+
+    def largest(self, size: Fraction, constant: Fraction) -> Fraction:
+        """Return a bound of all that it makes of |z| ≤ `size`, where |c| ≤ `constant`."""
+        return self._grown(size, constant).most
+
+    def value(self, arithmetic: Arithmetic, z: Complex, c: Complex) -> Complex:
+        """Return what it makes of z, to the last bit."""
+        stored = z
+        for operation, adds in self.steps:
+            place = Place(z, stored, c)
+            z = operation.value_add(arithmetic, place) if adds else operation.value(arithmetic, place)
+            if isinstance(operation, Store):
+                stored = z
+        return z
+
+    def derivative(self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, moved: Any, move: Any) -> Any:
+        """Return how what it makes of z changes where z changes by `moved` and c by `move`; None: c stays."""
+        stored, with_it = z, moved
+        for operation in self.operations:
+            place = Place(z, stored, c)
+            if not isinstance(operation, Add) or move is not None:
+                moved = operation.derivative(arithmetic, place, Moved(moved, with_it, move))
+            z = operation.point(arithmetic, place)
+            if isinstance(operation, Store):
+                stored, with_it = z, moved
+        return moved
+
+    def _grown(self, size: Fraction, constant: Fraction) -> Growth:
+        value = stored = Growth(size, 1, 0, size)
+        for operation in self.operations:
+            value = operation.grown(value, stored, constant)
+            if isinstance(operation, Store):
+                stored = value
+        return value
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self.operations)
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.operations))

@@ -1,0 +1,93 @@
+"""What an operation of a formula is: on the host, and what the text of a kernel must know of it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an operation finds: z, the z that was stored last, and the constant c, each in one arithmetic."""
+
+    z: Complex
+    stored: Complex
+    c: Complex
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How z, the stored z and c change, as columns of a derivative in one arithmetic of derivatives."""
+
+    z: Any
+    stored: Any
+    c: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What is known of a value within a line, for z of modulus `size` at its start.
+
+    `size` bounds the modulus, `degree` says with which power of |z| it grows, `products` how many roundings of complex
+    products it carries at most, as shares of its modulus, and `most` bounds all that was made on the way to it.
+    """
+
+    size: Fraction
+    degree: int
+    products: int
+    most: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(ABC):
+    """One elementary operation on z.
+
+    Its kernel part defines operation_NAME, the same in `number_far` as operation_NAME_far, and operation_NAME_point and
+    operation_NAME_derivative beside derivatives.
+    """
+
+    name: ClassVar[str]
+    # Whether it is differentiable as a complex function, so that a derivative is one complex number.
+    analytic: ClassVar[bool] = True
+    # Whether numbers have it together with an `add` behind it as one operation, operation_NAME_add.
+    fuses: ClassVar[bool] = False
+    # Whether it leaves |z| as it is.
+    isometric: ClassVar[bool] = False
+    # What these take, and the derivative: z, stored, c and turn, and how the first three change.
+    operands: ClassVar[tuple[str, ...]] = ("z",)
+    derivative_operands: ClassVar[tuple[str, ...]] = ("derivative",)
+
+    @property
+    def kernel(self) -> str:
+        """The kernel part."""
+        return f"operation_{self.name}.cl"
+
+    @property
+    def constants(self) -> tuple[Fraction, ...]:
+        """The numbers that stand in it, exactly: re and im of a complex one, or none."""
+        return ()
+
+    @abstractmethod
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return what it makes of z."""
+
+    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return that plus c, as one operation of the number; for what `fuses`."""
+        raise NotImplementedError(f"{self.name} and add are two operations")
+
+    @abstractmethod
+    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
+        """Return what it makes of z in the plain arithmetic beside derivatives, each operation rounded alone."""
+
+    @abstractmethod
+    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
+        """Return how what it makes changes."""
+
+    @abstractmethod
+    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:
+        """Return what is known of what it makes, where |c| ≤ `constant`."""
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,64 @@
+"""`rot`: z turned about 0."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import about
+from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+
+_OFF = Fraction(1, 1 << 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Rot(Operation):
+    """z times cosine + sine·i, exact fractions whose squares sum to 1, to within 2⁻⁶⁴."""
+
+    cosine: Fraction
+    sine: Fraction
+
+    name: ClassVar[str] = "rot"
+    fuses: ClassVar[bool] = True
+    operands: ClassVar[tuple[str, ...]] = ("z", "turn")
+    derivative_operands: ClassVar[tuple[str, ...]] = ("derivative", "turn")
+
+    def __post_init__(self) -> None:
+        square = self.cosine * self.cosine + self.sine * self.sine
+        if abs(square - 1) > _OFF:
+            raise InvalidInputError(
+                f"rot takes an angle in degrees, or its cosine and sine, whose squares sum to 1, not to {about(square)}"
+            )
+
+    @property
+    def constants(self) -> tuple[Fraction, Fraction]:
+        """Cosine and sine."""
+        return self.cosine, self.sine
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, turned."""
+        return arithmetic.complex_multiply(place.z, self._turn(arithmetic))
+
+    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, turned, plus c."""
+        return arithmetic.complex_multiply_add(place.z, self._turn(arithmetic), place.c)
+
+    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
+        """Return z, turned."""
+        return arithmetic.point_product(place.z, arithmetic.constant(self.cosine, self.sine))
+
+    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:  # noqa: ARG002
+        """Return the change of z, turned."""
+        return arithmetic.times(arithmetic.constant(self.cosine, self.sine), moved.z)
+
+    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
+        """Return what is known of z, turned: columns of digits have room for z + 2."""
+        size = z.size * (1 + _OFF)
+        return Growth(size, z.degree, z.products + 1, max(z.most, size + 2))
+
+    def _turn(self, arithmetic: Arithmetic) -> Complex:
+        return arithmetic.encode(self.cosine), arithmetic.encode(self.sine)
+
+    def __str__(self) -> str:
+        return f"rot:{self.cosine},{self.sine}"

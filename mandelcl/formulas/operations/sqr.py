@@ -1,0 +1,38 @@
+"""`sqr`: z²."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Sqr(Operation):
+    """z²."""
+
+    name: ClassVar[str] = "sqr"
+    fuses: ClassVar[bool] = True
+    derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z²."""
+        return arithmetic.complex_square(place.z)
+
+    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z² + c."""
+        return arithmetic.square_add(place.z, place.c)
+
+    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
+        """Return z²."""
+        return arithmetic.point_square(place.z)
+
+    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
+        """Return 2z times the change of z."""
+        return arithmetic.twice(arithmetic.times(place.z, moved.z))
+
+    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
+        """Return what is known of z²."""
+        square = z.size * z.size
+        return Growth(square, 2 * z.degree, 2 * z.products + 1, max(z.most, square))

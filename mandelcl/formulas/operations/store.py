@@ -1,0 +1,32 @@
+"""`store`: z is kept for the `mul` that follow."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Operation):
+    """z, which is also kept; it makes no operation of a kernel."""
+
+    name: ClassVar[str] = "store"
+    isometric: ClassVar[bool] = True
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:  # noqa: ARG002
+        """Return z."""
+        return place.z
+
+    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:  # noqa: ARG002
+        """Return z."""
+        return place.z
+
+    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:  # noqa: ARG002
+        """Return the change of z."""
+        return moved.z
+
+    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
+        """Return what is known of z."""
+        return z

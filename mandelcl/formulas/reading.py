@@ -1,0 +1,42 @@
+"""Formulas as people write them: operations, a space between them, and lines with ` / ` between them."""
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_number
+from mandelcl.formulas.line import Line
+from mandelcl.formulas.operations import OPERATIONS, Operation, Rot
+from mandelcl.printable import quoted
+from mandelcl.rotation import cosine_and_sine
+
+BETWEEN_LINES = "/"
+
+
+def lines(text: str) -> tuple[Line, ...]:
+    """Return the lines of a formula; raises InvalidInputError for what is none."""
+    written: list[list[Operation]] = [[]]
+    for word in text.split():
+        if word == BETWEEN_LINES:
+            written.append([])
+        else:
+            written[-1].append(_operation(word))
+    return tuple(Line(tuple(operations)) for operations in written)
+
+
+def _operation(word: str) -> Operation:
+    name, colon, operand = word.partition(":")
+    kind = OPERATIONS.get(name)
+    if kind is None:
+        raise InvalidInputError(f"unknown operation {quoted(name)}; there is {', '.join(OPERATIONS)}")
+    if kind is Rot:
+        return _turn(operand)
+    if colon:
+        raise InvalidInputError(f"{name} takes no number; write it without {quoted(colon + operand)}")
+    return kind()
+
+
+def _turn(operand: str) -> Rot:
+    """Return the turn of `30`, in degrees, or of `3/5,4/5`, cosine and sine."""
+    parts = operand.split(",")
+    if not operand or len(parts) > 2:
+        raise InvalidInputError("rot takes an angle in degrees, like rot:30, or its cosine and sine, like rot:3/5,4/5")
+    numbers = [parse_number(part, "rot's number") for part in parts]
+    return Rot(*(cosine_and_sine(numbers[0]) if len(numbers) == 1 else numbers))
