@@ -1,4 +1,7 @@
-"""Deep Zoom pictures: `NAME.dzi` and a pyramid of tiles in `NAME_files`; needs pyvips, of the extra `large`."""
+"""Deep Zoom pictures: `NAME.dzi`, and in `NAME_files` a pyramid of tiles with a page that shows it.
+
+Needs pyvips, of the extra `large`.
+"""
 
 import os
 import threading
@@ -9,13 +12,14 @@ from mandelcl.files import deflate, png
 from mandelcl.files.strips import Picture
 
 TILE = 256
+PAGE = "index.html"  # among the tiles, which it shows
 _NAME = "picture"
 _OLD = "old"
 _LEVELS = {deflate.FAST: 1, deflate.SMALL: 8}
 
 
 def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
-    """Write a picture's tiles (PNG, TILE × TILE) and their description into the folder `draft`.
+    """Write a picture's tiles (PNG, TILE × TILE), a page that shows them, and a description into the folder `draft`.
 
     The pixels reach libvips as the rows of an unpacked PNG, through a pipe, so that none but those of a few tiles are
     in memory.
@@ -52,6 +56,15 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
         feeder.join()
     if failures:
         raise failures[0]
+    page = draft / f"{_NAME}_files" / PAGE
+    page.write_text(viewer(picture.width, picture.height), encoding="utf-8")
+
+
+def viewer(width: int, height: int) -> str:
+    """Return a page that shows the tiles beside it, in any browser and without a network."""
+    page = Path(__file__).with_name("deep_zoom.html").read_text(encoding="utf-8")
+    sizes = f"WIDTH = {width}, HEIGHT = {height}, TILE = {TILE}"
+    return page.replace("TITLE", f"{width} × {height}").replace("WIDTH = 1, HEIGHT = 2, TILE = 256", sizes)
 
 
 def tiles_of(path: Path) -> Path:
