@@ -1,0 +1,302 @@
+"""The parts of a cluster that need neither Dask nor a device: addresses, introductions, who is there, the relay."""
+
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pytest
+
+from mandelcl.algorithms.sizing import ELSEWHERE, HERE, paced_block_pixels
+from mandelcl.block import Block
+from mandelcl.cluster import introduction, relay, supervisor
+from mandelcl.cluster.address import Address
+from mandelcl.cluster.casting import parsed
+from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.cluster.members import Members
+from mandelcl.cluster.preload import turn_of
+from mandelcl.cluster.relay import Relay
+from mandelcl.engine.selftest import SelfTestResult
+from mandelcl.engine.variant import Variant
+from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.workers.process import Activity, WorkerMessage
+from mandelcl.workers.wire import WireError
+
+DEVICE = RemoteDevice("0:0", "Fast", "Some Platform", "1.2", "0:0 Fast (Some Platform)", "gpu", True, False, 132, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("local", Address("", 1)),
+        ("local:3", Address("", 3)),
+        ("tcp://10.0.0.1:8786", Address("tcp://10.0.0.1:8786")),
+        ("tls://head", Address("tls://head")),
+        ("tcp://[::1]:8786", Address("tcp://[::1]:8786")),
+    ],
+)
+def test_addresses(text: str, found: Address) -> None:
+    assert Address.parse(text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["", "local:0", "local:257", "local:x", "head:8786", "tcp://", "tcp://a b:1", "http://a"]
+)
+def test_what_is_no_address(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="cluster"):
+        Address.parse(text)
+
+
+def test_an_introduction_arrives_as_it_was_made() -> None:
+    said = Introduction.here(DEVICE)
+    assert Introduction.parse(said.as_dict()) == said
+    assert said.refusal() is None
+    assert Introduction.parse(Introduction.here(None, "no driver").as_dict()).refusal() == "no driver"
+
+
+def test_another_mandelcl_is_refused() -> None:
+    """Of another version, or of the same one with a line changed: it might give other bits."""
+    said = Introduction.here(DEVICE)
+    assert "install the same on both" in str(replace(said, version="0.0").refusal())
+    assert "other code or kernels" in str(replace(said, code="0" * 32).refusal())
+
+
+def test_every_kernel_and_module_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    (tmp_path / "one.cl").write_text("x\n", encoding="utf-8")
+    monkeypatch.setattr("mandelcl.engine.source.folder", lambda: tmp_path)
+    found = set()
+    for text in ("x\n", "x\r\n", "y\n"):
+        (tmp_path / "one.cl").write_bytes(text.encode())
+        introduction.code_digest.cache_clear()
+        found.add(introduction.code_digest())
+    introduction.code_digest.cache_clear()
+    assert len(found) == 2, "ends of lines do not count"
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [None, [], {}, {"version": 1}, {**Introduction.here(DEVICE).as_dict(), "device": {"name": "x"}}]
+    + [
+        {**Introduction.here(DEVICE).as_dict(), "device": {**asdict(DEVICE), name: value}}
+        for name, value in [("compute_units", 0), ("compute_units", True), ("fp64", 1), ("name", 3), ("watchdog", "no")]
+    ],
+)
+def test_nonsense_is_no_introduction(nonsense: object) -> None:
+    with pytest.raises(WireError):
+        Introduction.parse(nonsense)
+
+
+def worker(name: str = "a", said: Any = None, seen: float = 1.0, state: Any = None) -> dict[str, Any]:
+    metrics = {} if state is None else {KEY: state}
+    extra = {KEY: Introduction.here(DEVICE).as_dict()} if said is None else said
+    return {"name": name, "last_seen": seen, "metrics": metrics, **extra}
+
+
+def test_who_is_there_and_who_is_not() -> None:
+    members = Members()
+    other = {KEY: replace(Introduction.here(DEVICE), version="0.0").as_dict()}
+    members.update({"tcp://h:1": worker(), "tcp://h:2": worker(said={}), "tcp://h:3": worker(said=other)})
+    assert [member.device.label for member in members.present.values()] == ["0:0 Fast (Some Platform) at h:1"]
+    assert (members.others, list(members.refused)) == (1, ["tcp://h:3"])
+    member = members.present["tcp://h:1"]
+    members.update({"tcp://h:1": worker(seen=2.0, state={"doing": "launching", "for": 3.0, "silent": 1.0})})
+    assert member.activity == Activity("launching", 3.0)
+    assert members.refused == {}
+    members.update({"tcp://h:1": worker(seen=3.0, state={"doing": "dancing", "for": 3.0, "silent": 1.0})})
+    assert member.activity == Activity()
+    members.update({})
+    assert member.gone
+    assert members.present == {}
+
+
+def test_one_whose_results_were_wrong_comes_under_its_name_no_more() -> None:
+    members = Members()
+    members.update({"tcp://h:1": worker("liar"), "tcp://h:2": worker("honest")})
+    members.exclude(members.present["tcp://h:1"])
+    members.update({"tcp://h:2": worker("honest"), "tcp://h:9": worker("liar")})
+    assert list(members.present) == ["tcp://h:2"]
+    assert "wrong before" in members.refused["tcp://h:9"]
+
+
+def test_turns_follow_from_names() -> None:
+    assert [turn_of(name) for name in ("SLURMCluster-3-2", "tcp://10.0.0.1:x", "worker12")] == [2, 0, 12]
+
+
+def test_answers_about_jobs_are_not_believed_unchecked() -> None:
+    variant = asdict(Variant(1, 1, 1, 1, 1, 1, 1))
+    tested = asdict(SelfTestResult(True, "", True, 1e9, False, 0))
+    good = {"rounding": "fused", "variant": variant, "tested": tested}
+    assert parsed(good)[0] == "fused"
+    for bad in (
+        None,
+        {},
+        {**good, "rounding": 3},
+        {**good, "variant": {}},
+        {**good, "tested": {**tested, "speed": -1}},
+    ):
+        with pytest.raises(WireError):
+            parsed(bad)
+
+
+def test_blocks_last_a_second_by_what_the_last_ones_took() -> None:
+    sizes = [1000]
+    for seconds in (0.1, 0.2, 0.4, 0.9, 8.0, 0.5):
+        sizes.append(paced_block_pixels((500, 4000), sizes[-1], sizes[-1], seconds, ELSEWHERE))
+    assert sizes == [1000, 2000, 4000, 4000, 4000, 500, 1000]
+    assert paced_block_pixels((1000, 1000), 1000, 1000, 0.01, HERE) == 1000
+
+
+class Child:
+    """The process beside a Dask worker, as far as a relay knows: it computes blocks when it is told to."""
+
+    made: ClassVar[list["Child"]] = []
+
+    def __init__(self, _role: str, messages: "queue.Queue[WorkerMessage]", *_sizes: int) -> None:
+        self.heard, self.activity = time.monotonic(), Activity("idle", 1.0)
+        self.messages, self.heads = messages, list[Mapping[str, Any]]()
+        self.waiting: list[Mapping[str, Any]] = []
+        self.assignment = 0
+        self.ended = False
+        Child.made.append(self)
+
+    def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
+        self.heads.append(head)
+        if head["do"] == "open":
+            self.say({"say": "answer", "answer": asdict(DEVICE)})
+        elif head["do"] == "answer":
+            self.say({"say": "answer", "answer": {"asked": head["question"]["key"]}})
+        elif head["do"] in ("start", "job"):
+            self.assignment = head["assignment"]
+            self.waiting.clear()
+            self.say({"say": "ready", "assignment": self.assignment, "rate": 1.0, "block_pixels": 9, "build_s": 0.0})
+        else:
+            self.waiting.append({"say": "done", "assignment": self.assignment, "block": head["block"]})
+
+    def release(self) -> None:
+        for head in self.waiting:
+            self.say(head, np.arange(4, dtype=np.uint8).tobytes())
+        self.waiting = []
+
+    def say(self, head: Mapping[str, Any] | None, payload: bytes = b"") -> None:
+        self.messages.put(WorkerMessage(cast(Any, self), head, bytearray(payload)))
+
+    def reclaim(self) -> None:
+        pass
+
+    def end(self) -> None:
+        self.ended = True
+
+    def last_words(self) -> str:
+        return "it fell over"
+
+
+@pytest.fixture
+def relayed(monkeypatch: pytest.MonkeyPatch) -> Relay:
+    monkeypatch.setattr(relay, "WorkerProcess", Child)
+    Child.made = []
+    return Relay(("gpu",), 0)
+
+
+def order(session: str = "one", job: str = "{}", budget: float = 0.1) -> dict[str, Any]:
+    return {"session": session, "job": job, "budget": budget}
+
+
+class Asked(threading.Thread):
+    """A task of a Dask worker, in a thread of its own."""
+
+    def __init__(self, relayed: Relay, wanted: dict[str, Any], row: int) -> None:
+        super().__init__(daemon=True)
+        self.relayed, self.wanted, self.block = relayed, wanted, Block(0, row, 2, 2)
+        self.said: dict[str, Any] = {}
+        self.start()
+
+    def run(self) -> None:
+        self.said, self.payload = self.relayed.compute(self.wanted, self.block, False)
+
+
+def until(condition: Any) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it never happens"
+        time.sleep(0.005)
+
+
+def test_tasks_become_messages(relayed: Relay) -> None:
+    assert relayed.introduce() == asdict(DEVICE)
+    question = {"key": "double fused", "self_test": True, "job": "{}"}
+    for _ in range(2):
+        assert relayed.audition(question) == {"asked": "double fused"}
+    assert relayed.prepare(order())[0]["say"] == "ready"
+    (child,) = Child.made
+    assert [head["do"] for head in child.heads] == ["open", "answer", "start"]
+    asked = Asked(relayed, order(), 3)
+    until(lambda: child.waiting)
+    child.release()
+    asked.join(20)
+    assert (asked.said["say"], asked.said["block"], asked.payload.tolist()) == ("done", [0, 3, 2, 2], [0, 1, 2, 3])
+    assert relayed.state()["doing"] == "idle"
+    relayed.close()
+    assert child.ended
+
+
+def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Relay) -> None:
+    first = Asked(relayed, order("one"), 0)
+    until(lambda: Child.made and Child.made[0].waiting)
+    (child,) = Child.made
+    second = Asked(relayed, order("two", '{"other": 1}'), 1)
+    second.join(0.1)
+    assert len(child.waiting) == 1
+    child.release()
+    first.join(20)
+    until(lambda: child.waiting)
+    child.release()
+    second.join(20)
+    assert (first.said["say"], second.said["say"]) == ("done", "done")
+    assert [head["do"] for head in child.heads] == ["open", "start", "block", "job", "block"]
+
+
+def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> None:
+    asked = Asked(relayed, order(), 0)
+    until(lambda: Child.made and Child.made[0].waiting)
+    relayed.drop("somebody else's")
+    assert asked.is_alive()
+    relayed.drop("one")
+    asked.join(20)
+    assert asked.said == {"say": "dropped"}
+    asked = Asked(relayed, order(), 1)
+    until(lambda: Child.made[0].waiting)
+    Child.made[0].say(None)
+    asked.join(20)
+    assert asked.said == {"say": "failed", "why": "it fell over"}
+    assert Child.made[0].ended
+    assert relayed.prepare(order())[0]["say"] == "ready", "another process takes its place"
+    assert relayed.prepare(order(budget=9.0))[0]["say"] == "ready"
+    assert len(Child.made) == 3, "what a process is started with it keeps"
+
+
+def test_a_worker_that_never_had_a_device_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Place(Child):
+        def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
+            if head["do"] == "work":
+                self.say({"say": "failed", "why": "no device matches 'x'"})
+
+        def kill(self) -> None:
+            pass
+
+    monkeypatch.setattr(supervisor, "WorkerProcess", Place)
+    said: list[str] = []
+    watched = supervisor.Supervisor(["x"], 2, "test", said.append)
+    until(lambda: watched.given_up)
+    watched.close()
+    assert said == [f"worker {turn}: no device matches 'x'; given up" for turn in (0, 1)]
+
+
+def test_without_dask_the_command_to_install_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mandelcl.cluster import connection
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(DeviceError, match=r"a cluster needs Dask; install it with: .*cluster"):
+        connection.Connection.to("local")
