@@ -237,9 +237,11 @@ def clear() -> None:
 
 
 def _folders(root: Path, kind: str) -> list[Path]:
-    return (
-        [root / kind] if kind != _VENDORS else [path for path in root.glob("vendors-*") if _MERGED.fullmatch(path.name)]
-    )
+    if kind != _VENDORS:
+        return [root / kind]
+    with contextlib.suppress(OSError):
+        return [path for path in root.iterdir() if _MERGED.fullmatch(path.name)]
+    return []
 
 
 def _files(kind: str) -> Iterator[tuple[Path, int]]:

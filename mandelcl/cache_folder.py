@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 
 from mandelcl.files import own_folder
+from mandelcl.printable import printable
 
 _OFF = ("off", "0", "no", "none", "false")
+_LONGEST_SHOWN = 150
 _complaints: dict[Path, str] = {}  # that nobody has asked for yet, by the folder that is named
 _made: set[str] = set()  # those that somebody has
 
@@ -66,15 +68,19 @@ def _named() -> Path | None:
 def _trusted(place: Path, root: Path) -> bool:
     reason = own_folder.distrust(place)
     if reason:
-        _complain(f"the cache folder {place} is not used: {reason}", root)
+        _complain(f"the cache folder {_shown(place)} is not used: {reason}", root)
     return not reason
 
 
 def complain_of(error: OSError) -> None:
     """Note that the cache folder cannot be written, for `complaints`."""
     root = _named()
-    why = f"the cache folder {root} cannot be written ({error.strerror or error})"
+    why = f"the cache folder {_shown(root)} cannot be written ({error.strerror or error})"
     _complain(f"{why}, so devices are tested anew each time; MANDELCL_CACHE names another", root)
+
+
+def _shown(place: Path | None) -> str:
+    return printable(str(place), _LONGEST_SHOWN)
 
 
 def _complain(line: str, root: Path | None) -> None:

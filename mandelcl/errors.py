@@ -15,9 +15,19 @@ else or notes down what went wrong, does not swallow it. `except (MandelclError,
 from pathlib import Path
 from types import NoneType
 
+from mandelcl.printable import printable
+
+_LONGEST = 288  # characters of a line: with what the command line puts before it, under 300
+
 
 class MandelclError(Exception):
-    """Base of every error that a user can cause or cure; its text is one clear line."""
+    """Base of every error that a user can cause or cure; its text is one clear line.
+
+    Whatever it quotes, the line is made `printable`, and the middle is left out of one that is long.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message, _LONGEST))
 
 
 class InvalidInputError(MandelclError):
@@ -61,7 +71,7 @@ class CancelledError(Exception):
 
 def remark(error: Exception, text: str) -> None:
     """Add to the line of an error, which stays the one that it is: with its data, cause and traceback."""
-    error.args = (f"{error}; {text}", *error.args[1:])
+    error.args = (printable(f"{error}; {text}", _LONGEST), *error.args[1:])
 
 
 def require_type(value: object, kind: type | tuple[type, ...], what: str) -> None:

@@ -9,6 +9,7 @@ from mandelcl.exact import Exact, parse_number
 from mandelcl.printable import quoted
 from mandelcl.view import View
 
+_ALIKE = 3  # places that are named for one that there is not
 _DOUBLE_ZOOM = 10**13
 
 
@@ -149,8 +150,13 @@ LOCATIONS: Mapping[str, Location] = MappingProxyType({location.name: location fo
 
 
 def find_location(name: str) -> Location:
-    """Return the place of that name; raises InvalidInputError, listing the known ones, if there is none."""
+    """Return the place of that name; raises InvalidInputError, naming some like it, if there is none."""
     try:
         return LOCATIONS[name]
     except KeyError:
-        raise InvalidInputError(f"unknown place {quoted(name)}; there is {', '.join(LOCATIONS)}") from None
+        import difflib  # for this alone
+
+        alike = difflib.get_close_matches(name, LOCATIONS, _ALIKE, cutoff=0.0)
+        raise InvalidInputError(
+            f"unknown place {quoted(name)}; there is {', '.join(alike)} and more; `mandelcl locations` lists them all"
+        ) from None

@@ -17,6 +17,7 @@ from mandelcl.cli import standard_output
 from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.cli.progress import say
 from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.printable import printable
 
 _COMMANDS = (
     *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
@@ -85,7 +86,7 @@ def _explain(error: click.ClickException) -> None:
     text = io.StringIO()
     error.show(text)
     for line in text.getvalue().splitlines():
-        say(line)
+        say(printable(line))
 
 
 def main() -> None:

@@ -140,7 +140,8 @@ def _job(archive: zipfile.ZipFile) -> Job:
         size = archive.getinfo("job.npy").file_size
         if shape != () or not _TEXT.fullmatch(descr) or size > _LONGEST_JOB:
             raise FileError("the field's job is not a text")
-        return Job.from_json(str(np.frombuffer(member.read(_LONGEST_JOB), dtype=descr)[0]))
+        # Python's own codec: numpy makes texts of numbers that are no characters, at which Python fails.
+        return Job.from_json(member.read(_LONGEST_JOB).decode("utf-32-le").rstrip("\0"))
 
 
 def _field(archive: zipfile.ZipFile) -> Field:
@@ -192,7 +193,10 @@ def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
     size = int.from_bytes(magic[8:], "little")
     if magic[:8] != _MAGIC or size > _LONGEST_HEADER:
         raise FileError("a member of the field is not an array of version 1.0")
-    header = ast.literal_eval(member.read(size).decode("latin-1").strip())
+    try:
+        header = ast.literal_eval(member.read(size).decode("latin-1").strip())
+    except (MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+        raise FileError("a member of the field has a head that makes no sense") from error
     descr, shape = header["descr"], header["shape"]
     if not isinstance(descr, str) or not isinstance(shape, tuple) or header["fortran_order"]:
         raise FileError("a member of the field is not a plain array")

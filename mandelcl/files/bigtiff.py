@@ -1,6 +1,7 @@
 """Tiled BigTIFF pictures, of any size, written tile by tile; needs tifffile, of the extra `large`."""
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -61,6 +62,8 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
         import tifffile
     except ImportError:
         raise FileError(f"to read a TIFF picture takes tifffile: {how_to_install('large')}") from None
+    # What it finds odd it logs, which Python prints where nobody has said what to do with it.
+    logging.getLogger("tifffile").addHandler(logging.NullHandler())
     try:
         with tifffile.TiffFile(file) as tiff:
             texts = json.loads(tiff.pages.first.description)

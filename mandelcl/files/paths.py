@@ -12,9 +12,11 @@ from typing import Any
 
 from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files.leftovers import cleared_by
+from mandelcl.printable import printable
 
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
+_TELLING = 100  # characters at the beginning of a message, which is cut in the middle where it is long
 _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
@@ -131,13 +133,14 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
 def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
     """Turn whatever goes wrong with a file into a FileError of one line that begins with `what` and the path."""
     begin = what if path is None else f"{what} {path}"
+    shown = printable(begin)[:_TELLING]  # as it is in the text of an error
     try:
         yield
     except FileError as error:
         if error.path is None:
             error.path = path
         message = str(error)
-        if message.startswith(begin):
+        if message.startswith(shown):
             raise
         raise FileError(f"{begin}: {message}", error.path) from error.__cause__
     except InvalidInputError as error:

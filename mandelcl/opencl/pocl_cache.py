@@ -24,7 +24,8 @@ def prepare(vendors: Iterable[Vendor]) -> None:
     if _VARIABLE in os.environ or not any(Path(vendor.library).name.startswith("libpocl") for vendor in vendors):
         return
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
-    if not _writable(Path(caches, "pocl", "kcache")):
+    # A relative folder would be made in whatever folder is the current one.
+    if not os.path.isabs(caches) or not _writable(Path(caches, "pocl", "kcache")):  # noqa: PTH117
         with suppress(OSError):
             os.environ[_VARIABLE] = str(temporary_folder("mandelcl-pocl-"))
 

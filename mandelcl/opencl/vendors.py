@@ -12,6 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mandelcl.errors import FileError
+from mandelcl.files.paths import read_bounded
+
 # The first is the standard one; openSUSE and NixOS patch their loaders to read the others.
 SYSTEM_FOLDERS = tuple(
     Path(folder)
@@ -22,7 +25,8 @@ SYSTEM_FOLDERS = tuple(
 DRIVER_LIBRARIES = ("libnvidia-opencl.so.1",)
 DRIVER_FOLDERS = ("/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/wsl/lib")
 
-_NO_LIBRARY = "names no library"
+_NO_LIBRARY, _NO_FILE = _DEADLY = "names no library", "is a device or a pipe, or too long"
+_MOST_BYTES = 1 << 20  # of an .icd file, which has a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +145,8 @@ def library_folders() -> list[str]:
 
 
 def ends_loaders(vendor: Vendor) -> bool:
-    """Say whether this is a file at which ocl-icd ends the process: empty, or not of text."""
-    return vendor.reason == _NO_LIBRARY
+    """Say whether this is a file at which ocl-icd ends the process, being empty or not of text, or waits for ever."""
+    return vendor.reason in _DEADLY
 
 
 def user_vendors(chosen: str) -> list[Vendor]:
@@ -162,12 +166,14 @@ def _read_folder(folder: Path, origin: str) -> list[Vendor]:
 
 def _read_icd(path: Path, origin: str) -> Vendor:
     try:
-        lines = os.fsdecode(path.read_bytes()).strip().splitlines()
+        lines = read_bounded(path, _MOST_BYTES).strip().splitlines()
+    except FileError:
+        return Vendor(path, "", origin, loads=False, reason=_NO_FILE)
     except OSError as error:
         return Vendor(path, "", origin, loads=False, reason=f"cannot be read: {error.strerror}")
-    if not lines or "\0" in lines[0]:
+    if not lines or b"\0" in lines[0]:
         return Vendor(path, "", origin, loads=False, reason=_NO_LIBRARY)
-    return Vendor(path, lines[0].strip(), origin)
+    return Vendor(path, os.fsdecode(lines[0].strip()), origin)
 
 
 def _beside(vendor: Vendor, folder: Path | None = None) -> Vendor:

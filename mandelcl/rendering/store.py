@@ -23,6 +23,7 @@ from mandelcl.files import deepzoom
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.job import Job
 from mandelcl.job_text import integer
+from mandelcl.printable import quoted
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
 
@@ -103,7 +104,9 @@ class Manifest:
             if values["checksum"] != _checksum(core):
                 raise ValueError("its checksum is wrong")
             if core["version"] != _VERSION:
-                raise OtherVersionError(f"bands of version {core['version']}, and this one reads version {_VERSION}")
+                raise OtherVersionError(
+                    f"bands of version {quoted(core['version'])}, and this one reads version {_VERSION}"
+                )
             origin = _text({"manifest": core, "checksum": values["checksum"]})
             job = Job.from_json(json.dumps(core["job"]))
             manifest = cls(job, integer(core["band_rows"]), Form.parse(core["form"], job), origin)

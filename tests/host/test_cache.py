@@ -312,6 +312,14 @@ def test_the_users_home_is_meant_by_its_sign(monkeypatch: pytest.MonkeyPatch, tm
     assert cache.folder() is None
 
 
+def test_a_folder_that_cannot_be_has_nothing_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MANDELCL_CACHE", "/" + 3000 * "x")
+    assert cache.contents() == []
+    cache.clear()
+    cache.write("binaries", "0" * 32, b"payload")
+    assert all(len(line) < 290 for line in cache.complaints())
+
+
 @pytest.mark.parametrize("setting", ["off", "OFF", "off ", " Off", "0", "no", "none", "false"])
 def test_switched_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", setting)

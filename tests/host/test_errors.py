@@ -91,3 +91,14 @@ def test_a_wrong_type_is_a_line() -> None:
         require_type("job", Job, "the job")
     with pytest.raises(InvalidInputError, match=r"^the path must be of type str or Path or None, not int$"):
         require_type(3, (str, Path, type(None)), "the path")
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred", "\udc80", "two\nlines", "x" * 9000, "\u202e", "\0"])
+def test_whatever_a_message_quotes_it_is_a_line(text: str) -> None:
+    for error in (InvalidInputError(f"no {text}"), FileError(text, text), DeviceError(text, "a")):
+        remark(error, text)
+        assert str(error).isprintable()
+        assert len(str(error)) < 290
+    with pytest.raises(FileError) as caught, one_line("cannot read", f"{text}.npz"):
+        raise FileError(f"cannot read {text}.npz: too long")
+    assert str(caught.value).count("cannot read") == 1, "it is said once"

@@ -236,6 +236,24 @@ def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
         read_job(tmp_path / "a.npz")
 
 
+def test_texts_of_what_is_no_character(tmp_path: Path) -> None:
+    """Of such numbers numpy makes texts at which Python itself fails."""
+    for number in (0x110000, 0xFFFFFFFF, 0xD800):
+        text = np.array([ord("{"), number], "<u4").view("<U2")[0:1].reshape(())
+        with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+            packed.writestr(*member("job.npy", text))
+        with pytest.raises(FileError, match=r"^cannot read .*a damaged field"):
+            read_job(tmp_path / "a.npz")
+
+
+def test_what_tifffile_has_to_say_is_not_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tifffile")
+    (tmp_path / "a.tif").write_bytes(b"II\x2a\0\x08\0\0\0\x01\0\x01\x04\0\x7f" + bytes(40))
+    with pytest.raises(FileError, match="carries no mandelcl job"):
+        read_job(tmp_path / "a.tif")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_member_that_is_too_long(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as packed:

@@ -234,13 +234,18 @@ for library in ("libother.so", "libpocl.so.2"):
     folder = os.environ.get("POCL_CACHE_DIR", "")
     print(folder, os.path.isdir(folder))
 """
-    for caches, chosen in (("usable", ""), ("taken", "temporary")):
-        child = run(code, XDG_CACHE_HOME=str(tmp_path / caches), TMPDIR=str(tmp_path / "temporary"))
+    for caches, chosen in (
+        (str(tmp_path / "usable"), ""),
+        (str(tmp_path / "taken"), "temporary"),
+        ("here", "temporary"),
+    ):
+        child = run(code, XDG_CACHE_HOME=caches, TMPDIR=str(tmp_path / "temporary"))
         other, pocl = child.communicate(timeout=60)[0].splitlines()
         assert other == " False"
         folder, exists = pocl.split(" ")
         assert (Path(folder).parent.name if folder else "", exists) == (chosen, str(bool(chosen)))
     assert list((tmp_path / "temporary").iterdir()) == []
+    assert not Path("here").exists()
 
 
 def test_preparing_imports_no_opencl(tmp_path: Path) -> None:

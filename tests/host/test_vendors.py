@@ -72,6 +72,23 @@ def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) ->
     assert "directory" in reasons["folder.icd"].lower()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
+def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Machine) -> None:
+    """It would wait for ever, and so would whoever reads them to see."""
+    os.mkfifo(machine.system / "pipe.icd")
+    (machine.system / "zeros.icd").symlink_to("/dev/zero")
+    library = machine.add("own/libgood.so")
+    machine.add("etc/OpenCL/vendors/good.icd", str(library))
+    found = prepare()
+    assert named(found.folder) == [str(library)]
+    assert [v.reason for v in found.vendors if not v.library] == ["is a device or a pipe, or too long"] * 2
+
+
+def test_a_library_may_have_any_character_in_its_name(machine: Machine) -> None:
+    machine.add("etc/OpenCL/vendors/odd.icd", "/lib\x85\u2028x/lib\x1dy.so\nmore\n")
+    assert [v.library for v in prepare().vendors] == ["/lib\x85\u2028x/lib\x1dy.so"]
+
+
 def test_the_wheels_own_folder_is_left_to_its_loader(machine: Machine) -> None:
     machine.patch.setattr(runtimes, "find_loader", vendors.find_loader)
     machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/pocl.icd", "libpocl-1.so")
