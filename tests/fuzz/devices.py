@@ -1,0 +1,24 @@
+"""The devices that cases use: found once in a process."""
+
+from functools import cache
+
+from mandelcl.engine import selftest
+from mandelcl.opencl.device import Device, discover
+
+
+@cache
+def devices() -> tuple[Device, ...]:
+    """Return the devices that pass their self-tests and have double, quick to build for first."""
+    return tuple(device for device in discover() if device.fp64 and selftest.summary(device).passed)
+
+
+def device() -> Device:
+    """Return the device that cases use."""
+    if not devices():
+        raise RuntimeError("no usable OpenCL device with double; `mandelcl devices` says what was tried")
+    return devices()[0]
+
+
+def other_device() -> Device | None:
+    """Return another device, to compare with; None where there is none."""
+    return devices()[1] if len(devices()) > 1 else None

@@ -1,0 +1,51 @@
+"""Faults that are planted in mandelcl for a run, to see that it finds them."""
+
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+
+def _traceback() -> None:
+    """Have an error of a decompressor pass, as one did in 0.1: members packed in ways that .npz files are not."""
+    from mandelcl.files import archive
+
+    def opened(packed: zipfile.ZipFile, name: str) -> Any:
+        return packed.open(packed.getinfo(f"{name}.npy"))
+
+    archive._opened = opened  # type: ignore[assignment]
+
+
+def _leftover() -> None:
+    """Have a draft stay where writing it has failed."""
+    from mandelcl.files import paths
+
+    paths._discard = lambda _draft: None  # type: ignore[assignment]
+
+
+def _wrong() -> None:
+    """Have the reader of .npz files not compare checksums, so that damaged counts pass."""
+    zipfile.ZipExtFile._update_crc = lambda *_arguments: None  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A fault: what plants it, and what the report of a case that has met it says."""
+
+    put: Callable[[], None]
+    shows: str
+
+
+PLANTS: Mapping[str, Plant] = MappingProxyType(
+    {
+        "traceback": Plant(_traceback, "traceback"),
+        "leftover": Plant(_leftover, "was left behind"),
+        "wrong": Plant(_wrong, "damaged field|numpy"),
+    }
+)
+
+
+def plant(name: str) -> None:
+    """Plant a fault in this process."""
+    PLANTS[name].put()
