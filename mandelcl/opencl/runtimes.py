@@ -35,6 +35,7 @@ from mandelcl.opencl.vendors import (
     user_vendors,
     wheel_vendors,
 )
+from mandelcl.printable import printable
 
 # Mesa's rusticl shows no device of a driver that RUSTICL_ENABLE does not name, and ignores names it does not know.
 # zink is left out: it would show every GPU a second time, through Vulkan.
@@ -105,7 +106,9 @@ def _prepare_linux() -> Runtimes:
             Path(v.library).name for v in vendors
         }
         if hidden:
-            notes.append(f"OCL_ICD_VENDORS={chosen} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
+            notes.append(
+                f"OCL_ICD_VENDORS={printable(chosen, 100)} was set outside mandelcl and hides {', '.join(sorted(hidden))}"
+            )
         _tell(made or chosen, made, chosen if made else "")
     else:
         vendors, made = vendors_found + from_wheel, ""

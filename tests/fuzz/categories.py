@@ -47,12 +47,12 @@ _ALL = (
     Category("numbers", 12_000, "values:numbers", "numbers and sizes as texts, against Fraction and int", drawn=True),
     Category("colourings", 5_000, "values:colourings", "colouring JSON: refused, or what it says", drawn=True),
     Category("jobs", 14_000, "jobs:texts", "job JSON: refused, or the same job again from its own JSON"),
-    Category("renders", 2_000, "jobs:renders", "job JSON in a picture, rendered, against the oracle"),
+    Category("renders", 1_500, "jobs:renders", "job JSON in a picture, rendered, against the oracle"),
     Category("commands", 12_000, "commands:lines", "command lines of every command"),
     Category("fields", 11_000, "fields:fields", ".npz: bytes damaged, members forged, packed anew"),
     Category("recolours", 2_000, "fields:recolours", ".npz through `recolour`, and against numpy"),
     Category("pictures", 11_000, "pictures:texts", "PNG and TIFF: the job and colouring that they carry"),
-    Category("comparisons", 7_000, "pictures:comparisons", "`compare` of pictures, against Pillow and numpy"),
+    Category("comparisons", 6_500, "pictures:comparisons", "`compare` of pictures, against Pillow and numpy"),
     Category("tables", 5_000, "tables:tables", "tables of `bench --json`: --merge, and again from what it wrote"),
     Category("stores", 6_000, "stores:stores", "FILE.part, damaged, and with right checksums"),
     Category("resumes", 1_500, "stores:resumes", "renders that go on with such a FILE.part"),
@@ -60,7 +60,7 @@ _ALL = (
     Category("messages", 4_000, "messages:messages", "messages of workers, and pictures that lying ones share"),
     Category("runtimes", 1_500, "runtimes:files", ".icd files and folders of them"),
     Category("surroundings", 1_000, "surroundings:variables", "environment variables, in this process"),
-    Category("limits", 500, "surroundings:limits", "files that may not grow, too few descriptors, in this process"),
+    Category("limits", 1_500, "surroundings:limits", "files that may not grow, too few descriptors, in this process"),
     Category("processes", 1_500, "processes:processes", "whole processes", processes=True),
 )
 CATEGORIES: Mapping[str, Category] = MappingProxyType({category.name: category for category in _ALL})

@@ -117,7 +117,11 @@ def _forged(original: Field, data: bytes, random: Random) -> bytes:
             archive.writestr(member, content)
             if random.random() < 0.01:
                 archive.writestr(member, damaged(content, random))
-    return packed.getvalue() if random.random() < 0.8 else damaged(packed.getvalue(), random)
+    return (
+        packed.getvalue()
+        if random.random() < (0.8 if method == zipfile.ZIP_DEFLATED else 0.3)
+        else damaged(packed.getvalue(), random)
+    )
 
 
 def _job(original: Field, random: Random) -> str:

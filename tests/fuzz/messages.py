@@ -91,7 +91,7 @@ def _head(ground: Ground) -> None:
     try:
         said = _understood(head)
     except WireError as error:
-        require_line(f"mandelcl: sent nonsense: {error}")
+        require_line(f"mandelcl: {error}")
         return
     ground.accepted = True
     if isinstance(said, Ready):

@@ -3,13 +3,14 @@
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 from tests.fuzz.commands import samples_into
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
-from tests.fuzz.oracle import require, require_told
+from tests.fuzz.oracle import Outcome, require, require_told
 
 _SIZES = ("", "0", "-1", "1", "7", "80", "10000", "99999999999", "x", "1e3")
 _FLAGS = ("", "0", "1", "2", "yes", "truecolor")
@@ -22,8 +23,8 @@ _VARIABLES: dict[str, tuple[str | None, ...]] = {
     "NO_COLOR": _FLAGS,
     "CLICOLOR_FORCE": _FLAGS,
     "COLORTERM": _FLAGS,
-    "HOME": ("", "/", "/nonexistent", "relative", "~"),
-    "XDG_CACHE_HOME": ("", "/etc/passwd", "/dev/null", "relative"),
+    "HOME": ("", "/", "/nonexistent"),
+    "XDG_CACHE_HOME": ("", "/etc/passwd", "/dev/null"),
     "LANG": ("C", "de_DE.UTF-8", "nonsense"),
     "LC_ALL": ("C", "tr_TR.UTF-8", "\x1b"),
     "MANDELCL_CACHE": ("off", "0", " off ", "/dev/null", "/etc/passwd/x", "x" * 300, "~nobody-here/c", "/proc/nothing"),
@@ -87,7 +88,7 @@ def limits(ground: Ground) -> None:
     ground.ready()
     with _limited(what, value):
         outcome = ground.call(*command)
-    require_told(outcome, (0, 1))
+    require_told(without_drivers(outcome), (0, 1))
     if outcome.succeeded:
         ground.accepted = True
         for name in outputs:
@@ -98,6 +99,12 @@ def limits(ground: Ground) -> None:
         ground.require_untouched(*done[: len(outputs) - 1])  # one after the other
     else:
         ground.require_untouched()
+
+
+def without_drivers(outcome: Outcome) -> Outcome:
+    """Return an outcome without what Intel's runtime prints when a signal comes: of files that may not grow."""
+    lines = [line for line in outcome.err.splitlines() if "software.intel.com" not in line]
+    return replace(outcome, err="\n".join(lines))
 
 
 @contextmanager

@@ -136,6 +136,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     start = json.loads(orders.readline())
     os.environ["MANDELCL_CACHE"] = start["cache"]
+    os.environ["POCL_CACHE_DIR"] = str(Path(start["cache"], "pocl"))  # others may clear the user's
     if start["plant"]:
         from tests.fuzz import planted
 

@@ -84,6 +84,12 @@ def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Mac
     assert [v.reason for v in found.vendors if not v.library] == ["is a device or a pipe, or too long"] * 2
 
 
+def test_a_note_is_no_longer_than_a_line(machine: Machine) -> None:
+    machine.add("venv/lib/libintelocl.so")
+    machine.patch.setenv("OCL_ICD_VENDORS", "x" * 5000)
+    assert [len(note) < 290 for note in prepare().notes] == [True]
+
+
 def test_a_library_may_have_any_character_in_its_name(machine: Machine) -> None:
     machine.add("etc/OpenCL/vendors/odd.icd", "/lib\x85\u2028x/lib\x1dy.so\nmore\n")
     assert [v.library for v in prepare().vendors] == ["/lib\x85\u2028x/lib\x1dy.so"]
