@@ -59,7 +59,7 @@ def _prepared(ground: Ground, chosen: str) -> None:
         told = Path(os.environ.get("OCL_ICD_VENDORS", ""))
         for note in found.notes:
             require_line(f"mandelcl: {note}")
-        if told.is_dir() and str(told) != ".":
+        if vendors.is_folder(told) and str(told) != ".":
             deadly = [vendor for vendor in vendors.user_vendors(str(told)) if vendors.ends_loaders(vendor)]
             require(not deadly, f"the loader is told of {deadly}")
         installation.installation(found)
