@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
 _come = False
+_heeded = True
 
 
 def answer() -> None:
@@ -33,6 +34,17 @@ def have_come() -> bool:
     return _come
 
 
+def unheeded() -> bool:
+    """Return whether one has come that nobody has heeded: code of others may swallow the exception."""
+    return not _heeded
+
+
+def heed() -> None:
+    """Take note that those that have come are answered."""
+    global _heeded
+    _heeded = True
+
+
 def answer_with(end: "Callable[[], object]") -> None:
     """Call a function for each of them from here on, in the main thread."""
     _set(lambda _number, _frame: end())
@@ -47,8 +59,8 @@ def ignore() -> None:
 
 
 def _interrupt(number: int, frame: "FrameType | None") -> None:
-    global _come
-    _come = True
+    global _come, _heeded
+    _come, _heeded = True, False
     signal.default_int_handler(number, frame)
 
 

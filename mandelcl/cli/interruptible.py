@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from mandelcl import interrupts
 from mandelcl.cli.progress import say
 from mandelcl.files.leftovers import end_process
 
@@ -36,8 +37,10 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
     try:
         thread.start()
         while not finished.wait(_WAKE_S):  # without a timeout, Windows would not wake up for the signal
-            pass
+            if interrupts.unheeded():
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
+        interrupts.heed()
         cancel.set()
         with suppress(KeyboardInterrupt):  # a second one means at once
             finished.wait(_PATIENCE_S)

@@ -106,9 +106,8 @@ def _prepare_linux() -> Runtimes:
             Path(v.library).name for v in vendors
         }
         if hidden:
-            notes.append(
-                f"OCL_ICD_VENDORS={printable(chosen, 100)} was set outside mandelcl and hides {', '.join(sorted(hidden))}"
-            )
+            setting = f"OCL_ICD_VENDORS={printable(chosen, 100)}"
+            notes.append(f"{setting} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
         _tell(made or chosen, made, chosen if made else "")
     else:
         vendors, made = vendors_found + from_wheel, ""

@@ -1,5 +1,6 @@
 """What an earlier render left beside its outputs, whether it can be continued, and whether there is disk space."""
 
+import math
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -88,7 +89,15 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         free = shutil.disk_usage(folder).free
         if size > free:
             raise FileError(
-                f"{folder} has {free / 2**30:.1f} GiB free, and {job.view.width}x{job.view.height} may need "
-                f"{size / 2**30:.1f} GiB there; choose another disk or a smaller size",
+                f"{folder} has {_shown(free)} free, and {job.view.width}x{job.view.height} may need "
+                f"{_shown(size)} there; choose another disk or a smaller size",
                 folder,
             )
+
+
+def _shown(size: float) -> str:
+    """Return a number of bytes in a unit that suits it."""
+    for name, unit in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{math.ceil(size)} bytes"

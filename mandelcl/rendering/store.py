@@ -128,8 +128,19 @@ class Store:
 
     def lock(self) -> None:
         """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
+        made = not os.path.lexists(self.folder)
         self.folder.mkdir(exist_ok=True)
-        self._refuse_strangers()
+        try:
+            self._refuse_strangers()
+            self._lock = self._locked()
+        except BaseException:
+            if made:
+                with suppress(OSError):  # another process has locked it meanwhile
+                    self.folder.rmdir()
+            raise
+
+    def _locked(self) -> "FileLock":
+        """Return the lock, held; raises FileError if another process holds it."""
         from filelock import FileLock, Timeout  # while a runtime opens: it loads much
 
         lock = FileLock(self.folder / LOCK, thread_local=False)
@@ -138,7 +149,7 @@ class Store:
         except Timeout:
             why = f"{self.folder} is in use: another mandelcl is drawing the same file"
             raise FileError(why, self.folder) from None
-        self._lock = lock
+        return lock
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
@@ -245,7 +256,7 @@ class Store:
         if self._lock is None or not self._lock.is_locked:
             return
         # The manifest goes last: bands without one belong to no job, and are swept away.
-        names = [path for path in self.folder.iterdir() if _is_band(path) or _is_draft(path)]
+        names = [path for path in self._entries() if _is_band(path) or _is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             _remove(path)
         with suppress(OSError):  # Windows does not remove a file that is open
@@ -258,9 +269,18 @@ class Store:
     def sweep(self) -> None:
         """Remove drafts that an earlier process left, and bands without a manifest; the caller holds the lock."""
         orphans = not (self.folder / MANIFEST).exists()
-        for path in self.folder.iterdir():
+        for path in self._entries():
             if _is_draft(path) or (orphans and _is_band(path)):
                 _remove(path)
+
+    def _entries(self) -> list[Path]:
+        """Return what is in the folder; what this process may have put there, where the folder cannot be read."""
+        try:
+            return list(self.folder.iterdir())
+        except OSError:  # no descriptor is left for it
+            bands = [_BAND.format(band) for band in range(self.manifest.bands)] if self.manifest else []
+            own = (DRAFT, *(f"{name}{_NEW}" for name in (MANIFEST, *bands)), *bands)
+            return [self.folder / name for name in own if os.path.lexists(self.folder / name)]
 
     def release(self) -> None:
         """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
@@ -269,7 +289,7 @@ class Store:
         if self.keeps_draft:
             self._lock.release()
             (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
-        elif (self.folder / MANIFEST).exists() and (self.manifest is None or self.band_count()):
+        elif (self.folder / MANIFEST).exists() and (self.manifest is None or any(map(_is_band, self._entries()))):
             self.sweep()
             self._lock.release()
         else:

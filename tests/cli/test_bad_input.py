@@ -39,6 +39,14 @@ def test_space_that_cannot_be_had(run: Run, folder: Path) -> None:
     assert "smaller size" in line
 
 
+def test_sizes_of_disks_are_in_units_that_say_something() -> None:
+    from mandelcl.rendering.resuming import _shown
+
+    assert [_shown(size) for size in (0, 99.5, 2048, 5 << 19, 3 << 29)] == [
+        *("0 bytes", "100 bytes", "2.0 KiB", "2.5 MiB", "1.5 GiB")
+    ]
+
+
 @pytest.mark.usefixtures("usable_double")
 def test_a_row_beyond_memory(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", "--size", "2000000000x1", "--number", "double")

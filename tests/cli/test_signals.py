@@ -60,6 +60,20 @@ def test_while_a_text_is_evaluated(name: str) -> None:
     assert ended(name, "exec('kill()', {'kill': kill})") == (1, "", "mandelcl: stopped\n")
 
 
+SWALLOWED = """try:
+        kill()
+    except KeyboardInterrupt:
+        pass
+    from mandelcl.cli.interruptible import interruptible
+    print(interruptible(lambda cancel: cancel.wait(50)))"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_that_was_swallowed_stops_the_work_all_the_same(name: str) -> None:
+    """As code of others does while it is imported."""
+    assert ended(name, SWALLOWED) == (0, "True\n", "")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_after_the_work_the_exit_code_is_that_of_the_work(name: str) -> None:
     for body in ("atexit.register(kill)", "atexit.register(kill); sys.exit()"):

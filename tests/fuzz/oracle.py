@@ -34,6 +34,11 @@ class Outcome:
         return self.code == 0
 
 
+def patience() -> float:
+    """Return MOST_SECONDS of a core to itself, in seconds of this machine as busy as it is."""
+    return MOST_SECONDS * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def require(holds: object, what: str) -> None:
     """Raise Fault with a text unless something holds."""
     if not holds:
@@ -56,7 +61,7 @@ def require_told(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
     text = outcome.err
     require(not any(mark in text + outcome.out for mark in _PYTHON), f"Python's own words:\n{text or outcome.out}")
     require(outcome.code in codes, f"exit code {outcome.code}: {text}")
-    require(outcome.seconds <= MOST_SECONDS, f"it took {outcome.seconds:.0f} s")
+    require(outcome.seconds <= patience(), f"it took {outcome.seconds:.0f} s")
     require(outcome.bytes <= MOST_BYTES, f"it took {outcome.bytes >> 20} MiB")
     lines = text.splitlines()
     require(text.isprintable() or all(map(str.isprintable, lines)), f"control characters on standard error: {text!r}")

@@ -31,17 +31,18 @@ def _wrong() -> None:
 
 @dataclass(frozen=True)
 class Plant:
-    """A fault: what plants it, and what the report of a case that has met it says."""
+    """A fault: what plants it, what the report of a case that has met it says, and which category first meets it."""
 
     put: Callable[[], None]
     shows: str
+    category: str
 
 
 PLANTS: Mapping[str, Plant] = MappingProxyType(
     {
-        "traceback": Plant(_traceback, "traceback"),
-        "leftover": Plant(_leftover, "was left behind"),
-        "wrong": Plant(_wrong, "damaged field|numpy"),
+        "traceback": Plant(_traceback, "traceback", "fields"),
+        "leftover": Plant(_leftover, "was left behind", "limits"),
+        "wrong": Plant(_wrong, "damaged field|numpy", "fields"),
     }
 )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.fuzz.categories import CATEGORIES, Block
-from tests.fuzz.oracle import MOST_SECONDS
+from tests.fuzz.oracle import MOST_SECONDS, patience
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTS = 240.0  # seconds that a process may take over a first case: kernels are built, devices tested
@@ -123,7 +123,7 @@ class _Process:
         """Whether it has been at a case for too long."""
         assert self.block is not None
         first = self.block.category not in self._fresh
-        most = _STARTS if first else _GRACE * MOST_SECONDS
+        most = _STARTS if first else _GRACE * patience()
         return time.monotonic() - self.heard > most
 
     def used_to(self, category: str) -> None:

@@ -80,8 +80,8 @@ def limits(ground: Ground) -> None:
         command = ["recolour", "job.npz", *[word for name in outputs for word in ("-o", name)]]
     what, value = random.choice(
         (
-            (resource.RLIMIT_FSIZE, random.choice((100, 1000, 5000, 20_000))),
-            (resource.RLIMIT_FSIZE, random.randrange(50, 40_000)),
+            (resource.RLIMIT_FSIZE, random.choice((2000, 5000, 20_000))),
+            (resource.RLIMIT_FSIZE, random.randrange(2000, 40_000)),
             (resource.RLIMIT_NOFILE, len([*Path("/proc/self/fd").iterdir()]) + random.randrange(-2, 12)),
         )
     )

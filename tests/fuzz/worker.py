@@ -136,13 +136,15 @@ def main() -> None:
     os.dup2(nothing, 0)
     start = json.loads(orders.readline())
     os.environ["MANDELCL_CACHE"] = start["cache"]
-    os.environ["POCL_CACHE_DIR"] = str(Path(start["cache"], "pocl"))  # others may clear the user's
     if start["plant"]:
         from tests.fuzz import planted
 
         planted.plant(start["plant"])
     with tempfile.TemporaryDirectory(prefix="mandelcl-fuzz-", ignore_cleanup_errors=True) as root:
-        worker = Worker(Path(root).resolve(), reports, start)
+        place = Path(root).resolve()
+        (place / "ground").mkdir()
+        os.environ["POCL_CACHE_DIR"] = str(place / "pocl")  # others may clear the user's
+        worker = Worker(place / "ground", reports, start)
         for line in orders:
             order = json.loads(line)
             worker.run(order["category"], order["first"], order["count"])

@@ -254,6 +254,30 @@ def test_what_tifffile_has_to_say_is_not_printed(tmp_path: Path, capfd: pytest.C
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"{'descr': '<u4', 'fortran_order': 0x, 'shape': (3, 4), }",
+        b"{'descr': '<u4', 'fortran_order': False, 'shape': (1if 1else 3, 4), }",
+        b"{'descr': nothing, 'fortran_order': False, 'shape': (3, 4), }",
+        b"{'descr': '<u4', 'fortran_order': False, 'shape': (" + 900 * b"1" + b", }",
+        b"(" * 900,
+    ],
+)
+def test_heads_that_are_no_arrays_take_a_line(
+    head: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    """Python's own reader of such values warns on standard error, or names its objects."""
+    head = head.ljust(117) + b"\n"
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
+        packed.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))
+        packed.writestr("counts.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
+    with pytest.raises(FileError, match="a member of the field is not a plain array"):
+        read_field(tmp_path / "a.npz")
+    assert capfd.readouterr() == ("", "")
+    assert not recwarn.list
+
+
 def test_a_member_that_is_too_long(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as packed:

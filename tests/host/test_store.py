@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tracemalloc
 import zlib
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -412,6 +413,35 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
     store.lock()
     store.release()
     assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("spare", [0, 1, 2, 3])
+def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, spare: int) -> None:
+    """Neither to lock several stores, nor to look into a folder in order to empty it."""
+    import resource
+
+    import filelock  # noqa: F401 - a process has it by then
+
+    stores = [Store(tmp_path / name) for name in "ab"]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    try:
+        with suppress(FileError), ExitStack() as stack:
+            if begun:
+                stack.enter_context(locked(stores))
+                stores[0].begin(a_manifest())
+                stores[0].write(0, values_of(a_manifest(), 0))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free + spare + 2 * begun, hard))
+            if not begun:
+                stack.enter_context(locked(stores))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert names(tmp_path) == (["a"] if begun else [])
+    if begun:
+        assert "band-0000000" in names(tmp_path / "a"), "what was finished is kept"
 
 
 FOREIGN = ["notes.txt", "band-aid.mp3", "drafts", "draft.txt", "letter.new", "lock.txt", "manifest.json.bak"]
