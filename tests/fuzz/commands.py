@@ -102,7 +102,8 @@ def _render(ground: Ground) -> None:
     if not harmless(arguments):
         return
     made = _written(arguments)
-    outcome = ground.command(*arguments, outputs=made, codes=(0, 1, 2))
+    traced = {name for option, name in pairwise(arguments) if option == "--trace"}
+    outcome = ground.command(*arguments, outputs=made, kept=traced)  # a trace is of a failure, too
     if outcome.succeeded:
         _check_outputs([name for name in outputs if name in made], arguments, outcome)
 

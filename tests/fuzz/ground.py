@@ -108,12 +108,15 @@ class Ground:
         self.taken = max(self.taken, taken)
         return Outcome(int(str(code)), out, err, seconds, taken)
 
-    def command(self, *arguments: str, outputs: Collection[str] = (), codes: Collection[int] = (0, 1, 2)) -> Outcome:
-        """Run a command, and require what holds for all: files are left only where it succeeds, and only `outputs`."""
+    def command(self, *arguments: str, outputs: Collection[str] = (), kept: Collection[str] = ()) -> Outcome:
+        """Run a command, and require what holds for all: files are left only where it succeeds, and only `outputs`.
+
+        `kept` are those that may be there however it ends.
+        """
         self.ready()
         outcome = self.call(*arguments)
-        oracle.require_told(outcome, codes)
-        self.require_untouched(*(outputs if outcome.succeeded else ()))
+        oracle.require_told(outcome)
+        self.require_untouched(*(outputs if outcome.succeeded else kept))
         for name in outputs if outcome.succeeded else ():
             oracle.require(Path(name).exists(), f"exit code 0 without {name}")
         self.accepted |= outcome.succeeded
