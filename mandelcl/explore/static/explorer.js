@@ -1,11 +1,13 @@
 // The explorer: what is shown, where it goes, and who is told. Its transport and its address are given to it.
 
 import { Journey, Sight } from "./journey.js";
-import { Place, placeOf } from "./place.js";
+import { Place, placeOf, rungBelow } from "./place.js";
+import { Ratio, parse } from "./ratio.js";
 import { readAddress, writeAddress } from "./address.js";
 import { PLAIN, recolour, withTable } from "./recolour.js";
 import { suggestedCap } from "./cap.js";
 
+const SHAPE = 1.4; // width by height, from which on a home is seen whole
 const REST_MS = 80; // without a gesture, after which pixels are asked for
 const MOST_MS = 250; // however long a gesture lasts
 const SETTLE_MS = 400; // after which a panned view gets an anchor of its own
@@ -41,10 +43,10 @@ export class Explorer {
       auto: true,
       colouring: { palette: [...this.palettes.keys()].includes("classic") ? "classic" : [...this.palettes.keys()][0], cycle: null, offset: 0 },
     };
+    recolour(this);
     if (this.address.read().length > 1) this.follow(this.address.read(), "");
-    else if (welcome.start) this.open(welcome.start, "");
-    else this.show({}, "");
-    if (!this.ready) recolour(this);
+    else if (welcome.start && !this.startsAtHome(welcome.start)) this.open(welcome.start, "");
+    else this.show({ sight: this.state.sight }, "");
   }
 
   /** Show what the server has read: a file's job, a named place or what its command line asked for. */
@@ -55,9 +57,18 @@ export class Explorer {
     this.borrowed = kind !== "" || opened.method !== "auto";
   }
 
+  /** Whether the command line asked for no place. */
+  startsAtHome(start) {
+    const [re, im, zoom] = this.formulas.get("mandelbrot").home;
+    const plain = start.formula?.name === "mandelbrot" && start.number === "auto" && start.iterations === this.state.job.iterations;
+    return plain && placeOf(start).equals(Place.of({ re, im, zoom })) && start.colouring?.palette === this.state.colouring.palette;
+  }
+
+  /** The centre and zoom that show all of a formula's set, on a narrow pane, too. */
   homeOf(name) {
-    const [re, im, zoom] = this.formulas?.get(name)?.home ?? ["-0.75", "0", "1.6"];
-    return { re, im, zoom };
+    const [re, im, zoom] = this.formulas.get(name)?.home ?? ["0", "0", "1.25"];
+    const shape = this.size[0] / this.size[1];
+    return { re, im, zoom: shape >= SHAPE ? zoom : rungBelow(parse(zoom).times(Ratio.of(shape / SHAPE))).toText() };
   }
 
   /** The address of what is shown. */
@@ -78,7 +89,7 @@ export class Explorer {
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.say(`the address makes no sense: ${error.message}`, "warning");
-      if (this.panes.every((pane) => pane.asked === null)) this.show({}, "");
+      if (this.panes.every((pane) => pane.asked === null)) this.show({ sight: this.state.sight }, "");
     }
   }
 

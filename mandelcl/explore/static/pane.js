@@ -8,6 +8,7 @@ import { element } from "./dom.js";
 
 const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a factor of e
 const REPAINT_MS = 120; // colours at rest are exact this long after the last change
+const TILES_MS = 100;
 const POINTER_MS = 200;
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
 
@@ -113,11 +114,20 @@ export class Pane {
     if (frame.generation !== this.generation) return;
     if (frame.kind === "colours") return void this.takeColours(frame);
     const coarse = frame.level === 0 && !this.layers.fine.filled;
-    if (this.layers.take(frame)) this.touch();
+    if (this.layers.take(frame)) this.touchFor();
     if (coarse) this.hooks.oncoarse?.(this);
   }
 
+  /** Draw what has come: the first pixels at once, further ones a few times a second, as drawing takes time, too. */
+  touchFor() {
+    const since = performance.now() - (this.drawnAt ?? -Infinity);
+    if (since >= TILES_MS) this.touch();
+    else this.later ??= setTimeout(() => this.touch(), TILES_MS - since);
+  }
+
   touch() {
+    clearTimeout(this.later);
+    this.later = undefined;
     this.pending ??= requestAnimationFrame((now) => {
       this.pending = undefined;
       this.draw(now);
@@ -130,6 +140,7 @@ export class Pane {
     if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.cap, this.colouring);
     else this.compose(view);
     this.drawn++;
+    this.drawnAt = performance.now();
     this.hooks.ondrawn?.(this, view);
   }
 
@@ -224,6 +235,7 @@ export class Pane {
     this.painter.close();
     cancelAnimationFrame(this.pending);
     clearTimeout(this.repaint);
+    clearTimeout(this.later);
     this.el.remove();
   }
 }

@@ -5,7 +5,7 @@
 
 const FIRST_WAIT_MS = 250;
 const MOST_WAIT_MS = 4000;
-const STILL_MS = 20000; // a connection is asked for a sign of life after so long
+const STILL_MS = 45000; // a connection is asked for a sign of life after so long
 
 export class SocketTransport {
   constructor(address) {
