@@ -157,11 +157,12 @@ def _middle(view: View) -> tuple[Fraction, Fraction]:
 
 
 def _formula(job: Job) -> list[str]:
-    values = dict(job.formula.as_json(number_text))
-    name = values.pop("name")
-    if values:
-        return [f"--{name}", *values.values()]
-    return [] if job.formula == MANDELBROT else ["--formula", name]
+    formula = job.formula
+    values = formula.as_json(number_text)
+    words = ["--julia", values["re"], values["im"]] if formula.constant is not None else []
+    if formula.lines == MANDELBROT.lines:
+        return words
+    return ["--formula", values.get("operations", values["name"]), *words]
 
 
 def _radius(job: Job) -> list[str]:

@@ -28,9 +28,9 @@ _ALL = (
     # The burning ship (Michelitsch and Rössler, 1992), and others with the imaginary axis upward, as everywhere: the
     # ship that is known from pictures lies upside down.
     Named("burning-ship", "absx absy sqr add", "(|re z| + |im z|·i)² + c", ("-0.45", "-0.5", "1.25")),
-    Named("tricorn", "negy sqr add", "(re z − im z·i)² + c", ("0", "0", "1.25")),
-    Named("celtic", "sqr absx add", "|re z²| + im z²·i + c", ("-0.75", "0", "1.25")),
-    Named("buffalo", "sqr absx absy add", "|re z²| + |im z²|·i + c", ("-0.5", "-0.5", "1.25")),
+    Named("tricorn", "negy sqr add", "(re z − im z·i)² + c", ("-0.25", "0", "1.05")),
+    Named("celtic", "sqr absx add", "|re z²| + im z²·i + c", ("-0.75", "0", "1")),
+    Named("buffalo", "sqr absx absy add", "|re z²| + |im z²|·i + c", ("-0.8", "-0.4", "1.25")),
     Named("perpendicular", "absx negy sqr add", "(|re z| − im z·i)² + c", ("-0.75", "0", "1.25")),
     Named("perpendicular-burning-ship", "absy negy sqr add", "(re z − |im z|·i)² + c", ("-0.75", "0", "1.25")),
     Named("perpendicular-celtic", "absx negy sqr absx add", "(|re z| − im z·i)², |re|, + c", ("-0.75", "0", "1.25")),
