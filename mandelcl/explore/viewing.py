@@ -50,8 +50,9 @@ class Viewing:
         self.complete = False
         self.parts: list[Part] = []
         self.summary: Summary | None = None
-        self.ready = asyncio.Event()  # set when it is complete, or ended
-        self._seats, self._outbox, self._before = list(seats), outbox, before
+        self._seats, self._outbox = list(seats), outbox
+        # Of those before it, the one that has pixels: others were overtaken.
+        self._before: Viewing | None = before if before is None or before.key else before._before
         self._facts: dict[Seat, Settled] = {}
         self._reasons: list[str] = []
         self._wholes = {level: rectangles.coarse(wanted.whole, level) for level in LEVELS}
@@ -84,7 +85,6 @@ class Viewing:
         self._ended = True
         for seat in self._seats:
             seat.end_task(self)
-        self.ready.set()
 
     def turn_to(self, near: tuple[float, float]) -> None:
         """Compute what is near a pixel first from now on."""
@@ -114,7 +114,6 @@ class Viewing:
         if not self._seats:
             self._say("failed", why="; ".join(dict.fromkeys(self._reasons)))
             self._ended = True
-            self.ready.set()
         elif not self.key:
             self._when_all_have_answered()
         else:
@@ -264,7 +263,6 @@ class Viewing:
                 inside=found.inside,
                 suggested=found.suggested,
             )
-        self.ready.set()
 
     def _say(self, say: str, **facts: Any) -> None:
         self._outbox.say({"say": say, "pane": self.wanted.pane, "generation": self.wanted.generation, **facts})

@@ -147,6 +147,7 @@ class Page:
 
     def __init__(self, server: Server) -> None:
         self.server = server
+        self.patience = PATIENCE_S  # seconds without a message
         url = f"ws://{server.host}/socket?token={server.token}"
         origin = f"http://{server.host}"
         self._open = ExitStack()
@@ -171,9 +172,9 @@ class Page:
         """Say something."""
         self.socket.send(json.dumps({"do": do, **values}))
 
-    def receive(self, patience: float = PATIENCE_S) -> Any:
+    def receive(self) -> Any:
         """Return the next message, or the next frame's bytes."""
-        message = self.socket.recv(patience)
+        message = self.socket.recv(self.patience)
         return message if isinstance(message, bytes) else json.loads(message)
 
     def drain(self) -> None:

@@ -13,9 +13,10 @@ from tests.explore.page import HOME, Page, Server, serving
 
 def listed(page: Page) -> list[dict[str, Any]]:
     """Return the devices, once all are tested."""
+    page.patience = 300  # some test slowly
     page.send("devices")
     while True:
-        message = page.receive(300)  # some test slowly
+        message = page.receive()
         devices = message.get("devices") if isinstance(message, dict) and message["say"] == "devices" else None
         if devices and all(one["state"] != "untested" for one in devices):
             return list(devices)

@@ -1,6 +1,8 @@
 """Views, by a page without a browser."""
 
+import subprocess
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -128,3 +130,25 @@ def test_a_view_that_makes_no_sense_is_answered_in_a_line(page: Page, changes: d
         said = page.receive()
     assert why in said.get("line", said.get("why", ""))
     same_as_rendered(page.view(HOME))
+
+
+def test_the_memory_of_zooms_comes_back(page: Page) -> None:
+    """A hundred zooms in and back, in the smallest of views: what they leave behind would show."""
+
+    def resident() -> int:
+        pid = str(page.server.process.pid)
+        return int(subprocess.run(["ps", "-o", "rss=", "-p", pid], capture_output=True, check=True, text=True).stdout)
+
+    def zoomed(step: int) -> Picture:
+        pitch = Fraction(1, 64) * Fraction(8, 9) ** step
+        chart = {**HOME["lattice"], "re": "-0.7436", "im": "0.1318", "pitch": f"{pitch.numerator}/{pitch.denominator}"}
+        return page.view(HOME, lattice=chart, size=[64, 36], origin=[-32, -18])
+
+    first = zoomed(0)
+    for step in (*range(20), *range(20, 0, -1)):
+        zoomed(step)
+    before = resident()
+    for step in (*range(50), *range(50, 0, -1)):
+        zoomed(step)
+    assert zoomed(0).sha256 == first.sha256
+    assert resident() - before < 20_000  # KB
