@@ -2,15 +2,18 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
 
 from mandelcl import cache
-from mandelcl.cli import cli
+from mandelcl.cli import bash_completion, cli
 from mandelcl.locations import LOCATIONS
 from mandelcl.names import PALETTES
 from mandelcl.opencl import known
@@ -87,6 +90,61 @@ class TestDevices:
         done = subprocess.run(command, env=environment, capture_output=True, check=True)
         rows = json.loads(done.stdout)["devices"]
         assert known.known() == [(row["spec"], row["name"], row["platform"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("words", "cursor", "expected"),
+    [
+        (["mandelcl", "render", "--device", "0", ":"], 4, (["mandelcl", "render", "--device"], "0:", "0:")),
+        (["mandelcl", "render", "--device", "0", ":", "1"], 5, (["mandelcl", "render", "--device"], "0:1", "0:")),
+        (["mandelcl", "render", "--device", "0:1"], 3, (["mandelcl", "render", "--device"], "0:1", "")),
+        (["mandelcl", "--device", "0", ":", "1", "-o", "a"], 6, (["mandelcl", "--device", "0:1", "-o"], "a", "")),
+        (["mandelcl", "--device", "0", ":", "1"], 5, (["mandelcl", "--device", "0:1"], "", "")),
+        (["mandelcl", "ren"], 1, (["mandelcl"], "ren", "")),
+    ],
+)  # fmt: skip
+def test_bash_splits_words_at_colons(words: list[str], cursor: int, expected: tuple[list[str], str, str]) -> None:
+    assert bash_completion.joined(words, cursor) == expected
+
+
+@pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt", reason="needs bash and a terminal")
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("mandelcl render --device 7:", "mandelcl render --device 7:0"),
+        ("mandelcl render --number fix", "mandelcl render --number fixed:"),
+        ("mandelcl rend", "mandelcl render"),
+    ],
+)
+def test_in_a_real_bash(typed: str, completed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line after a Tab, as bash itself then has it."""
+    monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "cache"))
+    known.remember([known.Known("0:0", "A", "X"), known.Known("7:0", "B", "X")])
+    command = tmp_path / "mandelcl"
+    command.write_text(f"#!{sys.executable}\nfrom mandelcl.__main__ import main\nmain()\n")
+    command.chmod(0o755)
+    line = tmp_path / "line"
+    setup = f"""
+PS1=
+PATH="{tmp_path}:$PATH"
+eval "$(_MANDELCL_COMPLETE=bash_source mandelcl)"
+note() {{ printf '%s' "$READLINE_LINE" > "{line}.new"; mv "{line}.new" "{line}"; READLINE_LINE=; }}
+bind -x '"\\C-g": note'
+"""
+    (tmp_path / "setup").write_text(setup)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
+    reading, terminal = os.openpty()
+    arguments = ["bash", "--noprofile", "--rcfile", str(tmp_path / "setup"), "-i"]
+    with subprocess.Popen(
+        arguments, stdin=terminal, stdout=terminal, stderr=terminal, env=environment, start_new_session=True
+    ) as shell:
+        threading.Thread(target=lambda: [None for _ in iter(lambda: os.read(reading, 999), b"")], daemon=True).start()
+        os.write(reading, f"{typed}\t\x07".encode())
+        limit = time.monotonic() + 60
+        while not line.exists() and time.monotonic() < limit:
+            time.sleep(0.05)
+        shell.kill()
+    assert line.read_text().strip() == completed
 
 
 @pytest.mark.parametrize("words", ["render --at ", "render --device ", "recolour --palette ", "bench ", "rend"])
