@@ -13,8 +13,9 @@ from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.members import Member
 from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.computing.settings import Settings
+from mandelcl.crew.part import KnownDevice, Part
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job

@@ -21,8 +21,9 @@ from mandelcl.crew import checking
 from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
 from mandelcl.crew.messages import Done, Failed, Ready, parse
+from mandelcl.crew.part import KnownDevice, Part
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.engine.settling import settle_method

@@ -8,7 +8,8 @@ from typing import cast
 from mandelcl import timeline
 from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
-from mandelcl.crew.seat import KnownDevice, Part, Patience, Seat
+from mandelcl.crew.part import KnownDevice, Part
+from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
