@@ -9,10 +9,13 @@
 typedef float_lanes derivative_real;
 typedef struct { float_lanes re, im; int_lanes e; } derivative_point;
 
-/* (re + i·im)·2^(e − 29), the larger part from 2^28 to 2^29 in size; 0 has the exponent DERIVATIVE_NOTHING. */
+/* (re + i·im)·2^(e − 29), the larger part from 2^27 to 2^29 in size; 0 has the exponent DERIVATIVE_NOTHING. */
 typedef struct { int_lanes re, im, e; } derivative_complex;
 #define DERIVATIVE_NOTHING (-(1 << 28))
 #define DERIVATIVE_WORDS 3
+
+/* Two digits below this have fewer bits than a float. */
+#define DERIVATIVE_FEW (0x1p-22f / (1UL << FIXED_BITS))
 
 static derivative_complex derivative_zero(void) {
   const derivative_complex zero = {(int_lanes)(0), (int_lanes)(0), (int_lanes)(DERIVATIVE_NOTHING)};
@@ -25,14 +28,12 @@ static derivative_complex derivative_unit(int k) {
   return unit;
 }
 
-static uint_lanes derivative_larger(int_lanes re, int_lanes im) {
-  return max(abs(re), abs(im));
-}
-
-/* Parts of at most 2^31 in size, normalised; a shift to the right rounds down. */
+/* Parts of at most 2^30 in size, normalised; a shift to the right rounds down. The larger part may be half as large as
+ * it could be: its exponent is that of a float, which is rounded. */
 static derivative_complex derivative_normal(int_lanes re, int_lanes im, int_lanes e) {
-  const uint_lanes larger = derivative_larger(re, im);
-  const int_lanes lead = LANED(as_int)(clz(larger)) - 3, left = max(lead, (int_lanes)(0)), right = left - lead;
+  const int_lanes larger = max(LANED(as_int)(abs(re)), LANED(as_int)(abs(im)));
+  const int_lanes lead = 155 - (LANED(as_int)(LANED(convert_float)(larger)) >> 23);
+  const int_lanes left = clamp(lead, (int_lanes)(0), (int_lanes)(29)), right = max(-lead, (int_lanes)(0));
   const derivative_complex normal = {(re << left) >> right, (im << left) >> right,
                                      select(e - lead, (int_lanes)(DERIVATIVE_NOTHING), lanes_mask(larger == 0))};
   return normal;
@@ -53,33 +54,30 @@ static derivative_complex derivative_of_point(derivative_point z) {
   return same;
 }
 
-/* A digit's units as a float. */
-static float_lanes derivative_digit(digit_lanes digit, int k) {
-#if DOUBLE_DIGITS
-  const int bits = FIXED_BITS * (k + 1);
-  return LANED(convert_float)(digit * fixed_power(bits / 2) * fixed_power(bits - bits / 2));
-#else
-  return LANED(convert_float)(digit);
-#endif
-}
-
-/* A digit and the one after it. */
+/* A digit and the one after it, times 2^(FIXED_BITS·k). */
 static float_lanes derivative_digits(const digit_lanes *digits, int k) {
+  const int next = k < FIXED_LAST ? k + 1 : k;
+#if DOUBLE_DIGITS
+  const double scale = fixed_power(FIXED_BITS * k);
+  const float_lanes upper = LANED(convert_float)(digits[k] * scale), lower = LANED(convert_float)(digits[next] * scale);
+#else
   const float unit = 1.0f / (1UL << FIXED_BITS);
-  const float_lanes upper = derivative_digit(digits[k], k) * unit;
-  return k < FIXED_LAST ? fma(derivative_digit(digits[k < FIXED_LAST ? k + 1 : k], k + 1), (float_lanes)(unit * unit),
-                              upper) : upper;
+  const float_lanes upper = LANED(convert_float)(digits[k]) * unit;
+  const float_lanes lower = LANED(convert_float)(digits[next]) * (unit * unit);
+#endif
+  return k < FIXED_LAST ? upper + lower : upper;
 }
 
-/* z by the first digit that is not 0 in both parts, and the one after that. */
+/* z by its first two digits, or by later ones where these have few bits. */
 static derivative_point derivative_point_from(number_complex z) {
   derivative_point point = {derivative_digits(z.re.digit, 0), derivative_digits(z.im.digit, 0), (int_lanes)(0)};
-  int_lanes nothing = lanes_mask(z.re.digit[0] == (digit_lanes)0) & lanes_mask(z.im.digit[0] == (digit_lanes)0);
-  ROLLED for (int k = 1; k < FIXED_DIGITS && lanes_any(nothing); k++) {
-    point.re = select(point.re, derivative_digits(z.re.digit, k), nothing);
-    point.im = select(point.im, derivative_digits(z.im.digit, k), nothing);
-    point.e = select(point.e, (int_lanes)(-FIXED_BITS * k), nothing);
-    nothing &= lanes_mask(z.re.digit[k] == (digit_lanes)0) & lanes_mask(z.im.digit[k] == (digit_lanes)0);
+  ROLLED for (int k = 1; k < FIXED_DIGITS; k++) {
+    const int_lanes small = lanes_mask(max(fabs(point.re), fabs(point.im)) < DERIVATIVE_FEW) &
+                            lanes_mask(point.e == (int_lanes)(-FIXED_BITS * (k - 1)));
+    if (!lanes_any(small)) break;
+    point.re = select(point.re, derivative_digits(z.re.digit, k), small);
+    point.im = select(point.im, derivative_digits(z.im.digit, k), small);
+    point.e = select(point.e, (int_lanes)(-FIXED_BITS * k), small);
   }
   return point;
 }

@@ -2,12 +2,8 @@
  * are decided where they have left the disc, reached the cap, or come back to where they were. */
 
 /* How many single iterations are made in plain numbers at a time, where that gives the same bits: none with bounds on
- * errors, and none with derivatives, which need exponents. */
-#if DISTANCE
-#define TURN_PLAIN 0
-#else
+ * errors. */
 #define TURN_PLAIN (NUMBER_PLAIN && !CERTIFIED ? 16 : 0)
-#endif
 
 /* The orbits of a vector on their way, with the reference where they are. */
 typedef struct {
@@ -211,6 +207,16 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   return outside;
 }
 
+#if TURN_PLAIN && DISTANCE
+/* Mask of the lanes in which no part is so large or, but for 0, so small that an exponent of its own would matter. */
+static int_lanes turn_is_plain(number_complex z) {
+  const number_real re = fabs(z.re), im = fabs(z.im), zero = (number_real)(0);
+  const number_real least = scaled_power((int_lanes)(NUMBER_PLAIN)), most = scaled_power((int_lanes)(-NUMBER_PLAIN));
+  return lanes_mask(max(re, im) <= most) & (lanes_mask(re >= least) | lanes_mask(re == zero)) &
+         (lanes_mask(im >= least) | lanes_mask(im == zero));
+}
+#endif
+
 #if TURN_PLAIN
 /* Up to TURN_PLAIN single iterations of the differences of lanes at a place, in plain numbers; returns the place where
  * they are then. No exponent leaves its range and no part is cut, so that each rounding is that of turn_step, whose
@@ -233,6 +239,12 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   lanes_agree(state->n, there, &most);
   const uint end = min(length - 1, place + min((uint)(TURN_PLAIN), view->cap - most - 1));
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
+#if DISTANCE
+  /* The derivative at the exponent that it has, so that it may begin anywhere; the constant's is a plain number there. */
+  number_complex d = state->d.z;
+  if (lanes_any(there & lanes_mask(state->d.e == (int_lanes)(SCALED_NOTHING)))) return place;
+  const number_real move = scaled_power_within(-state->d.e - c->scale);
+#endif
   ROLLED while (place < end) {
     const number_complex both = {fma(two, reference.re, z.re), fma(two, reference.im, z.im)}, t =
         scaled_product(z, both);
@@ -249,6 +261,12 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
                               lanes_mask(scaled_larger(next) < tail) & lanes_mask(smallest >= least) &
                               lanes_mask(scaled_larger(beside) >= (number_real)(NUMBER_SMALL));
     if (lanes_any(there & ~goes_on)) break;
+#if DISTANCE
+    const number_complex twice_w = {both.re + z.re, both.im + z.im}, by_t = scaled_product(d, twice_w);
+    const number_complex next_d = {by_t.re + move, by_t.im + (number_real)(0)};
+    if (lanes_any(there & ~(turn_is_plain(twice_w) & turn_is_plain(by_t) & turn_is_plain(next_d)))) break;
+    d = next_d;
+#endif
     z = next;
     reference = beside;
     place++;
@@ -256,6 +274,9 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   if (place == begin) return place;
   const scaled now = {reference, (int_lanes)(0)};
   state->z = scaled_keep(state->z, scaled_from(z, (int_lanes)(0)), there);
+#if DISTANCE
+  state->d = scaled_keep(state->d, scaled_from(d, state->d.e), there);
+#endif
   orbits->reference = scaled_keep(orbits->reference, now, there);
   state->place = select(state->place, (uint_lanes)(place), there);
   state->n += select((uint_lanes)(0), (uint_lanes)(place - begin), there);

@@ -96,6 +96,9 @@ class DerivativeArithmetic(Protocol):
     def times(self, z: Any, a: Any) -> Any:
         """Return the complex product z·a, of a point and a derivative."""
 
+    def square_add(self, z: Complex, a: Any, move: Any) -> Any:
+        """Return 2·z·a + move: the derivative of z² + c."""
+
     def turn_re(self, a: Any, where: Any) -> Any:
         """Return a with the sign of its real part turned where `where` says so, which `plain.less` returned."""
 

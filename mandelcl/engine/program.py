@@ -23,6 +23,7 @@ from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
+from mandelcl.planes import DISTANCE
 from mandelcl.words import Words
 
 _SURVIVORS_LOCAL = 64
@@ -57,8 +58,14 @@ class Program:
         self.execution = execution or Execution()
         self.number = by_name(job.number)
         self.method = method_of(job)
-        variant = variant or default_variant(device, self.number)
-        self.variant = variant.by_turns() if self.method.by_turns else variant.in_cycles(len(job.formula.lines))
+        self._shape = variant = variant or default_variant(device, self.number)
+        if self.method.by_turns:
+            variant = variant.by_turns()
+        elif DISTANCE.name in job.planes:
+            variant = variant.with_derivatives().in_cycles(len(job.formula.lines))
+        else:
+            variant = variant.in_cycles(len(job.formula.lines))
+        self.variant = variant
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}
@@ -68,7 +75,7 @@ class Program:
 
     def sibling(self, job: Job) -> "Program":
         """Return a program for another job on the device, in the same shape; kernels of the same text are shared."""
-        sibling = Program(self.device, job, self.variant, self.execution)
+        sibling = Program(self.device, job, self._shape, self.execution)
         sibling.build_seconds = self.build_seconds
         return sibling
 

@@ -61,6 +61,10 @@ class Variant:
         unrolled = -(-self.unrolled // phases) * phases
         return replace(self, stride=-(-self.stride // unrolled) * unrolled, unrolled=unrolled)
 
+    def with_derivatives(self) -> Self:
+        """Return the shape for orbits that carry derivatives: half as many are in flight, since they fill registers."""
+        return replace(self, vectors=(self.vectors + 1) // 2)
+
     def saturation(self, compute_units: int) -> int:
         """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""
         return compute_units * self.orbits * (1 if self.lanes > 1 else 1024)

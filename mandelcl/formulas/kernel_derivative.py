@@ -5,7 +5,7 @@ from functools import partial
 
 from mandelcl.formulas.formula import Formula
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import Add, Store
+from mandelcl.formulas.operations import Add, Sqr, Store
 
 _ANALYTIC = """
 /* The derivative of z by the pixel's point, where that moves by `move`: at the start, and after the step from z. */
@@ -65,6 +65,7 @@ def _column(line: Line, k: int, moves: bool, turn_of: Callable[[int], str]) -> s
     """Return a function that makes a line's step of one column of a derivative."""
     rows: list[str] = []
     z, column, stored, with_it = "z0", "d0", "z0", "d0"
+    fused = line.fused_derivatives(moves)
     for place, operation in enumerate(line):
         if isinstance(operation, Store):
             stored, with_it = z, column
@@ -79,7 +80,11 @@ def _column(line: Line, k: int, moves: bool, turn_of: Callable[[int], str]) -> s
             "move": "move",
             "turn": turn,
         }
-        if moves or not isinstance(operation, Add):
+        if fused[place]:
+            if isinstance(operation, Sqr):
+                rows.append(f"  const derivative_complex d{place + 1} = derivative_square_add({z}, {column}, move);")
+                column = f"d{place + 1}"
+        elif moves or not isinstance(operation, Add):
             given = ", ".join(names[name] for name in operation.derivative_operands)
             column = f"d{place + 1}"
             rows.append(f"  const derivative_complex {column} = operation_{operation.name}_derivative({given});")

@@ -98,12 +98,23 @@ class Line:
                 stored = z
         return z
 
+    def fused_derivatives(self, moves: bool) -> tuple[bool, ...]:
+        """Return of each operation whether it is one of `sqr add`, whose derivative is made at once where c moves."""
+        following = (*self.operations[1:], None)
+        pairs = [
+            moves and isinstance(one, Sqr) and isinstance(next_one, Add)
+            for one, next_one in zip(self.operations, following, strict=True)
+        ]
+        return tuple(one or before for one, before in zip(pairs, [False, *pairs], strict=False))
+
     def derivative(self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, moved: Any, move: Any) -> Any:
         """Return how what it makes of z changes where z changes by `moved` and c by `move`; None: c stays."""
         stored, with_it = z, moved
-        for operation in self.operations:
+        for operation, fused in zip(self.operations, self.fused_derivatives(move is not None), strict=True):
             place = Place(z, stored, c)
-            if not isinstance(operation, Add) or move is not None:
+            if fused:
+                moved = arithmetic.square_add(z, moved, move) if isinstance(operation, Sqr) else moved
+            elif not isinstance(operation, Add) or move is not None:
                 moved = operation.derivative(arithmetic, place, Moved(moved, with_it, move))
             z = operation.point(arithmetic, place)
             if isinstance(operation, Store):

@@ -1,6 +1,6 @@
 """The arithmetic of derivatives for fixed point on the host, to the last bit what cl/derivative_fixed.cl gives.
 
-A derivative is (re, im, e), whole numbers: (re + i·im)·2^(e − 29), the larger part from 2²⁸ to 2²⁹ in size.
+A derivative is (re, im, e), whole numbers: (re + i·im)·2^(e − 29), the larger part from 2²⁷ to 2²⁹ in size.
 """
 
 import math
@@ -13,7 +13,6 @@ from mandelcl.arithmetic import Arithmetic, Complex
 
 if TYPE_CHECKING:
     from mandelcl.numbers.fixed import FixedFormat
-    from mandelcl.numbers.ieee_arithmetic import Scalars
 
 Scaled: TypeAlias = tuple[int, int, int]
 Point: TypeAlias = tuple[Any, ...]  # both parts, and an exponent where that is not 0
@@ -29,10 +28,9 @@ class FixedDerivatives:
     `plain` is the arithmetic of float in which each operation is rounded alone.
     """
 
-    def __init__(self, number: "FixedFormat", plain: "Scalars") -> None:
+    def __init__(self, number: "FixedFormat", plain: Arithmetic) -> None:
         self.plain: Arithmetic = plain
         self.far: Arithmetic = plain
-        self._scalars = plain
         self._number = number
 
     def zero(self) -> Scaled:
@@ -48,11 +46,13 @@ class FixedDerivatives:
         return a[1], a[0], a[2]
 
     def point(self, z: Complex) -> tuple[Any, ...]:
-        """Return z by the first digit that is not 0 in both parts, and the one after that, with an exponent."""
-        x, y = z
-        last = self._number.digits - 1
-        first = next((k for k in range(last) if x[k] or y[k]), last)
-        return self._leading(x, first), self._leading(y, first), -self._number.bits * first
+        """Return z by its first two digits, or by later ones where these have few bits, with an exponent."""
+        few, k = 2.0 ** -(22 + self._number.bits), 0
+        re, im = (self._leading(part, k) for part in z)
+        while max(abs(re), abs(im)) < few and k < self._number.digits - 1:
+            k += 1
+            re, im = (self._leading(part, k) for part in z)
+        return re, im, -self._number.bits * k
 
     def far_from(self, z: Complex) -> Complex:
         """Return z as an orbit goes on with it to the smooth radius: its first digit."""
@@ -100,9 +100,11 @@ class FixedDerivatives:
 
     def times(self, z: tuple[Any, ...], a: Scaled) -> Scaled:
         """Return z·a, where z may have an exponent."""
-        re, im, e = _of_point(*z)
-        real, imaginary = _high(re, a[0]) - _high(im, a[1]), _high(re, a[1]) + _high(im, a[0])
-        return _normal(real, imaginary, e + a[2] + 1)
+        return _normal(*_product(z, a))
+
+    def square_add(self, z: tuple[Any, ...], a: Scaled, move: Scaled) -> Scaled:
+        """Return 2·z·a + move, of which the product is not normalised."""
+        return self.add(self.twice(_product(z, a)), move)
 
     def turn_re(self, a: Scaled, where: bool) -> Scaled:
         """Return a with the sign of its real part turned."""
@@ -127,9 +129,13 @@ class FixedDerivatives:
     def _leading(self, digits: list[int], k: int) -> Any:
         unit = np.float32(2.0**-self._number.bits)
         upper = np.float32(digits[k]) * unit
-        if k == self._number.digits - 1:
-            return upper
-        return self._scalars.fma(np.float32(digits[k + 1]), unit * unit, upper)
+        return upper if k == self._number.digits - 1 else upper + np.float32(digits[k + 1]) * (unit * unit)
+
+
+def _product(z: tuple[Any, ...], a: Scaled) -> Scaled:
+    """Return z·a, not normalised."""
+    re, im, e = _of_point(*z)
+    return _high(re, a[0]) - _high(im, a[1]), _high(re, a[1]) + _high(im, a[0]), e + a[2] + 1
 
 
 def _whole(z: Point) -> tuple[Any, Any, int]:
@@ -146,7 +152,7 @@ def _normal(re: int, im: int, e: int) -> Scaled:
     larger = max(abs(re), abs(im))
     if not larger:
         return 0, 0, _NOTHING
-    by = 29 - larger.bit_length()
+    by = 29 - math.frexp(float(np.float32(larger)))[1]  # a float's exponent: where that is rounded up, one less
     return (re << by, im << by, e - by) if by >= 0 else (re >> -by, im >> -by, e - by)
 
 

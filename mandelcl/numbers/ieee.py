@@ -47,7 +47,7 @@ class IeeeFormat(NumberFormat):
         """Return its arithmetic of derivatives in a rounding, on the host."""
         from mandelcl.numbers.ieee_derivatives import IeeeDerivatives
 
-        return IeeeDerivatives(self, self.arithmetic(rounding))
+        return IeeeDerivatives(self, self.arithmetic(rounding), rounding == "fused")
 
     def to_double(self, value: int | Scalar) -> float:
         """Return a real of one of the host's arithmetics as a double."""

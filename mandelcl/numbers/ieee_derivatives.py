@@ -17,8 +17,9 @@ class IeeeDerivatives:
     `to_float` rounds one of its reals to float.
     """
 
-    def __init__(self, number: "IeeeFormat", plain: Arithmetic) -> None:
+    def __init__(self, number: "IeeeFormat", plain: Arithmetic, fused: bool) -> None:
         self.plain = self.far = plain
+        self._fused = fused
         self._number = number
         self._zero = plain.encode(Fraction(0))
 
@@ -82,6 +83,16 @@ class IeeeDerivatives:
         plain = self.plain
         less = plain.negate(plain.multiply(z[1], a[1]))
         return plain.multiply_add(z[0], a[0], less), plain.multiply_add(z[0], a[1], plain.multiply(z[1], a[0]))
+
+    def square_add(self, z: Complex, a: Complex, move: Complex) -> Complex:
+        """Return 2·z·a + move."""
+        plain, (re, im) = self.plain, self.twice(z)
+        if self._fused:
+            return (
+                plain.multiply_add(re, a[0], plain.multiply_add(plain.negate(im), a[1], move[0])),
+                plain.multiply_add(re, a[1], plain.multiply_add(im, a[0], move[1])),
+            )
+        return self.add(self.times((re, im), a), move)
 
     def turn_re(self, a: Complex, where: bool) -> Complex:
         """Return a with the sign of its real part turned."""

@@ -32,6 +32,9 @@ static derivative_complex derivative_times(derivative_point z, derivative_comple
   const derivative_complex product = {z.re * a.re - z.im * a.im, z.re * a.im + z.im * a.re};
   return product;
 }
+static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, derivative_complex move) {
+  return derivative_add(derivative_twice(derivative_times(z, a)), move);
+}
 static derivative_complex derivative_turn_re(derivative_complex a, int_lanes mask) {
   const derivative_complex turned = {mask ? -a.re : a.re, a.im};
   return turned;
@@ -127,6 +130,9 @@ class PlainDerivatives:
 
     def times(self, z: Complex, a: Complex) -> Any:
         return z[0] * a[0] - z[1] * a[1], z[0] * a[1] + z[1] * a[0]
+
+    def square_add(self, z: Complex, a: Complex, move: Complex) -> Any:
+        return self.add(self.twice(self.times(z, a)), move)
 
     def turn_re(self, a: Complex, where: bool) -> Any:
         return (-a[0] if where else a[0]), a[1]
