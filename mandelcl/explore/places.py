@@ -178,6 +178,10 @@ def _colours(colouring: Colouring) -> list[str]:
         words += ["--cycle", repr(colouring.cycle)]
     if colouring.offset:
         words += ["--offset", repr(colouring.offset)]
+    if colouring.transfer is not None:
+        words += ["--transfer", colouring.transfer]
+    if colouring.equalise is not None:
+        words += ["--equalise", repr(colouring.equalise)]
     return words if colouring.inside is None else [*words, "--inside", colouring.inside]
 
 

@@ -137,7 +137,8 @@ class Server:
         return self._answer(status, "text/plain; charset=utf-8", f"{why}\n".encode())
 
     def _answer(self, status: HTTPStatus, kind: str, body: bytes, more: dict[str, str] | None = None) -> Response:
-        sockets = " ".join(f"ws://{host}" for host in self._hosts)
+        # Browsers know no addresses in brackets here, and complain of them; 'self' covers those.
+        sockets = " ".join(f"ws://{host}" for host in self._hosts if not host.startswith("["))
         policy = f"default-src 'self'; connect-src 'self' {sockets}; img-src 'self' data: blob:; base-uri 'none'"
         headers = {
             "Content-Type": kind,

@@ -26,6 +26,7 @@ _COLOURS = (
     "palette=classic",
     "palette=coursework",
     "palette=spectrum&cycle=61&offset=0.3",
+    "palette=silver&transfer=root2",
     "palette=dusk&inside=ffffff&offset=0.7",
 )
 
