@@ -11,6 +11,7 @@ from mandelcl.cli.options import with_options
 from mandelcl.locations import Location
 from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.shading.effects import EFFECTS, effect_named
+from mandelcl.shading.samples import AUTO
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
     from mandelcl.shading.colour import Colouring
@@ -61,9 +62,9 @@ _OPTIONS = (
 
 samples_option = click.option(
     "--samples",
-    type=click.IntRange(1, 256),
-    metavar="N",
-    help="Draw each pixel as the mean of N samples, which takes N times as long. [default: 1]",
+    metavar="N|auto",
+    help="Draw each pixel as the mean of N samples, which takes N times as long; auto: of up to 16, where neighbours "
+    "differ. [default: 1]",
 )
 
 
@@ -86,7 +87,7 @@ class ColourOptions:
     dither: bool | None
     transparent_inside: bool | None
     height_map: str | None
-    samples: int | None
+    samples: str | None
     effects: Mapping[str, str]
 
     @classmethod
@@ -114,7 +115,7 @@ class ColourOptions:
             "depth": None if self.depth is None else int(self.depth),
             "dither": self.dither,
             "transparent": self.transparent_inside,
-            "samples": self.samples,
+            "samples": _samples(self.samples),
         }
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.height_map is not None:
@@ -133,6 +134,16 @@ class ColourOptions:
                     effects[name] = effect_named(name).parse(text)
             changes["effects"] = tuple(effects.values())
         return replace(base, **changes)
+
+
+def _samples(text: str | None) -> int | str | None:
+    """Return a number of samples, or auto; None where there is none."""
+    if text is None or text == AUTO:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise click.UsageError(f"--samples takes a number or auto, not {text[:40]!r}") from None
 
 
 def _base(location: Location | None, like: str | None) -> "Colouring":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl import timeline
-from mandelcl.algorithms import automatic, escape, sizing
+from mandelcl.algorithms import automatic, escape, listed, sizing
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace, default_budget
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
@@ -24,6 +24,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.report import LateText, LaunchLog, Report, report_of
+from mandelcl.words import Words
 
 if TYPE_CHECKING:
     from mandelcl.algorithms import border
@@ -171,6 +172,10 @@ class Computation:
             if timed is not None:
                 timed.finished(block)
             yield block, results
+
+    def run_listed(self, block: Block, indices: listed.Indices, cancel: Token = NEVER) -> Words:
+        """Return the results of some pixels of a block, words × pixels; no borders are traced for them."""
+        return listed.run(self.program, block, indices, self._pace, self.log, cancel)
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""

@@ -29,6 +29,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
     {
         "advance_block": {**_ORBITS, "first_row": UINT, "rows": UINT, **_FAR, **_SURVIVORS},
         "advance_survivors": {**_ORBITS, "n": UINT, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
+        "advance_list": {**_ORBITS, "pixels": BUFFER, "total": UINT, **_FAR, **_SURVIVORS},
         "advance_rectangles": {
             **_ORBITS,
             "rectangles": BUFFER,

@@ -180,6 +180,19 @@ class Program:
         self.device.flush()
         return self._described(launch, block, 0, block.height)
 
+    def launch_list(self, memory: Memory, block: Block, pixels: Buffer, total: int, strides: int) -> RunningLaunch:
+        """Start the `total` pixels of a block that a buffer names, row·width + column each, and run `strides`."""
+        finishes = strides >= self.strides
+        values = self._block_values(block) | self._limits(strides, finishes) | {"pixels": pixels, "total": total}
+        values |= self._survivor_values(memory, finishes)
+        kernel = self._list_kernel
+        local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
+        launch = self._launch(
+            kernel, "advance_list", items, local, values, memory, strides, total, counted=not finishes
+        )
+        self.device.flush()
+        return self._described(launch, block, 0, block.height)
+
     def launch_rectangles(
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
     ) -> RunningLaunch:
@@ -264,6 +277,10 @@ class Program:
     @cached_property
     def _block_kernel(self) -> Kernel:
         return self.kernel(self.text("block"), "advance_block")
+
+    @cached_property
+    def _list_kernel(self) -> Kernel:
+        return self.kernel(self.text("list"), "advance_list")
 
     @cached_property
     def _survivors_kernel(self) -> Kernel:

@@ -2,6 +2,9 @@
 
 A band's samples are computed one after the other and added up at once, so none is kept, in memory or in a store: there
 bands are finished pixels. A field has one sample a pixel, so another palette takes the samples again.
+
+Where each pixel has as many as it needs, its first sample is compared with those of its neighbours, and the further
+ones are computed of the pixels alone that need them.
 """
 
 import time
@@ -15,6 +18,7 @@ import numpy as np
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
+from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Progress, ShowProgress
 from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.delivery import Array, FormFor
@@ -24,9 +28,12 @@ from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, CHUNK_PIXELS, values_of
 from mandelcl.rendering.session import Session
 from mandelcl.report import LateText, LaunchLog, Report, Stopwatch
-from mandelcl.shading.averaging import Averages
+from mandelcl.shading.averaging import Averages, Indices
 from mandelcl.shading.colour import Colouring
-from mandelcl.shading.samples import bits_of, most_of, shifts
+from mandelcl.shading.deciding import Undecided, contrasting
+from mandelcl.shading.painting import lit
+from mandelcl.shading.samples import AUTO, LEVELS, bits_of, most_of, shifts
+from mandelcl.words import Words
 
 _BAND_PIXELS = 1 << 21
 
@@ -91,9 +98,12 @@ class SampledWork:
         self.log.begin()
         for band in BlockQueue(bands, lambda band: iter((band,)), room):
             averages = Averages(self.job, self._colouring, band)
-            for shift in shifts(self._most):
-                self._add(averages, shift, cancel)
-                self._tell()
+            if self._colouring.samples == AUTO:
+                self._decide(averages, cancel)
+            else:
+                for shift in shifts(self._most):
+                    self._add(averages, shift, cancel)
+                    self._tell(0)
             self._pixels += band.pixels
             with self.watch.of("colour"):
                 pixels = averages.pixels()
@@ -112,6 +122,52 @@ class SampledWork:
                     averages.add(job, part, block.x, block.y + top)
         self._note(band.pixels)
 
+    def _decide(self, averages: Averages, cancel: Token) -> None:
+        """Compute as many samples of each pixel of a band as it needs."""
+        band = averages.band
+        undecided, taken, places = self._contrasting(averages, cancel), 1, shifts(self._most)
+        for level in LEVELS:
+            for shift in places[taken:level] if undecided.indices.size else ():
+                job = self.job.at(self.job.view.shifted(*shift))
+                results = self._listed(job, band, undecided.indices, cancel)
+                with self.watch.of("colour"):
+                    undecided.add(job, values_of(job.planes, results[:, np.newaxis], job.facts))
+                self._note(undecided.indices.size)
+                self._tell(band.pixels)
+            taken = level
+            with self.watch.of("colour"):
+                undecided.settle()
+
+    def _contrasting(self, averages: Averages, cancel: Token) -> Undecided:
+        """Compute the first sample of a band, and of its neighbours; return what needs more."""
+        band, view = averages.band, self.job.view
+        job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
+        wider = Block(0, band.y, band.width + 2, band.height + 2)
+        self._work.reset(job)
+        light = np.empty((wider.height, wider.width, 3), np.float32)
+        for block, results in self._work.run([wider], cancel=cancel):
+            with self.watch.of("colour"):
+                rows = values_of(job.planes, results, job.facts)
+                top = block.y - wider.y
+                light[top : top + block.height, block.x : block.x + block.width] = lit(job, rows, self._colouring)
+                averages.add_inner(job, rows, block.x - 1, block.y - 1)
+        self._note(band.pixels)
+        self._tell(0)
+        with self.watch.of("colour"):
+            return Undecided(averages, contrasting(light), light[1:-1, 1:-1])
+
+    def _listed(self, job: Job, band: Block, indices: Indices, cancel: Token) -> Words:
+        """Return the results of some pixels of a band, words × pixels."""
+        self._work.reset(job)
+        if isinstance(self._work, Computation) and job.algorithm == "escape":
+            return self._work.run_listed(band, indices, cancel)
+        # Several devices take whole blocks.
+        whole = np.empty((job.words, band.height, band.width), np.uint32)
+        for block, results in self._work.run([band], cancel=cancel):
+            top = block.y - band.y
+            whole[:, top : top + block.height, block.x : block.x + block.width] = results
+        return np.ascontiguousarray(whole.reshape(job.words, -1)[:, indices])
+
     def _note(self, samples: int) -> None:
         """Take over what the work has noted of samples."""
         theirs, log = self._work.log, self.log
@@ -122,10 +178,13 @@ class SampledWork:
         log.totals += theirs.totals
         self._samples += samples
 
-    def _tell(self) -> None:
+    def _tell(self, more: int) -> None:
+        """Say how many pixels are done, and `more`."""
         if self._show is not None:
-            done, total = self._samples // self._most, self.job.view.pixels
-            self._show(Progress(done, total, self.log.totals.iterations, self.seconds, self.name))
+            auto = self._colouring.samples == AUTO
+            done = self._pixels + more // 2 if auto else self._samples // self._most
+            iterations = self.log.totals.iterations
+            self._show(Progress(done, self.job.view.pixels, iterations, self.seconds, self.name))
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory; see `Work`."""

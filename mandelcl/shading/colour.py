@@ -53,7 +53,7 @@ class Colouring:
     Channels have a `depth` of 8 or 16 bits; `dither` spreads what rounding to these loses over neighbours.
     `transparent` says that the set is not painted. `height` names a plane whose values are drawn in grey instead of
     colours, between the ends of a `span`, which `fitted` finds, too; `transfer` bends them. A pixel is the mean of so
-    many `samples`, from 1 to 256, which `render_to` computes.
+    many `samples`, from 1 to 256, or of as many as it needs ("auto"), which `render_to` computes.
     """
 
     palette: Palette
@@ -69,7 +69,7 @@ class Colouring:
     transparent: bool = False
     height: str | None = None
     span: tuple[float, ...] = ()
-    samples: int = 1
+    samples: int | str = 1
 
     def __post_init__(self) -> None:
         palette: object = self.palette

@@ -6,12 +6,16 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.printable import quoted
 
 MOST_SAMPLES = 256
+AUTO = "auto"
+LEVELS = (4, 8, 16)  # how many samples a pixel has in all, after each decision that it needs more than before
 
 
-def most_of(samples: int) -> int:
+def most_of(samples: int | str) -> int:
     """Return how many samples a pixel has at most; raises InvalidInputError for a number that there may not be."""
+    if samples == AUTO:
+        return LEVELS[-1]
     if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
-        raise InvalidInputError(f"a pixel has from 1 to {MOST_SAMPLES} samples, not {quoted(samples)}")
+        raise InvalidInputError(f"a pixel has from 1 to {MOST_SAMPLES} samples, or auto, not {quoted(samples)}")
     return samples
 
 

@@ -72,16 +72,16 @@ def test_a_transparent_set_is_as_opaque_as_its_samples_are_outside(device: Devic
     assert 0 < (outside % 1 > 0).sum() < outside.size / 2
 
 
-@pytest.mark.parametrize("samples", [4])
-def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples: int) -> None:
+@pytest.mark.parametrize("samples", [4, "auto"])
+def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples)
     whole = drawn(tmp_path / "a.png", JOB, colouring, device)
     part = drawn(tmp_path / "b.png", JOB.at(JOB.view.part(9, 13, 40, 20)), colouring, device)
     np.testing.assert_array_equal(part, whole[13:33, 9:49])
 
 
-@pytest.mark.parametrize("samples", [4])
-def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, samples: int) -> None:
+@pytest.mark.parametrize("samples", [4, "auto"])
+def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples, depth=16)
     render_to(tmp_path / "a.png", JOB, colouring, device, BLOCKS)
     cancel = threading.Event()
@@ -99,8 +99,8 @@ def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, sam
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
-@pytest.mark.parametrize("samples", [4])
-def test_several_devices_share_it(device: Device, tmp_path: Path, samples: int) -> None:
+@pytest.mark.parametrize("samples", [4, "auto"])
+def test_several_devices_share_it(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples)
     alone = drawn(tmp_path / "a.png", JOB, colouring, device)
     render_to(tmp_path / "b.png", JOB, colouring, [device, device])

@@ -41,7 +41,7 @@ def test_the_first_of_many_are_those_of_few() -> None:
 
 @pytest.mark.parametrize("samples", [0, 257, -1, 2.0, True, "many", None])
 def test_numbers_that_there_may_not_be(samples: Any) -> None:
-    with pytest.raises(InvalidInputError, match="from 1 to 256 samples, not"):
+    with pytest.raises(InvalidInputError, match="from 1 to 256 samples, or auto, not"):
         Colouring(ICE, samples=samples)
 
 

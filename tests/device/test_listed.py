@@ -1,0 +1,53 @@
+"""Pixels that a list names have the results that they have in a picture, in each method and across launches."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from mandelcl.block import Block
+from mandelcl.computing.computation import Computation, fastest_computation
+from mandelcl.computing.settings import Settings
+from mandelcl.formulas import Julia
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.words import Words
+from tests.device import views
+
+WIDTH, HEIGHT = 45, 31
+BLOCK = Block(0, 6, WIDTH, 20)
+JOB = Job(views.seahorses(WIDTH, HEIGHT), 3000, number="float", rounding="separate", planes=("smooth",))
+JOBS = {
+    "direct": JOB,
+    "julia": replace(JOB, formula=Julia(Fraction(-2, 5), Fraction(3, 5))),
+    "fixed": replace(JOB, number="fixed:3", rounding="fixed"),
+    "perturbation": Job(JOB.view, 3000, number="double", method="perturbation", planes=("smooth",)),
+}
+
+
+def whole_results(work: Computation) -> Words:
+    results = np.empty((work.job.words, BLOCK.height, WIDTH), np.uint32)
+    for block, part in work.run([BLOCK]):
+        top = block.y - BLOCK.y
+        results[:, top : top + block.height] = part
+    return results.reshape(work.job.words, -1)
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_listed_pixels_have_the_results_of_the_picture(
+    device: Device, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if JOBS[kind].number == "double" and not device.fp64:
+        pytest.skip("there is only float")
+    work = fastest_computation(JOBS[kind], [device], Settings(budget=0.001))
+    expected = whole_results(work)
+    chance = np.random.default_rng(5)
+    for size in (1, 13, 300, BLOCK.pixels):
+        indices = np.sort(chance.choice(BLOCK.pixels, size, replace=False)).astype(np.uint32)
+        work.reset(work.job)
+        np.testing.assert_array_equal(work.run_listed(BLOCK, indices), expected[:, indices])
+        assert work.log.totals.iterations == int(expected[0, indices].sum(dtype=np.uint64))
+        assert work.log.seconds
+    monkeypatch.setattr("mandelcl.engine.memory._list_capacity", lambda *_: 64)
+    np.testing.assert_array_equal(work.run_listed(BLOCK, indices), expected[:, indices])

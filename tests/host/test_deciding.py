@@ -1,0 +1,58 @@
+"""Which pixels get more samples: by their neighbours on the lattice, and by the error of their own mean."""
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.field import Rows
+from mandelcl.job import Job
+from mandelcl.shading.averaging import Averages
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.shading.deciding import Undecided, contrasting
+from mandelcl.shading.linear_light import light_of
+from mandelcl.shading.painting import lit
+from mandelcl.view import View
+
+JOB = Job(View.centred(0, 0, 1, 6, 5), 1000)
+COLOURING = Colouring(find_palette("coursework"), samples="auto")
+BAND = Block(0, 0, 6, 5)
+
+
+def rows_of(counts: list[int]) -> Rows:
+    return {"counts": np.array([counts], np.uint32)}
+
+
+def test_a_pixel_contrasts_with_any_of_eight_neighbours_outside_the_picture_too() -> None:
+    values = np.zeros((7, 9, 3), np.uint8)
+    values[3, 4] = (0, 15, 0)  # too little
+    values[1, 2, 2] = 16
+    values[0, 7, 0] = 200  # beyond the edge
+    marks = contrasting(light_of(values))
+    # Pixel (i, j) of the picture is (i + 1, j + 1) here.
+    expected = np.zeros((5, 7), bool)
+    expected[0:2, 0:3] = True
+    expected[0, 5:7] = True
+    np.testing.assert_array_equal(marks, expected)
+
+
+def test_pixels_leave_as_their_means_become_certain() -> None:
+    averages = Averages(JOB, COLOURING, BAND)
+    first = np.full((5, 6), 3, np.uint32)
+    averages.add(JOB, {"counts": first}, 0, 0)
+    light = lit(JOB, {"counts": first}, COLOURING)
+    marks = np.zeros((5, 6), bool)
+    marks[1, 2] = marks[4, 5] = True
+    undecided = Undecided(averages, marks, light)
+    assert undecided.indices.tolist() == [8, 29]
+    for other in (3, 3, 3):
+        undecided.add(JOB, rows_of([3, other + 5]))
+    undecided.settle()
+    assert undecided.indices.tolist() == [29]
+    for _ in range(12):
+        undecided.add(JOB, rows_of([8]))
+    undecided.settle()
+    pixels = averages.pixels()
+    table = COLOURING.palette.table()
+    expected = (light_of(table[3]) + 15 * light_of(table[8])) / 16
+    assert np.abs(light_of(pixels[4, 5]) - expected).max() < 0.01
+    np.testing.assert_array_equal(pixels[1, 2], table[3])
+    assert (pixels.reshape(-1, 3)[:29] == table[3]).all()
