@@ -15,7 +15,7 @@ from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House
 from mandelcl.explore.messages import Message
-from mandelcl.explore.saves import Save, read_compression
+from mandelcl.explore.saves import Save, read_compression, stem_of
 from mandelcl.explore.viewing import LEVELS, Viewing
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
@@ -168,7 +168,7 @@ def _save(client: Client, message: Message) -> None:
     viewing = client.panes[messages.pane(message)]
     compress = read_compression(message.get("compress"))
     save = Save(job, colouring, viewing.wanted.devices or client.house.start.devices, compress)
-    stem = messages.text(message, "name", job.formula.name)
+    stem = messages.text(message, "name", stem_of(job))
     name = saves.new_name(stem, messages.text(message, "format", ".png"))
     client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=False))
 

@@ -96,6 +96,11 @@ class Saves:
             return None
 
 
+def stem_of(job: Job) -> str:
+    """Return what a save is called that the page does not name: after its formula."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", job.formula.name)[:40].strip("-") or "fractal"
+
+
 def read_compression(value: object) -> str:
     """Return how a save is to be packed."""
     if value not in (None, *COMPRESSIONS):

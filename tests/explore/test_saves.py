@@ -13,6 +13,7 @@ from PIL import Image
 
 import mandelcl
 from mandelcl.files.loading import read_field, read_job
+from mandelcl.formulas import Formula
 from mandelcl.job import Job
 from tests.explore.page import HEADER, HOME, Page, Server
 
@@ -77,6 +78,17 @@ def test_a_larger_save_is_the_same_job_and_more_pixels(page: Page) -> None:
     again = read_job(wide["path"]).view
     assert (again.width, again.height) == (300, 100)
     assert again.pitch * 100 == own.view.pitch * 90
+
+
+def test_a_formula_without_a_name_is_saved_and_copied(page: Page) -> None:
+    formula = Formula.parse("sqr add / absx absy sqr add")
+    picture = page.view(HOME, formula=formula.as_json(str))
+    saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC)
+    assert saved["name"].startswith("sqr-add-absx-absy-sqr-add-")
+    assert read_job(saved["path"]).formula == formula
+    assert saved["sha256"] == picture.sha256
+    copied, _ = page.ask("copy", "copied", pane=0, colouring=CLASSIC)
+    assert shlex.split(copied["command"])[shlex.split(copied["command"]).index("--formula") + 1] == formula.text
 
 
 def test_a_saved_file_can_be_taken(page: Page, server: Server) -> None:
