@@ -340,7 +340,9 @@ class _Render:
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
         if wrong := len(self._doubtful()):
-            raise DeviceError(f"{wrong} bands had wrong results of a worker that is excluded; render them again")
+            raise DeviceError(
+                f"{wrong} of {self.manifest.bands} bands had wrong results, of a worker that is excluded now"
+            )
 
     def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():

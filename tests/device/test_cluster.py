@@ -1,17 +1,27 @@
 """Pictures on a Dask cluster of this machine: the bytes of one device, whoever computes them."""
 
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mandelcl.block import Block
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.errors import DeviceError
+from mandelcl.files.loading import read_field
 from mandelcl.job import Job
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
+from mandelcl.rendering.streaming import render_to
 from mandelcl.view import View
 
 pytest.importorskip("distributed")
@@ -58,3 +68,40 @@ def test_the_command_line_takes_a_cluster(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+class Doubted(Computation):
+    """A device whose first block turns out to have been wrong, at the end of the picture."""
+
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        first = None
+        for block, results in super().run(bands, room, place=place, cancel=cancel):
+            first = first or (block, results.copy())
+            yield block, results + np.uint32(block == first[0])
+        assert first is not None
+        self.log.doubtful_rows.add((first[0].y, first[0].y + first[0].height))
+        self.log.pixels_corrected += first[0].pixels
+        yield first
+
+
+def test_what_turns_out_to_be_wrong_is_corrected_or_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture in memory has the later results; of files the band goes, and is made anew."""
+    settings, path, done = Settings(block_pixels=5000), tmp_path / "field.npz", list[int]()
+    right = render(SMALL, able()[0])[0].counts_sha256()
+    with monkeypatch.context() as doubted:
+        doubted.setattr("mandelcl.rendering.session.Computation", Doubted)
+        field, _ = render(SMALL, able()[0], settings, progress=lambda progress: done.append(progress.pixels))
+        assert field.counts_sha256() == right
+        assert max(done) == SMALL.view.pixels
+        with pytest.raises(
+            DeviceError, match=r"1 of \d+ bands had wrong results, .* are kept in .*: go on with --resume"
+        ):
+            render_to(path, SMALL, None, able()[0], settings, store_after=0.0)
+    said: list[str] = []
+    render_to(path, SMALL, None, able()[0], settings, resume=True, notice=said.append)
+    found = re.search(r"going on with (\d+) of (\d+) bands", said[0])
+    assert found is not None
+    assert int(found[1]) == int(found[2]) - 1
+    assert read_field(path).counts_sha256() == right
