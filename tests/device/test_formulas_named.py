@@ -108,7 +108,7 @@ def drawn(total: int) -> list[Formula]:
     return kept[:total]
 
 
-@pytest.mark.parametrize("k", range(HYBRIDS))
+@pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.long] if k > 4 else []) for k in range(HYBRIDS)])
 def test_hybrids_in_float(device: Device, k: int) -> None:
     rounding = ("fused", "separate")[k % 2]
     formula = drawn(HYBRIDS)[k]

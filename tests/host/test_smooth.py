@@ -128,3 +128,23 @@ def test_fractions_near_the_smooth_radius() -> None:
     fractions = fractions_of(same, same + np.uint32(3), norms.view(np.uint32), [2])
     np.testing.assert_allclose(fractions, 4 - np.log2(np.log2(norms.astype(np.float64)) / 2), atol=2.0**-23)
     assert 0 < fractions.min() < fractions.max() < 1.2
+
+
+@pytest.mark.parametrize("degrees", [(2, 3), (3, 2, 5), (2, 1), (1, 4, 4)], ids=str)
+def test_bands_of_several_degrees_meet_at_the_smooth_radius(degrees: tuple[int, ...]) -> None:
+    """An orbit that just leaves at step m, and one that just stays and leaves with the next step's degree, agree."""
+    for m in range(4, 4 + len(degrees)):
+        following = degrees[m % len(degrees)]
+        if following == 1:
+            continue  # it hardly leads out
+        norms = np.array([128.0**2, 128.0 ** (2 * following)], np.float32)
+        steps = np.array([m, m + 1], np.uint32)
+        at, beyond = fractions_of(np.full(2, 3, np.uint32), steps, norms.view(np.uint32), degrees)
+        assert at == pytest.approx(beyond, abs=2.0**-20)
+
+
+def test_one_degree_in_several_lines_is_that_degree() -> None:
+    bits = LEAST_BITS + np.arange(0, 1 << 24, 99_991, dtype=np.uint32)
+    counts = np.full(bits.shape, 3, np.uint32)
+    steps = counts + np.arange(len(bits), dtype=np.uint32) % np.uint32(5)
+    np.testing.assert_array_equal(fractions_of(counts, steps, bits, (3, 3)), fractions_of(counts, steps, bits, (3,)))
