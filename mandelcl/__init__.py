@@ -12,8 +12,6 @@
 Names are imported when first used: `import mandelcl` alone loads no OpenCL.
 """
 
-import importlib
-
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
@@ -106,6 +104,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> "Any":
     if name not in _HOME_OF:
         raise AttributeError(f"module 'mandelcl' has no attribute {name!r}")
+    import importlib  # not before a process answers signals: see `interrupts`
+
     return getattr(importlib.import_module(f"mandelcl.{_HOME_OF[name]}"), name)
 
 

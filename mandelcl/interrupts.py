@@ -1,16 +1,22 @@
 """Signals that ask a process to stop: Ctrl-C, a closed terminal, `kill` and whatever else ends jobs and sessions.
 
-Little is imported here: a process answers them once this module is loaded, and not before.
+Little is imported here, and before: a process answers them once this module is loaded. What comes earlier is Python's
+own beginning, in which Ctrl-C ends in a traceback of Python's.
 """
 
-import signal
 
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from types import FrameType
 
-    Answer = Callable[[int, FrameType | None], object]
+    Answer = Callable[[int, FrameType | None], object] | int
+else:
+    try:
+        import _signal as signal  # to which `signal` adds enumerations, which take longer to load than all the rest
+    except ImportError:
+        import signal
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
 _come = False
@@ -64,8 +70,8 @@ def _interrupt(number: int, frame: "FrameType | None") -> None:
     signal.default_int_handler(number, frame)
 
 
-def _set(answer: "Answer | signal.Handlers") -> None:
+def _set(answer: "Answer") -> None:
     for name in _NAMES:
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, answer)
