@@ -24,6 +24,11 @@ def main() -> None:
     except KeyboardInterrupt:  # beside the work of a command: while modules were imported
         print("mandelcl: stopped", file=sys.stderr)
         code = 1
+    except MemoryError:  # a driver that fails so may not come back from an orderly end
+        print(
+            "mandelcl: not enough memory for the drivers; close other programs, or raise `ulimit -v`", file=sys.stderr
+        )
+        _leave(1)
     interrupts.answer_with(lambda: _leave(code))
     if interrupts.have_come():  # Python might end by the signal all the same, if it came while a text was evaluated
         _leave(code)

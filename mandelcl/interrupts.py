@@ -4,7 +4,6 @@ Little is imported here, and before: a process answers them once this module is 
 own beginning, in which Ctrl-C ends in a traceback of Python's.
 """
 
-
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
     import signal

@@ -74,6 +74,15 @@ def test_one_that_was_swallowed_stops_the_work_all_the_same(name: str) -> None:
     assert ended(name, SWALLOWED) == (0, "True\n", "")
 
 
+def test_too_little_memory_is_a_line_and_no_hang() -> None:
+    """A driver that was refused memory may wait for ever at the end of the process."""
+    body = "atexit.register(signal.pause); raise MemoryError('std::bad_alloc')"
+    code, out, err = ended("SIGINT", body)
+    assert (code, out) == (1, "")
+    assert err.startswith("mandelcl: not enough memory")
+    assert len(err.splitlines()) == 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_after_the_work_the_exit_code_is_that_of_the_work(name: str) -> None:
     for body in ("atexit.register(kill)", "atexit.register(kill); sys.exit()"):
