@@ -83,3 +83,14 @@ def test_pictures_that_a_format_cannot_hold(run: Run, folder: Path) -> None:
         (("-o", "a.npz", "--planes", "smooth,depth"), "unknown plane 'depth'; there is counts"),
     ):
         assert reason in refused(run, folder, "render", *options)
+
+
+def test_several_samples_have_no_counts(run: Run, folder: Path) -> None:
+    for options, reason in (
+        (("--samples", "4", "-o", "a.npz"), "no count of its own; leave a.npz out, or --samples"),
+        (("--samples", "4", "--digest"), "leave --confirm or a digest out, or --samples"),
+        (("--samples", "0"), "a pixel has from 1 to 256 samples, or auto, not 0"),
+        (("--samples", "4", "--height-map", "counts"), "a height map has one sample a pixel"),
+    ):
+        assert reason in refused(run, folder, "render", *options)
+    assert "--samples takes a number or auto" in run("render", "--samples", "many").line
