@@ -17,7 +17,7 @@ from types import NoneType
 
 from mandelcl.printable import printable
 
-_LONGEST = 288  # characters of a line: with what the command line puts before it, under 300
+LONGEST_LINE = 288  # characters of a line: with what the command line puts before it, under 300
 
 
 class MandelclError(Exception):
@@ -27,7 +27,7 @@ class MandelclError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(message, _LONGEST))
+        super().__init__(printable(message, LONGEST_LINE))
 
 
 class InvalidInputError(MandelclError):
@@ -71,7 +71,7 @@ class CancelledError(Exception):
 
 def remark(error: Exception, text: str) -> None:
     """Add to the line of an error, which stays the one that it is: with its data, cause and traceback."""
-    error.args = (printable(f"{error}; {text}", _LONGEST), *error.args[1:])
+    error.args = (printable(f"{error}; {text}", LONGEST_LINE), *error.args[1:])
 
 
 def require_type(value: object, kind: type | tuple[type, ...], what: str) -> None:

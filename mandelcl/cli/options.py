@@ -11,7 +11,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
 from mandelcl.cli.progress import Say, say
-from mandelcl.exact import parse_number, parse_size, root_above
+from mandelcl.exact import about, parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.locations import Location, find_location
@@ -196,9 +196,19 @@ class JobOptions:
         if self.algorithm is not None or self.strict:
             changes["strict"] = self.strict
         if self.escape_radius is not None:
-            radius = max(parse_number(self.escape_radius, "escape radius"), Fraction(0))
-            changes["radius_squared"] = radius * radius
+            changes["radius_squared"] = self._radius_squared(changes.get("formula", base.formula))
         return replace(base, **changes)
+
+    def _radius_squared(self, formula: Formula) -> Fraction:
+        """Return R² as given; "the number just below 4" is for programs, and no radius that anybody writes."""
+        radius = parse_number(self.escape_radius or "", "escape radius")
+        least = formula.least_radius_squared()
+        if radius < 0 or radius * radius < least:
+            raise InvalidInputError(
+                f"the escape radius must be at least {about(root_above(least))} for {formula.name}, not "
+                f"{self.escape_radius}: below it an escaped orbit may come back"
+            )
+        return radius * radius
 
     def _arithmetic(self) -> dict[str, Any]:
         """Return what the options change of method, number and rounding; what they leave open is chosen anew."""

@@ -56,5 +56,7 @@ def test_auto_takes_no_number_that_cannot_hold_a_cube(device: Device) -> None:
 
 def test_a_radius_beyond_every_fixed_point_leaves_the_others(device: Device) -> None:
     job = Job(View.centred(0, 0, 1, 9, 7), 50, Fraction(16), CUBIC, "fixed:5")
-    with pytest.raises(InvalidInputError, match=r"fixed:5 holds .* below 32, .*; choose float or double$"):
+    with pytest.raises(
+        InvalidInputError, match=r"fixed:5 holds .* below 32, .*; choose float or double, or --escape-radius 3\.0625$"
+    ):
         choose.settle_number(job, [device])

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from mandelcl.computing.settings import Progress, Settings
-from mandelcl.errors import BuildError, CancelledError, FileError
+from mandelcl.errors import LONGEST_LINE, BuildError, CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.printable import printable
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.render import render
 from mandelcl.rendering.store import Store
@@ -232,7 +233,7 @@ def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
         render_to(files.paths, files.job, ICE, device, progress=lambda _done: last.mkdir(exist_ok=True))
     drafts = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
     kept = f"finished, and kept until the next render: {drafts[0]}, {drafts[1]}"
-    assert str(caught.value) == f"cannot write {last}: it is a folder; {kept}"
+    assert str(caught.value) == printable(f"cannot write {last}: it is a folder; {kept}", LONGEST_LINE)
     assert first.read_text() == "older"
     finished = drafts[0].read_bytes()
     last.rmdir()
@@ -257,7 +258,7 @@ def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypat
     monkeypatch.undo()
     draft = files.folder / "a.npz.part" / "draft"
     kept = f"finished, and kept until the next render: {draft}"
-    assert str(caught.value) == f"cannot write {last}: Operation not permitted; {kept}"
+    assert str(caught.value) == printable(f"cannot write {last}: Operation not permitted; {kept}", LONGEST_LINE)
     assert first.exists()
     finished = draft.read_bytes()
     files.render(device, resume=True)

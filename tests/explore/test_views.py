@@ -55,7 +55,8 @@ def test_a_view_at_rest_is_what_its_job_renders(page: Page, wanted: dict[str, ob
 def test_coarse_pixels_come_first_and_are_those_of_the_view(page: Page) -> None:
     picture = page.view(HOME, size=[640, 360], origin=[-320, -180], iterations=20000, number="double")
     assert picture.levels == sorted(picture.levels, reverse=True)
-    assert set(picture.levels) == {3, 0}
+    assert picture.levels[-1] == 0
+    assert set(picture.levels) <= {3, 0}  # a device that makes all of them at once leaves the coarse ones out
     same_as_rendered(picture)
 
 
