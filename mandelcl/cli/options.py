@@ -11,6 +11,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
 from mandelcl.cli.progress import Say, say
+from mandelcl.errors import InvalidInputError
 from mandelcl.exact import about, parse_number, parse_size, root_above
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.formulas import MANDELBROT, Formula
