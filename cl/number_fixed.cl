@@ -199,6 +199,19 @@ static int_lanes number_less(number_real a, number_real b) {
 
 // z^2 + c. The imaginary part first: when sum and difference come to life, z has nothing left to do (fewer spills on
 // CPUs).
+static number_complex number_square_add(number_complex z, number_complex c) {
+  number_complex next;
+  next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
+  digit_lanes sum[FIXED_DIGITS], difference[FIXED_DIGITS];
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
+    sum[k] = z.re.digit[k] + z.im.digit[k];
+    difference[k] = z.re.digit[k] - z.im.digit[k];
+  }
+  next.re = fixed_multiply_add(sum, difference, c.re, 0);
+  return fixed_hold(z, next);
+}
+
+// The same as it comes out. It stands here once more: of a step that is two functions compilers make larger code.
 static number_complex fixed_square_add(number_complex z, number_complex c) {
   number_complex next;
   next.im = fixed_multiply_add(z.re.digit, z.im.digit, c.im, 1);
@@ -209,10 +222,6 @@ static number_complex fixed_square_add(number_complex z, number_complex c) {
   }
   next.re = fixed_multiply_add(sum, difference, c.re, 0);
   return next;
-}
-
-static number_complex number_square_add(number_complex z, number_complex c) {
-  return fixed_hold(z, fixed_square_add(z, c));
 }
 
 // Operations in the midst of a line: z^2, a b, a b + c and z + c.
