@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +29,7 @@ Examples:
   mandelcl devices --json | python -m json.tool
   mandelcl devices --soak 10
   mandelcl devices --soak 0.5 --device gpu
+  mandelcl devices --report devices.txt
 """,
 )
 @device_option
@@ -36,8 +38,16 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all about them to a text file, for a bug report.",
+)
 @self_test_option
-def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: bool, no_self_test: bool) -> None:
+def command(
+    devices: tuple[str, ...], soak: float | None, as_json: bool, wide: bool, report: Path | None, no_self_test: bool
+) -> None:
     """List the OpenCL devices and test each.
 
     The test shows whether a device computes correctly. SPEC is what --device takes. FMA is measured: "slow" means
@@ -48,7 +58,20 @@ def command(devices: tuple[str, ...], soak: float | None, as_json: bool, wide: b
     in float, double and fp128, with large results, and copies to the device's memory and back. Every word is compared,
     and the speed is watched. At the end each gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or FAILED. The exit code is
     0 if all pass. Ctrl-C ends it early, with the verdicts on what was done.
+
+    With --report each is asked in a process of its own, with nothing remembered: its properties, all self-tests, what
+    its compiler says, and the digests of ten small jobs beside those that they should have. The file has no folders
+    and no names of user or machine.
     """
+    if report is not None:
+        if soak is not None or as_json or no_self_test:
+            raise click.UsageError(
+                "--report has a form and tests of its own; leave --soak, --json and --no-self-test out"
+            )
+        from mandelcl.cli import device_report
+
+        say(f"mandelcl: {device_report.write(report, devices)}")
+        return
     from mandelcl import cache
     from mandelcl.engine import choose
     from mandelcl.opencl import absence

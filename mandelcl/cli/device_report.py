@@ -1,0 +1,198 @@
+"""`mandelcl devices --report`: all that helps to find a device's fault elsewhere, without names or paths."""
+
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mandelcl.errors import BuildError, FileError, MandelclError
+
+if TYPE_CHECKING:
+    from mandelcl.job import Job
+    from mandelcl.opencl.device import Device
+
+_LIMIT_S = 900  # for a device
+_LOG_CHARACTERS = 4000
+_VARIABLES = (
+    *("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE", "RUSTICL_FEATURES"),
+    *("OverrideDefaultFP64Settings", "IGC_EnableDPEmulation", "POCL_DEVICES", "CUDA_VISIBLE_DEVICES"),
+)
+_COMMON_NAMES = {"root", "user", "users", "home", "localhost", "localdomain", "admin"}
+_FOLDERS = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\:;,'\"()<>|]+)*[/\\](?=[^\s/\\:;,'\"()<>|])")
+_CHILD = "import sys; from mandelcl.cli.device_report import describe; describe(sys.argv[1])"
+
+
+def write(path: Path, specs: Sequence[str]) -> str:
+    """Write the report on the devices that SPECs name, on all where there is none; return what is in it, in a line.
+
+    Raises FileError where the file cannot be written, NoDeviceError for a SPEC that names nothing.
+    """
+    from mandelcl.engine import choose
+    from mandelcl.opencl.device import discover
+
+    devices = choose.matching(specs) if specs else discover()
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            for part in (_machine(), *(_asked(device.spec) for device in devices)):
+                file.write(scrubbed(part).rstrip() + "\n\n")
+                file.flush()
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}", path) from error
+    return f"{path} has the report on {len(devices)} device{'s' if len(devices) != 1 else ''}; attach it as it is"
+
+
+def scrubbed(text: str) -> str:
+    """Return a text without folders of paths, and without the names of the user and the machine."""
+    text = _FOLDERS.sub("…/", text)
+    for name, instead in _names().items():
+        text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", instead, text, flags=re.IGNORECASE)
+    return text
+
+
+def _names() -> dict[str, str]:
+    """Return the names that must not be shown, the longest first, and what is shown in their place."""
+    users = [os.environ.get(variable, "") for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")]
+    with suppress(RuntimeError):
+        users.append(Path.home().name)
+    hosts = [platform.node(), os.environ.get("HOSTNAME", ""), os.environ.get("COMPUTERNAME", "")]
+    hosts += [host.partition(".")[0] for host in hosts]
+    names = {**dict.fromkeys(hosts, "<host>"), **dict.fromkeys(users, "<user>")}
+    shown = {name: instead for name, instead in names.items() if len(name) > 1 and name.lower() not in _COMMON_NAMES}
+    return dict(sorted(shown.items(), key=lambda item: -len(item[0])))
+
+
+def _machine() -> str:
+    """Return what is known without a device: versions, settings, runtimes and whether each can be loaded."""
+    from mandelcl.opencl import absence
+    from mandelcl.opencl.api import RUNTIMES
+
+    lines = [f"mandelcl {version('mandelcl')}, Python {platform.python_version()}"]
+    lines += [f"pyopencl {version('pyopencl')}, numpy {version('numpy')}"]
+    lines += [f"{platform.system()} {platform.release()}, {platform.machine()}, {os.cpu_count()} processors"]
+    lines += [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
+    lines += [f"loader: {RUNTIMES.loader}", "", "Runtimes"]
+    for vendor in absence.diagnose(RUNTIMES):
+        state = {True: "loads", False: "cannot be loaded", None: "not tried"}[vendor.loads]
+        devices = "" if vendor.devices is None else f", {vendor.devices} devices"
+        reason = f": {vendor.reason}" if vendor.reason else ""
+        lines.append(f"  {Path(vendor.library).name or vendor.icd.name} ({vendor.origin}): {state}{devices}{reason}")
+    lines += ["  none"] if not RUNTIMES.vendors else []
+    return "\n".join([*lines, *(f"  note: {note}" for note in RUNTIMES.notes)])
+
+
+def _asked(spec: str) -> str:
+    """Return what a process of its own says of a device, as far as it came."""
+    command = [sys.executable, "-c", _CHILD, spec]
+    # What is remembered would hide what the driver does now.
+    settings = os.environ | {"MANDELCL_CACHE": "off", "PYTHONIOENCODING": "utf-8"}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_LIMIT_S,
+            env=settings,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        said = late.stdout or b""
+        text = said if isinstance(said, str) else said.decode(errors="replace")
+        return f"{text}\n  no answer in {_LIMIT_S} s"
+    ending = ""
+    if done.returncode:
+        how = f"exit code {done.returncode}"
+        if done.returncode < 0:
+            with suppress(ValueError):
+                how = signal.Signals(-done.returncode).name
+        ending = f"\n  the process ended here ({how}): {done.stderr[-_LOG_CHARACTERS:]}"
+    return done.stdout + ending
+
+
+def describe(spec: str) -> None:
+    """Print all about a device, a line at a time, so that what a driver's end leaves is there."""
+    from mandelcl.opencl.device import discover
+
+    device = next(found for found in discover() if found.spec == spec)
+    for part in (_properties, _self_tests, _builds, _digests):
+        for line in part(device):
+            print(line, flush=True)
+
+
+def _properties(device: "Device") -> Iterator[str]:
+    yield f"Device {device.spec}: {device.name}"
+    yield f"  platform: {device.platform}, {device.handle.platform.version}"
+    yield f"  driver: {device.driver}; {device.version}"
+    yield f"  {device.type}, {device.compute_units} units, {device.clock_mhz} MHz, groups of {device.max_group_size}"
+    yield f"  memory: {device.memory_bytes >> 20} MiB, at most {device.max_alloc_bytes >> 20} MiB at once"
+    yield f"  double: {device.fp64}, slow: {device.slow_double}, family: {device.family.name}"
+    widths = device.vector_width(double=False), device.vector_width(double=True)
+    yield f"  vectors: {widths[0]} float, {widths[1]} double; timer: {device.timer_resolution_ns} ns"
+    yield f"  watchdog: {device.watchdog}; binaries are kept: {device.keeps_binaries}; may abort: {device.may_abort}"
+    yield f"  extensions: {' '.join(sorted(device.extensions))}"
+
+
+def _self_tests(device: "Device") -> Iterator[str]:
+    from mandelcl.engine import selftest
+    from mandelcl.numbers import NUMBERS, fixed
+
+    yield "  Self-tests"
+    for number in (*NUMBERS.values(), fixed(8)):
+        for rounding in number.roundings:
+            found = selftest.result(device, number, rounding)
+            verdict = "PASS" if found.passed else f"FAIL: {found.reason}"
+            facts = f"denormals {'kept' if found.denormals else 'flushed'}, slow fma {found.slow_fma}"
+            speed = f"{found.speed / 1e9:.3g} Gstep/s, loop limit {found.loop_limit}"
+            yield f"    {number.name}, {rounding}: {verdict}; {facts}, {speed}"
+
+
+def _builds(device: "Device") -> Iterator[str]:
+    from mandelcl.engine.program import Program
+    from mandelcl.opencl.programs import build_log
+
+    yield "  Builds"
+    for name, job in _possible(device):
+        started = time.perf_counter()
+        try:
+            log = build_log(device.build(Program(device, job).text("block")), device.handle)
+            verdict = "built"
+        except BuildError as error:
+            log, verdict = error.log, "REFUSED"
+        except MandelclError as error:
+            log, verdict = "", f"FAILED: {error}"
+        yield f"    {name}: {verdict} in {time.perf_counter() - started:.2f} s"
+        yield from (f"      {line}" for line in log.strip()[:_LOG_CHARACTERS].splitlines())
+
+
+def _digests(device: "Device") -> Iterator[str]:
+    from mandelcl.cli.reference_jobs import DIGESTS
+    from mandelcl.rendering.render import render
+
+    yield "  Counts"
+    for name, job in _possible(device):
+        try:
+            report = render(job, device)[1]
+        except MandelclError as error:
+            yield f"    {name}: not done: {error}"
+            continue
+        same = "as it should be" if report.counts_sha256 == DIGESTS[name] else f"WRONG, not {DIGESTS[name]}"
+        took = f"{report.kernel_s * 1e3:.3g} ms in {report.launches} launches"
+        yield f"    {name}: {report.counts_sha256}, {same}; {took}"
+
+
+def _possible(device: "Device") -> Iterable[tuple[str, "Job"]]:
+    from mandelcl.cli.reference_jobs import REFERENCE_JOBS
+    from mandelcl.engine.settling import settle_method
+    from mandelcl.numbers import by_name
+
+    for name, job in REFERENCE_JOBS.items():
+        if device.fp64 or not by_name(job.number).needs_fp64:
+            yield name, settle_method(job, [device])[0]
