@@ -19,6 +19,7 @@ from mandelcl.planes import CERTIFIED, PLANES
 from mandelcl.reference import Reference
 from mandelcl.view import View
 
+USUAL = ("counts", "smooth")
 _VIEW = View.centred("-0.75", "0.125", "1.5", 64, 64)
 _TURNED = View.centred("-0.75", "0.125", "1.5", 64, 64, rotation=30)
 
@@ -83,26 +84,31 @@ def _loops(number: NumberFormat, rounding: str, variant: Variant) -> Iterator[tu
             sources = source.ORBITS if formula == MANDELBROT else source.ORBITS[:1]
             for job in _jobs(number, rounding, method, formula):
                 turned = "" if job.view.lattice.is_upright else ", turned"
+                turned += "" if job.planes == USUAL else ", all planes"
                 for orbits in sources:
                     if not (orbits == "rectangles" and CERTIFIED.name in job.planes):
                         yield f"{method}, {name}, {orbits}{turned}", loop_text(job, shape, orbits)
 
 
 def _jobs(number: NumberFormat, rounding: str, method: str, formula: Formula) -> Iterator[Job]:
-    """Yield jobs of a kind, with as many planes as they may have; none where what is asked for clashes."""
+    """Yield jobs of a kind: with counts and smooth fractions, and with as many planes as they may have.
+
+    There is none where what is asked for clashes.
+    """
     for view in (_VIEW, _TURNED):
         with suppress(InvalidInputError):
             reference = Reference.of(view) if method == "perturbation" else None
-            job = Job(view, formula=formula, number=number.name, rounding=rounding)
-            job = _with_planes(replace(job, method=method, reference=reference))
+            plain = Job(view, formula=formula, number=number.name, rounding=rounding, planes=USUAL)
+            job = _with_planes(replace(plain, method="auto"), method, reference)
             if reach.beyond(number, job) is None:
                 yield job
-                if CERTIFIED.name in job.planes and method == "perturbation":
-                    yield replace(job, planes=tuple(name for name in job.planes if name != CERTIFIED.name))
+                with suppress(InvalidInputError):
+                    yield replace(plain, method=method, reference=reference)
 
 
-def _with_planes(job: Job) -> Job:
+def _with_planes(job: Job, method: str, reference: Reference | None) -> Job:
+    """Return a job by a method with all planes that it may have; raises InvalidInputError where it may have none."""
     for name in PLANES:
         with suppress(InvalidInputError):
-            job = replace(job, planes=(*job.planes, name))
-    return job
+            job = replace(job, planes=(*job.planes, name), method=method, reference=reference)
+    return replace(job, method=method, reference=reference)
