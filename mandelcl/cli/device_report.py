@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mandelcl.errors import BuildError, FileError, MandelclError
 
@@ -104,7 +104,7 @@ def _asked(spec: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        said = late.stdout or b""
+        said: Any = late.stdout or ""
         text = said if isinstance(said, str) else said.decode(errors="replace")
         return f"{text}\n  no answer in {_LIMIT_S} s"
     ending = ""

@@ -56,7 +56,8 @@ def binary_of(program: BuiltProgram) -> bytes | None:
 def build_log(program: BuiltProgram, handle: Any) -> str:
     """Return what the compiler said of a program built for a device; nothing where the driver has not kept it."""
     try:
-        log: Any = program.get_build_info(handle, cl.program_build_info.LOG)
+        info: Any = program.get_build_info
+        log: Any = info(handle, cl.program_build_info.LOG)
     except cl.Error:
         return ""
     return str(log)
