@@ -3,15 +3,14 @@
 import os
 import queue
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import DeviceError
+from mandelcl.files.leftovers import temporary_folder
 from mandelcl.printable import printable
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
@@ -47,7 +46,7 @@ class Supervisor:
         self._devices, self._name, self._say = list(devices), name, say
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._scheduler: dict[str, Any] | None = None
-        self._folder = Path(tempfile.mkdtemp(prefix="mandelcl-cluster-"))
+        self._folder = temporary_folder("mandelcl-cluster-")  # which also goes where the process has to end at once
         self._closing = threading.Event()
         self._changed = threading.Condition()
         self._places = [_Place(turn) for turn in range(count)]
