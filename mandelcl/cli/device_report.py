@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mandelcl import __version__
 from mandelcl.errors import BuildError, FileError, MandelclError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _machine() -> str:
     from mandelcl.opencl import absence
     from mandelcl.opencl.api import RUNTIMES
 
-    lines = [f"mandelcl {version('mandelcl')}, Python {platform.python_version()}"]
+    lines = [f"mandelcl {__version__}, Python {platform.python_version()}"]
     lines += [f"pyopencl {version('pyopencl')}, numpy {version('numpy')}"]
     lines += [f"{platform.system()} {platform.release()}, {platform.machine()}, {os.cpu_count()} processors"]
     lines += [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
