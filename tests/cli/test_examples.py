@@ -8,6 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from mandelcl.cli import cluster_worker
 from mandelcl.studies import find_study
@@ -164,7 +165,13 @@ def test_help_names_every_option(run: Run) -> None:
     assert "--no-shortcuts" in text
 
 
-@pytest.mark.parametrize("page", PAGES)
+def _pages() -> list[ParameterSet]:
+    """Return the pages; those whose examples are experiments and soaks, for minutes, are for long runs."""
+    slow = ("docs/studies/", "docs/soak.md")
+    return [pytest.param(page, marks=[pytest.mark.long] if page.startswith(slow) else [], id=page) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", _pages())
 @pytest.mark.usefixtures("usable_double")
 def test_examples_on_pages_run(run: Run, folder: Path, page: str) -> None:
     for arguments in examples(shell(page)):

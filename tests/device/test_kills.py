@@ -143,9 +143,14 @@ def test_200_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Und
 @pytest.mark.parametrize(
     ("what", "turn"),
     [
-        ("Device.build", 1), ("Store.begin", 1), ("Path.replace", 1), ("Path.replace", 4), ("os.fsync", 1),
-        ("os.fsync", 3), ("Store.write", 9), ("write_draft", 2), ("put_in_place", 1), ("put_in_place", 2),
-        ("Store.remove", 1), ("Path.unlink", 3),
+        ("Device.build", 1), ("Path.replace", 1), ("os.fsync", 3), ("Store.write", 9), ("write_draft", 2),
+        ("put_in_place", 2), ("Store.remove", 1),
+        *(
+            pytest.param(what, turn, marks=pytest.mark.long)
+            for what, turn in [
+                ("Store.begin", 1), ("Path.replace", 4), ("os.fsync", 1), ("put_in_place", 1), ("Path.unlink", 3),
+            ]
+        ),
     ],
 )  # fmt: skip
 def test_kills_at_chosen_calls(tmp_path: Path, spec: str, undisturbed: Undisturbed, what: str, turn: int) -> None:
