@@ -1,6 +1,6 @@
 """Every formula that has a name, and hybrids drawn at random: each pixel of each device equals the oracle's.
 
-A device is compiled for each anew, so a run takes some of them, in some of the numbers, and `--long` all in all numbers.
+A device is compiled for each anew, so a run takes some of them, in some of the numbers, and `--long` all in all.
 What is drawn is the same in each run.
 """
 
