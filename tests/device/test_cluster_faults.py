@@ -118,6 +118,7 @@ def scheduler_killed(folder: Path) -> None:
     assert read_field(path).counts_sha256() == right()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_impatient")
 def test_a_scheduler_that_was_killed_leaves_what_is_finished(tmp_path: Path) -> None:
     scheduler_killed(tmp_path)
@@ -157,6 +158,7 @@ def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
     return said
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_impatient")
 def test_a_network_that_is_cut_for_a_moment_costs_that_moment(tmp_path: Path) -> None:
     assert network_cut(tmp_path, 1.0, pulled=False) == ""

@@ -61,14 +61,14 @@ def test_named_in_every_rounding(target: Target, formula: Formula) -> None:
         check(target.job(VIEW, 60, formula=formula, radius_squared=radius_squared, planes=KEPT), target.device)
 
 
-@pytest.mark.parametrize("formula", named(SOME))
+@pytest.mark.parametrize("formula", named(("buffalo",)))
 def test_julia_sets(device: Device, formula: Formula) -> None:
     julia = formula.julia("-0.4", "0.6")
     check(Job(VIEW, 60, formula=julia, number="float", rounding="fused", planes=KEPT), device)
 
 
 @pytest.mark.parametrize("number", ["fp128", "fixed:8"])
-@pytest.mark.parametrize("formula", named(("buffalo", "multibrot-5")))
+@pytest.mark.parametrize("formula", named(("multibrot-5",)))
 def test_named_in_fixed_point(device: Device, formula: Formula, number: str) -> None:
     """With a radius for which there is room; beyond the disc orbits grow until digits are lost, or are held."""
     radius_squared = radius_for(by_name(number), formula, SMALL)

@@ -54,7 +54,9 @@ def job_of(text: str, device: Device) -> Any:
         return options.JobOptions.of(**values).job(())
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize(
+    "number", [pytest.param(number, marks=[pytest.mark.long] if number % 3 else []) for number in range(20)]
+)
 def test_a_view_at_rest_has_the_counts_of_the_copied_command(page: Page, device: Device, number: int) -> None:
     page.patience = 600  # one of the devices has no double, and is slow
     picture = page.view(VIEWS[number], devices=[device.spec])
