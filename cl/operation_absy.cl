@@ -1,5 +1,5 @@
-/* The operation `absy`: the imaginary part becomes its absolute value. What a change of z makes turns with the part that
- * is turned; on an axis it has no derivative, and 0 counts as positive. */
+/* The operation `absy`: the imaginary part becomes its absolute value. What a change of z makes turns with the part
+ * that is turned; on an axis it has no derivative, and 0 counts as positive. */
 static number_complex operation_absy(number_complex z) {
   const number_complex next = {z.re, number_absolute(z.im)};
   return next;
