@@ -4,26 +4,15 @@ from typing import Protocol
 
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
+from mandelcl.report import Named
 
 
-class KnownDevice(Protocol):
+class KnownDevice(Named, Protocol):
     """A device as a crew knows it: here, or on another machine."""
 
     @property
     def spec(self) -> str:
         """Its numbers where it is, `platform:device`."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def platform(self) -> str:
-        """The name of its platform."""
-
-    @property
-    def driver(self) -> str:
-        """The version of its driver."""
 
     @property
     def label(self) -> str:
