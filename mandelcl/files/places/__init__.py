@@ -14,6 +14,7 @@ from mandelcl.errors import FileError
 from mandelcl.files.paths import one_line, read_bounded, require_readable, target
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal
 from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.texts import text_of
 
 __all__ = ["SUFFIXES", "WRITERS", "Orientation", "Place", "is_place_file", "read_place", "write_place"]
 
@@ -39,7 +40,7 @@ def read_place(path: str | Path) -> Place:
     with one_line("cannot read", path):
         place = target(path)
         if is_place_file(path):
-            return place_in(_text(read_bounded(place, _MOST_BYTES)))
+            return place_in(text_of(read_bounded(place, _MOST_BYTES)))
         require_readable(place)
         with place.open("rb") as file:
             text = text_in(file)
@@ -72,10 +73,3 @@ def write_place(path: str | Path, place: Place) -> str:
     except KeyError:
         raise FileError(f"cannot write {path}: a place is written as {' or '.join(WRITERS)}", path) from None
     return writer(place)
-
-
-def _text(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")

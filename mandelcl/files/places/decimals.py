@@ -2,8 +2,11 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
-from mandelcl.exact import floor_log2, to_digits
+from mandelcl.errors import FileError
+from mandelcl.exact import floor_log2, parse_number, to_digits
+from mandelcl.printable import quoted
 
 _ROUNDED_DIGITS = 25  # of a number that no decimal is, such as 1/3
 _MOST_DIGITS = 4000
@@ -39,3 +42,10 @@ def scientific(value: Fraction) -> str:
     exponent = len(digits) - 1 - places
     digits = digits.rstrip("0") or "0"
     return f"{digits[0]}{'.' * (len(digits) > 1)}{digits[1:]}E{exponent}"
+
+
+def number_of(value: Any, key: str) -> Fraction:
+    """Return a number that a table of TOML has, as itself or as a text; raises FileError or InvalidInputError."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise FileError(f"its {key} is no number: {quoted(value)}")
+    return parse_number(value if isinstance(value, str) else repr(value), key)

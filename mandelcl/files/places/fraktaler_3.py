@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from mandelcl.errors import FileError
-from mandelcl.exact import parse_number
-from mandelcl.files.places.decimals import decimal, scientific
+from mandelcl.files.places.decimals import decimal, number_of, scientific
 from mandelcl.files.places.place import Orientation, Place
 from mandelcl.printable import quoted
 
@@ -50,7 +49,7 @@ def read(values: Mapping[str, Any]) -> Place:
     formula = values.get("formula", [{}])
     if not isinstance(formula, list) or [line for line in formula if line not in _PLAIN_FORMULA] or len(formula) != 1:
         raise FileError("it has another formula than z² + c, which cannot be drawn from its file")
-    numbers = {key: _number(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
+    numbers = {key: number_of(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
     width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
     if not width.denominator == height.denominator == cap.denominator == 1:
         raise FileError("its size and its iterations must be whole numbers")
@@ -107,12 +106,6 @@ def _looked_up(values: Mapping[str, Any], key: str) -> Any:
     if not isinstance(found, Mapping):
         raise FileError(f"its {table} is no table: {quoted(found)}")
     return found.get(name, _DEFAULTS[key])
-
-
-def _number(value: Any, key: str) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise FileError(f"its {key} is no number: {quoted(value)}")
-    return parse_number(value if isinstance(value, str) else repr(value), key)
 
 
 def _float(value: Fraction) -> str:

@@ -5,11 +5,10 @@ turned by `rotate`. Its first and last row are 4/zoom apart; here the picture is
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from mandelcl.errors import FileError
-from mandelcl.exact import parse_number
+from mandelcl.files.places.decimals import number_of
 from mandelcl.files.places.place import Orientation, Place
 from mandelcl.printable import quoted
 
@@ -27,16 +26,10 @@ def read(values: Mapping[str, Any]) -> Place:
     for key, usual in _USUAL.items():
         if str(values.get(key, usual)).lower() != str(usual):
             raise FileError(f"its {key} is {quoted(values[key])}, which cannot be drawn from its file")
-    re, im, zoom, rotate = (_number(values.get(key, 0), key) for key in (*_PLACE, "rotate"))
+    re, im, zoom, rotate = (number_of(values.get(key, 0), key) for key in (*_PLACE, "rotate"))
     width, height, cap = (_whole(values.get(key), key) for key in ("image_width", "image_height", "iterations"))
     size = None if width is None or height is None else (width, height)
     return Place(re, im, zoom, cap, size, orientation=Orientation(rotate, mirrored=True))
-
-
-def _number(value: Any, key: str) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise FileError(f"its {key} is no number: {quoted(value)}")
-    return parse_number(value if isinstance(value, str) else repr(value), key)
 
 
 def _whole(value: Any, key: str) -> int | None:

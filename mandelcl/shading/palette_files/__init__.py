@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files.paths import one_line, require_readable, target
+from mandelcl.files.texts import text_of
 from mandelcl.printable import printable, quoted
 from mandelcl.shading.palettes import Palette
 
@@ -80,7 +81,7 @@ def _read(suffix: str, data: bytes, name: str) -> Iterator[Palette]:
     """Yield the palettes in the bytes of a file; raises FileError where they are none."""
     reader = importlib.import_module(f"mandelcl.shading.palette_files.{READERS[suffix]}")
     try:
-        yield from reader.read(_text(data), printable(name, 100))
+        yield from reader.read(text_of(data), printable(name, 100))
     except (ArithmeticError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         why = f"{type(error).__name__}: {printable(str(error), 100)}"
         raise FileError(f"not a palette as {suffix} files have them ({why})") from error
@@ -99,11 +100,3 @@ def _entry(path: str, entry: str) -> Palette:
 def suffix_of(path: str) -> str:
     """Return the suffix of a file's name, which says who reads it."""
     return Path(path).suffix.lower()
-
-
-def _text(data: bytes) -> str:
-    """Return the text of a file: UTF-8, or what older programs wrote."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
