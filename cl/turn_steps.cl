@@ -240,7 +240,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   const uint end = min(length - 1, place + min((uint)(TURN_PLAIN), view->cap - most - 1));
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
 #if DISTANCE
-  /* The derivative at the exponent that it has, so that it may begin anywhere; there the constant's is a plain number. */
+  /* The derivative at the exponent that it has, to begin anywhere; there the constant's is a plain number. */
   number_complex d = state->d.z;
   if (lanes_any(there & lanes_mask(state->d.e == (int_lanes)(SCALED_NOTHING)))) return place;
   const number_real move = scaled_power_within(-state->d.e - c->scale);
