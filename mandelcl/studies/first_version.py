@@ -18,7 +18,7 @@ from mandelcl.studies import native
 from mandelcl.studies.timing import Timed
 from mandelcl.words import Words
 
-VARIANT = Variant(1, 1, stride=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
+VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
 _LOOPS_PER_STEP = 256  # iterations of its loops over words, at most
 
 
