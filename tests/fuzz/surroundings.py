@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from tests.fuzz import samples
 from tests.fuzz.commands import samples_into
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
@@ -70,7 +71,7 @@ def _command(random: Random) -> tuple[list[str], list[str]]:
 def limits(ground: Ground) -> None:
     """Check a command whose files may not grow, or that may open few: it does it, or refuses and leaves nothing."""
     random = ground.random
-    samples_into(ground.here)
+    (ground.here / "job.npz").write_bytes(samples.large_archive())
     outputs = random.choice((["a.png"], ["a.npz"], ["a.ppm"], ["a.tif"], ["a.png", "b.npz"], ["a.ppm", "b.png"]))
     options = [word for name in outputs for word in ("-o", name)]
     if random.random() < 0.5:
