@@ -177,7 +177,9 @@ def test_locations(run: Run) -> None:
     assert places[0]["zoom"] == LOCATIONS["whole-set"].zoom
 
 
-@pytest.mark.parametrize("name", LOCATIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if k % 6 else []) for k, name in enumerate(LOCATIONS)]
+)
 @pytest.mark.usefixtures("usable_double")
 def test_every_place_is_drawn_without_a_warning(draw: Run, name: str) -> None:
     assert draw("render", "--at", name, "--size", "16x9", "--iterations", "100").err.startswith("mandelbrot.png")

@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from itertools import pairwise, takewhile
 from pathlib import Path
 
+import click
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from mandelcl.cli import cluster_worker
+from mandelcl.cli import cli, cluster_worker
 from mandelcl.studies import find_study
 from tests.cli.conftest import Run, start
 from tests.tables import planted, saved, table
@@ -171,10 +172,23 @@ def test_help_names_every_option(run: Run) -> None:
     assert "--no-shortcuts" in text
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_on_pages_are_understood(page: str) -> None:
+    """Their commands and options exist and take what they are given, up to what files are asked for."""
+    context = click.Context(cli)
+    for arguments in examples(shell(page)):
+        _, command, rest = cli.resolve_command(context, arguments)
+        assert command is not None, arguments
+        try:
+            command.make_context(arguments[0], list(rest), parent=context)
+        except click.exceptions.Exit:
+            assert "--help" in arguments
+
+
 def _pages() -> list[ParameterSet]:
-    """Return the pages; those whose examples take long, experiments, soaks and many kernels, are for long runs."""
-    slow = ("docs/studies/", "docs/soak.md", GALLERY)
-    return [pytest.param(page, marks=[pytest.mark.long] if page.startswith(slow) else [], id=page) for page in PAGES]
+    """Return the pages; examples of others than these run in long runs, for they are many."""
+    first = ("README.md", "CONTRIBUTING.md", "cl/README.md", "docs/installing.md", "docs/exploring.md")
+    return [pytest.param(page, marks=[] if page in first else [pytest.mark.long], id=page) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", _pages())
