@@ -123,6 +123,11 @@ class Session:
 
     def settled(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
         """Return a job settled for the devices, and warnings; raises as `begin` does. Nothing is begun."""
+        if self._cluster is not None:
+            from mandelcl.cluster.casting import Casting
+
+            parts, _ = Casting(self._cluster, self_test).settled(job)
+            return parts[0].job, parts[0].warnings
         if self._shared:
             choices, _ = choose.several(job, self.devices, self_test, self._required_specs)
             return choices[0].job, choices[0].warnings
