@@ -93,6 +93,11 @@ class Connection:
         if self._lost:
             raise DeviceError(f"cannot reach the cluster at {self.address}: {self._lost}")
 
+    @property
+    def awaited(self) -> int:
+        """How many workers are sure to come: those of this machine that have not failed."""
+        return 0 if self._supervisor is None else self._supervisor.able
+
     def require(self, since: float) -> None:
         """Raise DeviceError where the cluster has been without a worker for too long, `since` a time.monotonic."""
         self.check()
@@ -157,16 +162,17 @@ class Connection:
                     await asyncio.wait_for(self.client.cancel([future], asynchronous=True, force=True), _CLOSE_S)
             future.release()
 
-    def control(self, member: Member, task: Callable[..., Any], *values: Any) -> None:
-        """Have a worker call something at once, whatever its tasks are, and do not wait for it."""
+    def control(self, member: Member, task: Callable[..., Any], *values: Any) -> "ThreadFuture[None]":
+        """Have a worker call something at once, whatever its tasks are; return the future of the call."""
 
         async def call() -> None:
+            if member.gone:
+                return
             member.call = asyncio.current_task()
             with suppress(Exception):
                 await self.client.run(task, *values, workers=[member.address], wait=True, on_error="ignore")
 
-        if not member.gone:
-            self.spawn(call())
+        return self.spawn(call())
 
     async def _knock(self) -> None:
         from mandelcl.cluster import tasks

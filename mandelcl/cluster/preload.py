@@ -37,7 +37,7 @@ async def dask_setup(worker: "Worker") -> None:
 
 async def dask_teardown(_worker: "Worker") -> None:
     """End the process of the device."""
-    tasks.serve_by(None)
+    await asyncio.to_thread(tasks.serve_by, None)
     for relay in _relays:
         await asyncio.to_thread(relay.close)
 

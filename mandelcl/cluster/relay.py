@@ -8,8 +8,9 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from mandelcl.crew.messages import block_head, corners
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.printable import printable
-from mandelcl.workers.channel import STARTING
+from mandelcl.workers.channel import BUILDING, STARTING
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
 Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
@@ -47,6 +48,7 @@ class Relay:
         self._ready: Future[Answer] = Future()
         self._answer: Future[Answer] = Future()
         self._auditions: dict[str, dict[str, Any]] = {}
+        self._others_turn = False
 
     def start(self) -> None:
         """Start the process, which opens its device; raises DeviceError where the system refuses it."""
@@ -119,9 +121,23 @@ class Relay:
         with self._changed:
             self._end("it was ended")
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Have the process compute nothing meanwhile: its blocks under way are done first, and others wait."""
+        with self._entry:
+            with self._changed:
+                self._await_idle()
+            self._others_turn = True
+            try:
+                yield
+            finally:
+                self._others_turn = False
+
     def state(self) -> dict[str, Any]:
         """Return what the process is doing, for how many seconds it has been, and for how many it has been silent."""
         child = self._child
+        if self._others_turn:  # or who waits for a block would take it for idle, and end it
+            return {"doing": BUILDING, "for": 0.0, "silent": 0.0}
         if child is None:
             return {"doing": STARTING, "for": 0.0, "silent": 0.0}
         activity, silent = child.activity, max(0.0, time.monotonic() - child.heard)

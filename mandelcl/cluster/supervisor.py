@@ -68,9 +68,14 @@ class Supervisor:
                     self._send(place)
 
     @property
+    def able(self) -> int:
+        """How many workers have registered, or still may."""
+        return sum(not place.given_up for place in self._places)
+
+    @property
     def given_up(self) -> bool:
         """Whether no worker is left that could register."""
-        return all(place.given_up for place in self._places)
+        return not self.able
 
     def close(self) -> None:
         """End the workers."""

@@ -7,16 +7,20 @@ from typing import Any
 import numpy as np
 
 from mandelcl.block import Block
+from mandelcl.cluster.measuring import Measuring
 from mandelcl.cluster.relay import Answer, Order, Relay
 from mandelcl.errors import DeviceError
 
 _relay: Relay | None = None
+_measuring: Measuring | None = None
 
 
 def serve_by(relay: Relay | None) -> None:
-    """Have this process's tasks done by a relay; None for one that has none."""
-    global _relay
-    _relay = relay
+    """Have this process's tasks done by a relay; None for one that has none, or has none any more."""
+    global _relay, _measuring
+    if _measuring is not None:
+        _measuring.end()
+    _relay, _measuring = relay, None if relay is None else Measuring(relay)
 
 
 def _here() -> Relay:
@@ -38,6 +42,19 @@ def prepare(order: Order) -> Answer:
 def compute(order: Order, corners: list[int], urgent: bool) -> Answer:
     """Return what the device says of a block, and the block's results as bytes."""
     return _here().compute(order, Block(*corners), urgent)
+
+
+def measure(session: str, question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the process of a session's study answers; a question with `study` begins one on this device."""
+    relay, measuring = _here(), _measuring
+    assert measuring is not None
+    return measuring.answer(session, {**question, "device": relay.introduce()} if "study" in question else question)
+
+
+async def measure_no_more(session: str) -> None:
+    """End a session's study, in the middle of a row, too."""
+    if _measuring is not None:
+        await asyncio.to_thread(_measuring.end, session)
 
 
 def drop(session: str) -> None:

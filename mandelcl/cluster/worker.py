@@ -31,6 +31,7 @@ def serve(channel: Channel) -> None:
     try:
         asyncio.run(_work(channel, relay, introduction, order))
     finally:
+        tasks.serve_by(None)
         relay.close()
 
 

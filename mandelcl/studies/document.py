@@ -100,7 +100,7 @@ class Document:
             machine: {"mandelcl": source.version, "command": source.command, "date": source.date}
             for machine, source in origins.items()
         }
-        return [{**_flat(row), **about[row.machine]} for row in self.rows]
+        return [{**row_as_dict(row), **about[row.machine]} for row in self.rows]
 
     def to_json(self) -> str:
         """Return the document as JSON text."""
@@ -173,7 +173,8 @@ def write(path: str | Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
 
 
-def _flat(row: Row) -> dict[str, Any]:
+def row_as_dict(row: Row) -> dict[str, Any]:
+    """Return a row, JSON-ready, as the schema has it, but for where it comes from."""
     values = asdict(row)
     extra = dict(values.pop("extra"))
     means = {"kernel_mean_s": row.kernel_s, "wall_mean_s": row.wall_s, "compute_mean_s": row.compute_s}
@@ -196,7 +197,7 @@ def _columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
-    extra = _flat(row)["extra"]
+    extra = row_as_dict(row)["extra"]
     line = [row.case, row.machine, row.spec, row.device, row.platform, row.driver]
     line += [cells.milliseconds(times) for times in (row.kernel_s, row.wall_s, row.compute_s)]
     line += [str(row.samples or ""), cells.number(row.build_s, ".2f"), cells.number(row.copy_s, ".3g", 1e3)]

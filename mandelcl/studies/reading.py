@@ -57,7 +57,7 @@ def parsed(values: Mapping[str, Any], study: Study) -> Document:
     rows = []
     for k, entry in enumerate(entries):
         try:
-            rows.append(_row(entry))
+            rows.append(parsed_row(entry))
         except InvalidInputError as error:
             raise InvalidInputError(f"its rows are not as the schema has them: row {k + 1}: {error}") from error
     alone = _source(values)
@@ -89,7 +89,8 @@ def _source(values: object) -> Source:
     return Source(_text(values, "machine", _NAME), command, date, version, complete)
 
 
-def _row(values: object) -> Row:
+def parsed_row(values: object) -> Row:
+    """Return the row that JSON values hold; raises InvalidInputError, which says what is wrong."""
     if not isinstance(values, dict):
         raise InvalidInputError("it is not an object")
     for key in _REQUIRED:

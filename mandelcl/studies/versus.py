@@ -38,7 +38,7 @@ def standing(run: Document, base: Document) -> Standing:
 
     Only rows of the same case are compared: the rate depends on the picture and its cap.
     """
-    own = run.rows  # which name no machine, and so are told from the others
+    own = run.rows
     others = [row if row.machine else replace(row, machine="baseline") for row in base.rows if _counts(row)]
     dates = {machine: source.date for machine, source in base.origins().items()}
     named = names(Identity.of(row) for row in others) | names(Identity.of(row) for row in own)
@@ -53,9 +53,9 @@ def standing(run: Document, base: Document) -> Standing:
             continue
         ranked = sorted([*there, *filter(_counts, here)], key=lambda row: -(row.giter_s or 0))
         for k, row in enumerate(ranked):
-            date = dates.get(row.machine, base.date) if row.machine else run.date
-            lines.append(_line(k + 1, row, date))
-        sentences += [_sentence(row, ranked, named) for row in here]
+            mine = any(row is other for other in here)
+            lines.append(_line(k + 1, row, run.date if mine else dates.get(row.machine, base.date)))
+        sentences += [_sentence(row, ranked, there, named) for row in here]
     if unknown:
         known = list(dict.fromkeys(row.case for row in others))
         sentences.append(
@@ -76,15 +76,15 @@ def _line(place: int, row: Row, date: str) -> list[str]:
     return [row.case, str(place), *about, f"{row.giter_s:.4g}"]
 
 
-def _sentence(row: Row, ranked: Sequence[Row], named: dict[Identity, str]) -> str:
+def _sentence(row: Row, ranked: Sequence[Row], others: Sequence[Row], named: dict[Identity, str]) -> str:
     """Return the place of one's own row, and the ratios to the nearest of the baseline above and below."""
     who = f"{row.case}: {named[Identity.of(row)]}"
     if not _counts(row):
         wrong = "its counts are wrong" if row.validation == "WRONG" else "its clock gives no time"
         return f"{who} has no place: {row.error or wrong}."
     place = next(k for k, other in enumerate(ranked) if other is row)
-    above = next((other for other in reversed(ranked[:place]) if other.machine), None)
-    below = next((other for other in ranked[place + 1 :] if other.machine), None)
+    above = next((other for other in reversed(ranked[:place]) if any(other is one for one in others)), None)
+    below = next((other for other in ranked[place + 1 :] if any(other is one for one in others)), None)
     said = f"{who} takes place {place + 1} of {len(ranked)} with {row.giter_s:.4g} Giter/s"
     for where, other in (("above", above), ("below", below)):
         if other is not None:

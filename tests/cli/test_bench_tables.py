@@ -192,6 +192,20 @@ def test_versus_places_each_device(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     ]
 
 
+def test_devices_of_a_cluster_have_a_place_each() -> None:
+    """Their machines have names, as those of the baseline have, and are not taken for these."""
+    base = table(planted("x", 2.0, device="Base", machine="b"), study=find_study("devices"), date="2020-01-01")
+    own = [planted("x", 1.0 + number, machine=name) for number, name in enumerate(("n", "n (2)"), 2)]
+    found = versus.standing(table(*own, study=find_study("devices"), date="2026-01-01"), base)
+    assert [(line[2], line[6]) for line in found.lines] == [
+        ("b", "2020-01-01"),
+        ("n", "2026-01-01"),
+        ("n (2)", "2026-01-01"),
+    ]
+    assert "n (2) takes place 3 of 3" in found.sentences[1]
+    assert "of Base, Platform, b, next above" in found.sentences[1]
+
+
 def test_versus_is_of_studies_with_a_baseline(run: Run, folder: Path) -> None:
     why = refused(run, folder, "bench", "border", "--versus")
     assert "there is no baseline for the study 'border'; there is one for devices" in why

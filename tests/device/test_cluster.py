@@ -1,5 +1,7 @@
 """Pictures on a Dask cluster of this machine: the bytes of one device, whoever computes them."""
 
+import json
+import platform
 import re
 import subprocess
 import sys
@@ -59,6 +61,14 @@ def test_two_workers_make_the_picture_of_one_device(cluster: Session, exercised:
         exercised.append(f"{found.platform}|{found.name}, driver {found.driver}")
 
 
+def test_jobs_are_settled_by_the_workers_alone(cluster: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client may have no device."""
+    monkeypatch.setattr("mandelcl.engine.choose.matching", lambda _specs: pytest.fail("a device here is asked"))
+    job, _ = cluster.settled(Job(SMALL.view, 500))
+    assert job.number != "auto"
+    assert job.rounding != "auto"
+
+
 def test_the_command_line_takes_a_cluster(tmp_path: Path) -> None:
     """Its picture has the bytes of one device's."""
     files = [tmp_path / name for name in ("one.png", "two.png")]
@@ -105,3 +115,20 @@ def test_what_turns_out_to_be_wrong_is_corrected_or_dropped(tmp_path: Path, monk
     assert found is not None
     assert int(found[1]) == int(found[2]) - 1
     assert read_field(path).counts_sha256() == right
+
+
+def test_a_study_is_measured_by_each_worker(tmp_path: Path) -> None:
+    """A cluster of one worker: its rows have the device's name, its machine's, and right counts."""
+    path, spec = tmp_path / "t.json", able()[0]
+    small = ["--scale", "1/256", "--cap", "30", "--repeat", "1", "--json", str(path)]
+    command = [sys.executable, "-m", "mandelcl", "bench", "fp128", "--cluster", "local", "--device", spec, *small]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    table = json.loads(path.read_text(encoding="utf-8"))
+    device = next(device for device in discover() if device.spec == spec)
+    assert {(row["device"], row["platform"], row["machine"]) for row in table["rows"]} == {
+        (device.name, device.platform, platform.node())
+    }
+    assert {row["validation"] for row in table["rows"]} == {"ok"}
+    assert (len(table["rows"]), table["complete"]) == (18, True)
+    assert [source["machine"] for source in table["sources"]] == [platform.node()]

@@ -218,7 +218,7 @@ class Asked(threading.Thread):
 
 
 def until(condition: Any) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline, "it never happens"
         time.sleep(0.005)
@@ -235,7 +235,7 @@ def test_tasks_become_messages(relayed: Relay) -> None:
     asked = Asked(relayed, order(), 3)
     until(lambda: child.waiting)
     child.release()
-    asked.join(20)
+    asked.join(120)
     assert (asked.said["say"], asked.said["block"], asked.payload.tolist()) == ("done", [0, 3, 2, 2], [0, 1, 2, 3])
     assert relayed.state()["doing"] == "idle"
     relayed.close()
@@ -250,12 +250,39 @@ def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Re
     second.join(0.1)
     assert len(child.waiting) == 1
     child.release()
-    first.join(20)
+    first.join(120)
     until(lambda: child.waiting)
     child.release()
-    second.join(20)
+    second.join(120)
     assert (first.said["say"], second.said["say"]) == ("done", "done")
     assert [head["do"] for head in child.heads] == ["open", "start", "block", "job", "block"]
+
+
+def test_what_measures_does_so_alone(relayed: Relay) -> None:
+    first = Asked(relayed, order(), 0)
+    until(lambda: Child.made and Child.made[0].waiting)
+    began = threading.Event()
+
+    def measure() -> None:
+        with relayed.alone():
+            began.set()
+            assert relayed.state()["doing"] == "building", "nobody may take it for idle"
+            second.append(Asked(relayed, order(), 1))
+            second[0].join(0.05)
+            assert second[0].said == {}
+
+    second = list[Asked]()
+    thread = threading.Thread(target=measure)
+    thread.start()
+    assert not began.wait(0.05)
+    Child.made[0].release()
+    thread.join(120)
+    assert began.is_set()
+    until(lambda: Child.made[0].waiting)
+    Child.made[0].release()
+    second[0].join(120)
+    assert (first.said["say"], second[0].said["say"]) == ("done", "done")
+    assert relayed.state()["doing"] == "idle"
 
 
 def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> None:
@@ -264,12 +291,12 @@ def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> Non
     relayed.drop("somebody else's")
     assert asked.is_alive()
     relayed.drop("one")
-    asked.join(20)
+    asked.join(120)
     assert asked.said == {"say": "dropped"}
     asked = Asked(relayed, order(), 1)
     until(lambda: Child.made[0].waiting)
     Child.made[0].say(None)
-    asked.join(20)
+    asked.join(120)
     assert asked.said == {"say": "failed", "why": "it fell over"}
     assert Child.made[0].ended
     assert relayed.prepare(order())[0]["say"] == "ready", "another process takes its place"
