@@ -44,7 +44,6 @@ class Server:
         self._host = host
         self._token = secrets.token_urlsafe(16)
         self._files = static_files()
-        self._sockets = 0
 
     @property
     def address(self) -> str:
@@ -80,17 +79,15 @@ class Server:
                 self.house.close()
 
     async def _serve(self, socket: ServerConnection) -> None:
-        self._sockets += 1
         client = Client(socket, self.house)
         self.house.pages.add(client)
         try:
             client.say(welcome(self.house))
             await client.serve(ANSWERS)
         finally:
-            self._sockets -= 1
             self.house.pages.discard(client)
 
-    def _look_at(self, _connection: ServerConnection, request: Request) -> Response | None:
+    def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the answer to a request; None where a socket is to be opened."""
         if request.headers.get_all("Host") not in [[host] for host in self._hosts]:
             return self._refuse(HTTPStatus.FORBIDDEN, "not this server's name")
@@ -102,7 +99,7 @@ class Server:
         except ValueError:
             return self._refuse(HTTPStatus.BAD_REQUEST, "no address")
         if parts.path == "/socket":
-            return self._socket_refusal(request, query)
+            return self._socket_refusal(connection, request, query)
         if parts.path in self._files:
             found = self._files[parts.path]
             return self._answer(HTTPStatus.OK, found.kind, found.body)
@@ -110,13 +107,16 @@ class Server:
             return self._saved(parts.path.removeprefix("/saved/"), query)
         return self._refuse(HTTPStatus.NOT_FOUND, "nothing here")
 
-    def _socket_refusal(self, request: Request, query: dict[str, list[str]]) -> Response | None:
+    def _socket_refusal(
+        self, connection: ServerConnection, request: Request, query: dict[str, list[str]]
+    ) -> Response | None:
         origins = [[f"http://{host}"] for host in self._hosts]
         if request.headers.get_all("Origin") not in origins:
             return self._refuse(HTTPStatus.FORBIDDEN, "not this server's page")
         if not self._knows_token(query):
             return self._refuse(HTTPStatus.FORBIDDEN, "not this server's token")
-        if self._sockets >= _MOST_SOCKETS:
+        # A page that has said good-bye counts no more, whatever is still being done for it.
+        if len(connection.server.connections) >= _MOST_SOCKETS:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         return None
 

@@ -29,7 +29,7 @@ HOME: Mapping[str, Any] = {
     "size": [160, 90],
     "iterations": 300,
 }
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Server:
         """Return the exit code, how long it took after Ctrl-C, and what it printed on standard error."""
         started = time.perf_counter()
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(30)
+        code = self.process.wait(PATIENCE_S)
         seconds = time.perf_counter() - started
         assert self.process.stderr is not None
         return code, seconds, self.process.stderr.read()
@@ -150,11 +150,12 @@ class Page:
         self.patience = PATIENCE_S  # seconds without a message
         url = f"ws://{server.host}/socket?token={server.token}"
         origin = f"http://{server.host}"
-        self._open = ExitStack()
-        self.socket: ClientConnection = self._open.enter_context(
-            connect(url, origin=Origin(origin), max_size=None, compression=None)
-        )
-        self.welcome = self.receive()
+        with ExitStack() as opening:
+            self.socket: ClientConnection = opening.enter_context(
+                connect(url, origin=Origin(origin), max_size=None, compression=None, open_timeout=PATIENCE_S)
+            )
+            self.welcome = self.receive()
+            self._open = opening.pop_all()
         self.generation = 0
         self._ids = 0
 

@@ -4,6 +4,8 @@ import http.client
 import json
 import random
 import socket
+from collections import deque
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,13 +14,13 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.explore.page import HOME, Page, Server
+from tests.explore.page import HOME, PATIENCE_S, Page, Server, serving
 
 
 def get(server: Server, path: str, host: str | None = None, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body."""
     name, _, port = server.host.partition(":")
-    connection = http.client.HTTPConnection(name, int(port), timeout=20)
+    connection = http.client.HTTPConnection(name, int(port), timeout=PATIENCE_S)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", server.host if host is None else host)
     connection.endheaders()
@@ -35,6 +37,7 @@ def opened(server: Server, origin: str | None, token: str, host: str | None = No
             origin=None if origin is None else Origin(origin),
             additional_headers=headers,
             compression=None,
+            open_timeout=PATIENCE_S,
         ):
             return 101
     except InvalidStatus as refusal:
@@ -69,7 +72,7 @@ def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "BREW"])
 def test_another_method_gets_nothing(server: Server, method: str) -> None:
     name, _, port = server.host.partition(":")
-    with socket.create_connection((name, int(port)), timeout=20) as plain:
+    with socket.create_connection((name, int(port)), timeout=PATIENCE_S) as plain:
         plain.sendall(f"{method} / HTTP/1.1\r\nHost: {server.host}\r\nContent-Length: 4\r\n\r\nbody".encode())
         answer = b"".join(iter(lambda: plain.recv(65536), b""))
     assert b"200" not in answer.partition(b"\r\n")[0]
@@ -114,13 +117,16 @@ def test_a_message_of_65_kib_closes_the_socket(server: Server) -> None:
         assert closed.value.rcvd.code == 1009
 
 
-def test_a_fifth_page_is_refused_until_one_has_left(server: Server) -> None:
-    pages = [server.page() for _ in range(4)]
-    try:
-        assert opened(server, f"http://{server.host}", server.token) == 503
-    finally:
-        for page in pages:
-            page.close()
+@pytest.mark.usefixtures("_usable")
+def test_a_fifth_page_is_refused_until_one_has_left(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, ExitStack() as stack:
+        pages = deque(stack.enter_context(server.page()) for _ in range(4))
+        for _ in range(20):  # pages that are loaded again and again, without a moment in between
+            assert opened(server, f"http://{server.host}", server.token) == 503
+            pages.popleft().close()
+            pages.append(stack.enter_context(server.page()))
+        pages[0].socket.socket.shutdown(socket.SHUT_RDWR)  # a browser that was killed says no good-bye
+        assert any(opened(server, f"http://{server.host}", server.token) == 101 for _ in range(100))
 
 
 VALUES: tuple[object, ...] = (

@@ -28,7 +28,7 @@ export class Client {
     this.transport.close();
   }
 
-  /** Call a function with each message of a kind; "open", "close" and "frame" are kinds, too. */
+  /** Call a function with each message of a kind; "open", "close", "refused" and "frame" are kinds, too. */
   on(kind, listener) {
     if (!this.listeners.has(kind)) this.listeners.set(kind, new Set());
     this.listeners.get(kind).add(listener);
@@ -89,6 +89,6 @@ export class Client {
     const was = this.connected;
     this.connected = false;
     for (const id of [...this.waiting.keys()]) this.settle(id, "reject", new Error("the connection was lost"));
-    if (was) this.emit("close", {});
+    this.emit(was ? "close" : "refused", {});
   }
 }

@@ -34,6 +34,7 @@ export function start({ el, transport, address, startWorker = () => null, downlo
     explorer.begin(welcome);
   });
   client.on("close", () => explorer.say("the connection to the server was lost; trying again", "warning"));
+  client.on("refused", () => explorer.say("no connection: the server has ended, or has as many pages open as it may; trying again", "warning"));
   client.on("device-lost", ({ line }) => explorer.say(line, "warning"));
   client.on("device-back", ({ line }) => explorer.say(line));
   client.on("problem", (message) => message.id === undefined && explorer.say(message.line, "warning"));

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 SIZE = (320, 200)
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 _EXPLORER = "document.getElementById('explorer').explorer"
 
 
@@ -84,6 +84,7 @@ def opened(
     """Yield a page that rests; at its end the browser has complained of nothing."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
     try:
+        context.set_default_timeout(PATIENCE_MS)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = context.new_page()
         explorer = Explorer(page)

@@ -2,14 +2,16 @@
 
 import os
 import signal
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from websockets.exceptions import InvalidStatus
 
 import mandelcl
 from mandelcl.exact import exact
-from tests.explore.browser.explorer import PATIENCE_MS, Explorer, opened
+from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
 from tests.explore.page import Server, serving
 
 if TYPE_CHECKING:
@@ -52,16 +54,17 @@ def test_a_bookmark_is_kept_found_again_and_removed(explorer: Explorer) -> None:
     page.keyboard.press("p")
     page.fill("input[aria-label='Name of the bookmark']", "a test's own")
     page.click("text=Keep this place")
-    page.locator("[data-bookmark]").wait_for(timeout=PATIENCE_MS)
+    bookmark = page.locator('[data-bookmark="a test\'s own"]')
+    bookmark.wait_for(timeout=PATIENCE_MS)
     page.reload()
     explorer.rests()
     page.keyboard.press("Home")
     page.keyboard.press("p")
-    page.click('[data-bookmark="a test\'s own"]')
+    bookmark.click()
     explorer.rests()
     assert _place(explorer)["zoom"] == dict(part.split("=") for part in kept.split("&"))["zoom"]
     page.click('[aria-label="Remove the bookmark a test\'s own"]')
-    page.locator("[data-bookmark]").wait_for(state="detached", timeout=PATIENCE_MS)
+    bookmark.wait_for(state="detached", timeout=PATIENCE_MS)
 
 
 def test_devices_are_listed_with_their_verdict_and_switched(explorer: Explorer) -> None:
@@ -190,6 +193,18 @@ def test_a_lost_connection_is_a_line_and_comes_back(explorer: Explorer) -> None:
     explorer.says("is back")
     explorer.page.keyboard.press("+")
     explorer.rests()
+
+
+def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browser", server: Server) -> None:
+    with ExitStack() as others, closing(browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]})) as context:
+        with suppress(InvalidStatus):
+            while True:
+                others.enter_context(server.page())
+        explorer = Explorer(context.new_page())
+        explorer.page.goto(server.address)
+        explorer.says("as many pages open")
+        others.close()
+        explorer.rests()
 
 
 @pytest.mark.usefixtures("_usable")
