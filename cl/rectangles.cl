@@ -115,13 +115,13 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
  * child.
  *
  * What is proved is proved. Else, a border of one count will do: with `trust_outside`, of children of at least so many
- * pixels a side, if the count is below the cap and the child does not hold `origin` (c = 0, around which the whole set
- * may lie); and with `trust_inside` if it is the cap.
+ * pixels a side, if the count is below `connected` and the child does not hold `origin` (the point 0, around which the
+ * whole set may lie); and with `trust_inside` if it is the cap.
  * With `last` the insides of those that are mixed are going to be computed. */
 kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
-                             uint2 origin, uint trust_outside, uint trust_inside, uint cap, global const uint *counts,
-                             uint width, global const uint *listed, uint level, global uint *answers,
-                                 global uint *computed) {
+                             uint2 origin, uint trust_outside, uint trust_inside, uint connected, uint cap,
+                             global const uint *counts, uint width, global const uint *listed, uint level,
+                             global uint *answers, global uint *computed) {
   const uint number = get_group_id(0), each = parts.x * parts.y;
   local uint differing;
   if (number / each >= listed[level]) return;
@@ -133,7 +133,8 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
   const uint count = counts[(size_t)r.y0 * width + r.x0];
   const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
   const bool trusted = count == cap ? trust_inside != 0
-                                    : trust_outside && !holds_origin && min(r.x1 - r.x0, r.y1 - r.y0) >= trust_outside;
+                                    : trust_outside && !holds_origin && count < connected &&
+                                          min(r.x1 - r.x0, r.y1 - r.y0) >= trust_outside;
   if (get_local_id(0) == 0) differing = trusted ? 0 : 1;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (trusted && !rectangles_border_is(r, counts, width, count)) atomic_or(&differing, 1u);

@@ -6,9 +6,10 @@
  * is w + s·(c − c0)/r + e with |e| ≤ error, where for z² + c
  *     s ← 2ws + r,   error ← 2|w|·error + (|s| + error)² + rounding + relative·(2|w||s| + r)
  * and in general 2w is the formula's derivative, and the square what a change makes beyond that. `rounding` bounds what
- * that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error, with the formula's power. s and
- * error are of the type in which an orbit goes on to the smooth radius: it may be narrower than w, off by `far_error`.
- * */
+ * that does to a step and to c, in both orbits: it is unit·(|z|² + |c|) + step_error, with the formula's power. Of a
+ * Julia set the pixel is z at the start: s is r there, nothing is added to s later, and error is what rounding does to
+ * a point, at most as much as to c. s and error are of the type in which an orbit goes on to the smooth radius: it may
+ * be narrower than w, off by `far_error`. */
 
 /* Rounding in the bounds themselves: each sum and product of positive terms is enlarged by this much, and |w| by a
  * little more, since |w| near 0 is not known so well. */
@@ -58,25 +59,45 @@ static int_lanes prove_returned(prove_model earlier, prove_model model, float fa
   return lanes_mask(moved <= earlier.error);
 }
 
-/* The count that all pixels around c at most r away are proved to have, or mixed; at most `limit` steps are made. */
-static uint_lanes prove_count(number_complex c, number_far_real r, const prove_bounds *bounds, uint limit, uint cap) {
+/* The model of the start of all pixels around a point, at most r away. */
+static prove_model prove_start(number_complex point, number_far_real r, const prove_bounds *bounds) {
+  const number_far move = {r, (number_far_real)(0)};
+  prove_model model = {number_far_from(formula_start(point)), formula_tangent_start(move), (number_far_real)(0)};
+#if !FORMULA_BEGINS_INSIDE
+  model.error = ((prove_size(model.w) + r) * bounds->unit + bounds->step_error) * PROVE_MORE;
+#endif
+  return model;
+}
+
+/* Where all that a model of step k holds is outside, set that count in the lanes that run; go on where it is inside. */
+static void prove_test(prove_model model, uint k, const prove_bounds *bounds, uint_lanes *count, int_lanes *running) {
+  const number_far_real size = prove_size(model.w), around = prove_reach(model.s) + model.error;
+  const int_lanes all_within = lanes_mask((size + around) * PROVE_MORE <= bounds->within);
+  const int_lanes all_beyond = lanes_mask(size >= (around + bounds->beyond) * PROVE_MORE);
+  *count = select(*count, (uint_lanes)(k), *running & all_beyond);
+  *running &= all_within;
+}
+
+/* The count that all pixels around a point at most r away are proved to have, or mixed; at most `limit` steps are made.
+ */
+static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
+                              const prove_bounds *bounds, uint limit, uint cap) {
+  const number_complex c = formula_constant(point, parameters);
   const number_far_real far = (prove_size(number_far_from(c)) + r) * PROVE_MORE;
   int_lanes running = (int_lanes)(-1);
-  number_complex w = formula_start(c);
-  const number_far move = {r, (number_far_real)(0)};
-  prove_model model = {number_far_from(w), formula_tangent_start(move), (number_far_real)(0)};
-  prove_model mark = model;
+  number_complex w = formula_start(point);
+  prove_model model = prove_start(point, r, bounds), mark = model;
   uint_lanes count = (uint_lanes)(RECTANGLES_MIXED);
-  if (cap == 1) return (uint_lanes)(1);
+#if !FORMULA_BEGINS_INSIDE
+  if (limit == 0) return count;
+  prove_test(model, 0, bounds, &count, &running);
+#endif
+  if (cap == 1) return select(count, (uint_lanes)(1), running);
   for (uint k = 1; k <= limit && k < cap && lanes_any(running); k++) {
     model = prove_step(model, r, far, bounds);
     w = formula_step(w, c, 0);
     model.w = number_far_from(w);
-    const number_far_real size = prove_size(model.w), around = prove_reach(model.s) + model.error;
-    const int_lanes all_within = lanes_mask((size + around) * PROVE_MORE <= bounds->within);
-    const int_lanes all_beyond = lanes_mask(size >= (around + bounds->beyond) * PROVE_MORE);
-    count = select(count, (uint_lanes)(k), running & all_beyond);
-    running &= all_within;
+    prove_test(model, k, bounds, &count, &running);
     int_lanes inside = (int_lanes)(k + 1 == cap ? -1 : 0);
     if (k & (k - 1)) inside |= prove_returned(mark, model, bounds->far_error);
     count = select(count, (uint_lanes)(cap), running & inside);
@@ -89,7 +110,8 @@ static uint_lanes prove_count(number_complex c, number_far_real r, const prove_b
   return count;
 }
 #else
-static uint_lanes prove_count(number_complex c, number_far_real r, const prove_bounds *bounds, uint limit, uint cap) {
+static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
+                              const prove_bounds *bounds, uint limit, uint cap) {
   return (uint_lanes)(RECTANGLES_MIXED);
 }
 #endif
@@ -122,7 +144,7 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   }
   const float_lanes distance = lanes_load(distances);
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
-  uint_lanes count = prove_count(c, number_far_real_from(distance), &bounds, limit, cap);
+  uint_lanes count = prove_count(c, number_far_real_from(distance), view.parameters, &bounds, limit, cap);
 #if FORMULA_KNOWS_COMPONENTS && METHOD_PROVES
   const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components,
                                                              bounds.unit) >= number_far_real_from(distance));

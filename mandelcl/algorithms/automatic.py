@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from mandelcl.algorithms import escape
+from mandelcl.algorithms.proof import connected_below
 from mandelcl.algorithms.schedule import BUDGET_S, BlockQueue, Pace
 from mandelcl.block import Block
 from mandelcl.engine.delivery import Delivery
@@ -35,6 +36,7 @@ def settled(program: Program, rate: float) -> Program:
         and not {CERTIFIED.name, DISTANCE.name} & set(job.planes)
         and cell >= _LEAST_CELL
         and most_seconds >= _LEAST_SECONDS
+        and connected_below(job) == job.iterations
     ):
         program = program.sibling(_copy(job, cell))
         counts, seconds = _sampled(program, rate)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.algorithms import border_ahead, escape
+from mandelcl.algorithms import border_ahead, escape, proof
 from mandelcl.algorithms.border_ahead import Ahead
 from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.rectangles import ROW, Rectangles
@@ -112,11 +112,12 @@ def run(
 
 def default_plan(program: Program) -> Plan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
-    trust = "nothing" if program.job.strict else "outside"
+    job = program.job
+    trust, below = "nothing" if job.strict else "outside", proof.connected_below(job)
     if program.device.type == "gpu":
-        smallest = next(side for cap, side in _GPU_SMALLEST if program.job.iterations < cap)
-        return Plan(first=64, split=4, smallest=smallest, trust=trust)
-    return Plan(smallest=4, early=256, trust=trust)
+        smallest = next(side for cap, side in _GPU_SMALLEST if job.iterations < cap)
+        return Plan(first=64, split=4, smallest=smallest, trust=trust, below=below)
+    return Plan(smallest=4, early=256, trust=trust, below=below)
 
 
 class Tracer:

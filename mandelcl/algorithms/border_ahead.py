@@ -8,6 +8,7 @@ what is superfluous ends at once. This is for blocks so cheap that even the larg
 import time
 from collections.abc import Iterator
 
+from mandelcl.algorithms.proof import connected_below
 from mandelcl.algorithms.rectangles import ROW, Rectangles
 from mandelcl.algorithms.schedule import Pace
 from mandelcl.algorithms.subdivision import Level, Plan, levels
@@ -28,7 +29,8 @@ def default_plan(program: Program) -> Plan | None:
     """
     if program.device.type != "gpu":
         return None
-    return Plan(first=256, split=4, smallest=32, trust="nothing" if program.job.strict else "outside")
+    trust = "nothing" if program.job.strict else "outside"
+    return Plan(first=256, split=4, smallest=32, trust=trust, below=connected_below(program.job))
 
 
 def suits(program: Program, block: Block, pace: Pace, plan: Plan) -> bool:

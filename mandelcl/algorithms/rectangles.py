@@ -39,6 +39,7 @@ class Rectangles:
         self._inside_only = job.words > 1
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = 0 if self._inside_only else outside, plan.trust == "all"
+        self._connected = plan.below
         insides = [job.iterations if word.inside is None else word.inside for word in words_of(job.planes)]
         self._insides = program.constant("insides", lambda: np.array(insides, np.uint32))
         self.launched: list[Event] = []
@@ -138,7 +139,8 @@ class Rectangles:
             "origin": self._origin,
             "cap": self._program.job.iterations,
         }
-        values |= {"trust_outside": outside, "trust_inside": inside, "counts": self._memory.results}
+        values |= {"trust_outside": outside, "trust_inside": inside, "connected": self._connected}
+        values |= {"counts": self._memory.results}
         values |= {"width": self._block.width, "answers": self._answers.room(total), "computed": self._computed.buffer}
         self._launch("rectangles_judge", (total * local,), (local,), values | self._listing())
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LEAST_SIDE = 3  # pixels: a thinner block is all border
+NO_LIMIT = (1 << 32) - 1
 TRUST = ("nothing", "outside", "all")
 
 
@@ -22,7 +23,8 @@ class Plan:
 
     A rectangle is filled if its count is proved, with at most `steps` iterations; 0 tries no proof. Otherwise a border
     of one count is trusted: any (`all`), one below the cap (`outside`) or none (`nothing`). With `outside`, rectangles
-    within a component of the set are filled too, if its centre and size can be computed.
+    within a component of the set are filled too, if its centre and size can be computed. Of counts below the cap only
+    those less than `below` are trusted.
     """
 
     first: int = 32
@@ -32,9 +34,10 @@ class Plan:
     early: int = 0
     steps: int = 1 << 12
     trust: str = "outside"
+    below: int = NO_LIMIT
 
     def __post_init__(self) -> None:
-        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "early": 0, "steps": 0}
+        least = {"first": 1, "split": 2, "smallest": 2, "depth": 1, "early": 0, "steps": 0, "below": 0}
         for name, value in least.items():
             if getattr(self, name) < value:
                 raise ValueError(f"{name} must be at least {value}")

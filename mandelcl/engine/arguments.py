@@ -70,6 +70,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "origin": UINT2,
             "trust_outside": UINT,
             "trust_inside": UINT,
+            "connected": UINT,
             "cap": UINT,
             "counts": BUFFER,
             "width": UINT,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, exact, root_above
-from mandelcl.formulas import growth, reading
+from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.named import BY_LINES, NAMED
 from mandelcl.printable import quoted
@@ -130,8 +130,8 @@ class Formula:
 
     @property
     def traceable(self) -> bool:
-        """Whether a border of one count says what is inside: {count ≥ n} is connected and full, as for z^d + c."""
-        return self.power > 0 and self.constant is None
+        """Whether borders can be traced: bounds say how orbits near one another spread, as for z^d + c."""
+        return self.power > 0
 
     def least_radius_squared(self) -> Fraction:
         """Return the least R² beyond which no orbit ever comes back, in exact arithmetic; 4 where there is none."""
@@ -160,6 +160,17 @@ class Formula:
             return True
         constant = self.largest_constant(radius_squared)
         return self.grows and all(growth.outgrows(radius_squared, degree, constant, unit) for degree in self.degrees)
+
+    def connected_below(self, constant: Sequence[Fraction], radius_squared: Fraction, cap: int) -> int:
+        """Return the least n, at most `cap`, for which {count > n} may fall into pieces; for z^d + c alone.
+
+        Of a Julia set {count > n} is connected while its critical orbit, that of 0, is in it. `constant` is c as a
+        number holds it, and `radius_squared` one beyond which no orbit comes back.
+        """
+        if self.constant is None:
+            return cap
+        re, im = constant
+        return critical.iterations_inside(self.power, (re, im), radius_squared, cap)
 
     def start(self, arithmetic: Arithmetic, point: Complex, parameters: Sequence[Complex]) -> tuple[Complex, Complex]:
         """Return z₀ and the constant c of the orbit of a point."""

@@ -1,15 +1,16 @@
-"""The text of how orbits of z^d + c near one another spread, for the proofs of border tracing."""
+"""The text of how orbits of z^d + c near one another spread, from 0 or of its Julia sets: for proofs about borders."""
 
 from mandelcl.formulas.formula import Formula
 from mandelcl.formulas.operations import Mul, Sqr, Store
 
+_FROM_0 = """  const number_far zero = {(number_far_real)(0), (number_far_real)(0)};
+  return zero;
+"""
 _SPREAD = """
 /* By how much z changes to first order, where the point changes by `move`: at the start, and after a step from a z
  * that changes by `change`. */
 static number_far formula_tangent_start(number_far move) {{
-  const number_far zero = {{(number_far_real)(0), (number_far_real)(0)}};
-  return zero;
-}}
+{start}}}
 
 static number_far formula_tangent(number_far z0, number_far change0, number_far move) {{
 {tangent}}}
@@ -51,10 +52,12 @@ def text(formula: Formula) -> str:
         made += 1
         tangents += [f"  const number_far change{made} = {change};", f"  const number_far z{made} = {value};"]
         bounds.append(f"  const operation_bound b{made} = operation_{operation.name}_bound({', '.join(bound)});")
-    tangents = [
-        *tangents[:-1],
-        f"  const number_far next = {{change{made}.re + move.re, change{made}.im + move.im}};",
-        "  return next;",
-    ]
+    tangents = tangents[:-1]
+    if formula.constant is None:
+        tangents.append(f"  const number_far next = {{change{made}.re + move.re, change{made}.im + move.im}};")
+    tangents.append(f"  return {'next' if formula.constant is None else f'change{made}'};")
     bounds.append(f"  return b{made};")
-    return _SPREAD.format(tangent="".join(f"{row}\n" for row in tangents), bound="".join(f"{row}\n" for row in bounds))
+    start = _FROM_0 if formula.constant is None else "  return move;\n"
+    return _SPREAD.format(
+        start=start, tangent="".join(f"{row}\n" for row in tangents), bound="".join(f"{row}\n" for row in bounds)
+    )

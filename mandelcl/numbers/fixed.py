@@ -99,6 +99,10 @@ class FixedFormat(NumberFormat):
         """Return the build options that its kernel files expect."""
         return {"USE_FP64": int(double_digits), "NUMBER_WORDS": self.words, "DOUBLE_DIGITS": int(double_digits)}
 
+    def round(self, value: Fraction) -> Fraction:
+        """Return the nearest multiple of the last encoded bit, ties to even."""
+        return Fraction(round(value * 2**self.fraction_bits), 2**self.fraction_bits)
+
     def encode(self, value: Fraction, what: str = "a value") -> Words:
         """Return the value, rounded to nearest (ties to even), as two's complement."""
         units = round(value * 2**self.fraction_bits)

@@ -111,6 +111,10 @@ class NumberFormat(ABC):
         return None
 
     @abstractmethod
+    def round(self, value: Fraction) -> Fraction:
+        """Return the value that is encoded for one: the nearest, ties to even."""
+
+    @abstractmethod
     def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:
         """Return how far rounding can carry the orbits of a view apart (docs/decisions/0008-border.md)."""
 

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from mandelcl.algorithms import border, border_ahead
-from mandelcl.algorithms.subdivision import Plan
+from mandelcl.algorithms.subdivision import NO_LIMIT, Plan
 from mandelcl.block import Block
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
@@ -44,8 +44,8 @@ class Rule:
         return formula.traceable or not self.proves
 
 
-ALONE = Rule("border alone", lambda plan: replace(plan, trust="all", steps=0), proves=False)
-OUTSIDE = Rule("border outside", lambda plan: replace(plan, trust="outside", steps=0), proves=False)
+ALONE = Rule("border alone", lambda plan: replace(plan, trust="all", steps=0, below=NO_LIMIT), proves=False)
+OUTSIDE = Rule("border outside", lambda plan: replace(plan, trust="outside", steps=0, below=NO_LIMIT), proves=False)
 DEFAULT = Rule("default", lambda plan: replace(plan, trust="outside"), proves=True)
 STRICT = Rule("strict", lambda plan: replace(plan, trust="nothing"), proves=True)
 RULES = (ALONE, OUTSIDE, DEFAULT, STRICT)

@@ -168,7 +168,11 @@ def test_operations_of_fixed_point(device: Device, name: str, digits: str) -> No
     check(device, by_name(name), "fixed", digits == "double")
 
 
-@pytest.mark.parametrize("formula", [formula for formula in FORMULAS.values() if formula.traceable], ids=str)
+@pytest.mark.parametrize(
+    "formula",
+    [*(formula for formula in FORMULAS.values() if formula.traceable), FORMULAS["multibrot-3"].julia("-1/4", "1/2")],
+    ids=str,
+)
 @pytest.mark.parametrize("move", [(1.0, 0.0), (0.0, 1.0), (0.6, -0.8)], ids=str)
 def test_tangents_are_derivatives(device: Device, formula: Formula, move: tuple[float, float]) -> None:
     """Three steps of the change of z beside the difference of two orbits in exact ratios."""

@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.algorithms import automatic, border, border_ahead
+from mandelcl.algorithms.proof import connected_below
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.block import Block, whole_of
 from mandelcl.engine import choose, selftest
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import default_variant
-from mandelcl.formulas import MANDELBROT, Formula, Julia, Multibrot3
+from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.opencl.device import Device
@@ -202,8 +203,9 @@ def test_same_counts_of_the_cubic(target: Target) -> None:
 
 
 @pytest.mark.long
-def test_fixed_point_of_the_cubic(device: Device) -> None:
-    job = Job(View.centred("0.2", "0.3", 5, 41, 29), 60, Fraction(4), Multibrot3(), "fixed:5", "fixed")
+@pytest.mark.parametrize(("formula", "number"), [(Multibrot3(), "fixed:5"), (Julia(-1, 0), "fp128")])
+def test_fixed_point_of_others(device: Device, formula: Formula, number: str) -> None:
+    job = Job(View.centred("0.2", "0.3", 5, 41, 29), 60, Fraction(4), formula, number, "fixed")
     counts, found, _ = traced(job, device, Plan(first=4, smallest=3, trust="nothing"))
     np.testing.assert_array_equal(counts, planes(job, device)[0])
     assert found.computed < found.pixels
@@ -211,7 +213,7 @@ def test_fixed_point_of_the_cubic(device: Device) -> None:
 
 def test_without_bounds_nothing_is_proved(device: Device) -> None:
     """A formula that bounds no spread may be traced by a rule that trusts borders: what is not filled is computed."""
-    job = Job(View.centred(0, 0, 1, 97, 61), 90, Fraction(4), Julia("-3/4", "1/10"), "float", "separate")
+    job = Job(View.centred("-0.45", "-0.5", 1, 97, 61), 90, Fraction(4), BurningShip(), "float", "separate")
     variant = quick_variant(device, "float")
     truth = planes(job, device, variant)[0][0]
     for trust, fills in (("nothing", False), ("outside", True)):
@@ -220,6 +222,66 @@ def test_without_bounds_nothing_is_proved(device: Device) -> None:
         assert (counts[0] != truth).sum() <= (found.pixels - found.computed) // 10
         if not fills:
             np.testing.assert_array_equal(counts[0], truth)
+
+
+JULIAS = {
+    "rabbit": (Julia("-0.123", "0.745"), "1.25"),
+    "dendrite": (Julia(0, 1), "1.25"),
+    "dust": (Julia("0.285", "0.01"), "1"),
+    "cubic": (Multibrot3().julia("0.3", "0.5"), "1.25"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["rabbit", "dust", *(pytest.param(name, marks=pytest.mark.long) for name in ("dendrite", "cubic"))]
+)
+def test_same_counts_of_julia_sets(target: Target, name: str) -> None:
+    """Each pixel, by proofs alone and by borders: of dust, borders of the counts that its critical orbit has passed."""
+    formula, zoom = JULIAS[name]
+    job = target.job(View.centred("0.07", "0.05", zoom, 97, 61), 300, formula=formula)
+    below = connected_below(job)
+    assert (below < 300) == (name == "dust")
+    variant = quick_variant(target.device, target.number.name)
+    for plan in (PLANS[0], replace(PLANS[1], below=below)):
+        counts, found, _ = traced(job, target.device, plan, variant)
+        check(job, counts[0])
+        assert found.computed < found.pixels, "nothing was filled"
+
+
+def test_a_piece_of_a_julia_set_is_not_taken_for_its_border(device: Device) -> None:
+    """The critical orbit has left after 2 steps: {count > 2} is two pieces, of which a rectangle holds one."""
+    formula, root = Julia(0, 6), Fraction(97, 56)  # √3, about: ±√3(1 − i) are led to 0
+    view = View.centred(root, -root, 4 / Fraction("2.1"), 41, 41)
+    job = Job(view, 50, Fraction(100), formula, "float", "separate")
+    variant = quick_variant(device, "float")
+    truth = planes(job, device, variant)[0][0]
+    assert np.unique(np.concatenate([truth[0], truth[-1], truth[:, 0], truth[:, -1]])).tolist() == [2]
+    assert truth.max() > 3
+    assert connected_below(job) == 2
+    plan = Plan(first=1, smallest=30, steps=0)
+    for below, wrong in ((2, False), (3, True)):
+        counts, _, _ = traced(job, device, replace(plan, below=below), variant)
+        assert ((counts[0] != truth).sum() > 100) == wrong
+    assert border.default_plan(Program(device, job)).below == 2
+
+
+@pytest.mark.parametrize(("total", "size", "most"), [(8, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
+def test_random_views_of_julia_sets(total: int, size: int, most: int) -> None:
+    """Each c is the middle of a view on the edge of the Mandelbrot set, so half of the sets are connected."""
+    devices, wrong, connected = choose.matching(()), 0, 0
+    for k, (place, cap) in enumerate(views.random_views(6, total, size, size)):
+        re, im = place.point(size // 2, size // 2)
+        formula = Julia(round(re, 6), round(im, 6))
+        view = View.centred(
+            Fraction(k % 7, 5) - Fraction(3, 5), Fraction(k % 5, 4) - Fraction(1, 2), 4 ** (k % 6), size, size
+        )
+        choice = choose.fastest(Job(view, min(cap, 2000), formula=formula), devices)
+        below = connected_below(choice.job)
+        connected += below == choice.job.iterations
+        assert differing(choice.job, choice.device, Plan(first=8, smallest=4, trust="nothing")) == 0
+        wrong += differing(choice.job, choice.device, Plan(first=8, smallest=4, below=below))
+    assert wrong <= most
+    assert total // 8 < connected < total
 
 
 @pytest.mark.parametrize("algorithm", ["border", "auto"])

@@ -104,8 +104,9 @@ def test_what_is_concluded() -> None:
     lines = variations.conclude(labelled(rows(2)))
     assert len(lines) == 4 + 2
     assert lines[0].startswith("`border alone` has wrong pixels in Julia dust (up to 31), and none in Mandelbrot set,")
-    assert lines[2] == "`default` has no wrong pixels: Mandelbrot set, z³ + c."
-    assert "`strict` 1.50 (Mandelbrot set) to 1.50 (z³ + c)" in lines[5]
+    traceable = [case.name for case in variations.CASES if case.formula.traceable]
+    assert lines[2] == f"`default` has no wrong pixels: {', '.join(traceable)}."
+    assert "`strict` 1.50 (Julia dendrite) to 1.50 (z³ + c)" in lines[5]
     assert variations.conclude([]) == []
 
 
