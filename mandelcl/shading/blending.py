@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.shading.linear_light import decode, encode
+from mandelcl.srgb import decode, encode
 
 Reals = npt.NDArray[np.float64]
 

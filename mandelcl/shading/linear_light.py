@@ -1,9 +1,11 @@
-"""Colours as amounts of light, in which they are mixed, and back (the transfer function of IEC 61966-2-1, sRGB)."""
+"""Colours as amounts of light, in which they are mixed, and back."""
 
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+
+from mandelcl.srgb import decode, encode
 
 Light = npt.NDArray[np.float32]  # 0 … 1 a channel
 
@@ -21,17 +23,6 @@ def bytes_of(light: Light) -> npt.NDArray[np.uint8]:
     steps *= np.float32(_STEPS)
     steps += np.float32(0.5)
     return np.take(_encoded(), steps.astype(np.uint16), mode="clip")
-
-
-def decode(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the light of sRGB values from 0 to 1."""
-    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-
-
-def encode(light: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return sRGB values from 0 to 1 of light."""
-    light = np.clip(light, 0, 1)
-    return np.asarray(np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055))
 
 
 @cache

@@ -10,10 +10,11 @@ from mandelcl.field import Rows
 from mandelcl.job import Job
 from mandelcl.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 from mandelcl.shading import heights
-from mandelcl.shading.linear_light import Light, bytes_of, decode, encode, light_of
+from mandelcl.shading.linear_light import Light, bytes_of, light_of
 from mandelcl.shading.palettes import Palette, read_colour
 from mandelcl.shading.quantising import Pixels, quantised, thresholds, type_of
 from mandelcl.shading.turns import Places
+from mandelcl.srgb import decode, encode
 
 if TYPE_CHECKING:
     from mandelcl.shading.colour import Colouring

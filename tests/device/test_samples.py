@@ -20,8 +20,8 @@ from mandelcl.rendering import sampling
 from mandelcl.rendering.render import render
 from mandelcl.rendering.streaming import render_to
 from mandelcl.shading.colour import Colouring, colourise, find_palette
-from mandelcl.shading.linear_light import decode, encode
 from mandelcl.shading.samples import shifts
+from mandelcl.srgb import decode, encode
 from mandelcl.view import View
 from tests.device import views
 

@@ -13,7 +13,8 @@ from mandelcl.job import Job
 from mandelcl.shading import effects
 from mandelcl.shading.colour import Colouring, colourise, find_palette, paint
 from mandelcl.shading.effects import Listed, in_order
-from mandelcl.shading.linear_light import bytes_of, decode, light_of
+from mandelcl.shading.linear_light import bytes_of, light_of
+from mandelcl.srgb import decode
 from mandelcl.view import View
 
 
