@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.field import Rows
 from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
@@ -18,6 +19,8 @@ STRIP_PIXELS = 1 << 18  # enough that a strip costs more than handing it over, f
 
 # paint(top, bottom) returns those rows of pixels, uint8 or uint16; it may be called from several threads.
 Paint = Callable[[int, int], npt.NDArray[Any]]
+# colour(rows, top) returns the pixels of rows that somebody has read, from row `top` on; likewise from several threads.
+Colour = Callable[[Rows, int], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class Picture:
     `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3); with a `table` (uint8, at most 256 × 3) it
     returns places in the table, uint8 (bottom − top, width). `colouring` is the colours' own description as
     JSON, or empty. Writers tell `watch` how long they were busy. There may be other `channels` than red, green and
-    blue: 1 for grey, and one more for how opaque a pixel is. With a `depth` of 16 bits they are uint16.
+    blue: 1 for grey, and one more for how opaque a pixel is. With a `depth` of 16 bits they are uint16. A picture of
+    planes has `colour`, for who reads the rows himself: each may be read once.
     """
 
     width: int
@@ -38,6 +42,7 @@ class Picture:
     watch: Stopwatch = field(default_factory=Stopwatch)
     channels: int = 3
     depth: int = 8
+    colour: Colour | None = None
 
     @classmethod
     def from_pixels(cls, pixels: npt.NDArray[np.uint8]) -> "Picture":

@@ -203,11 +203,14 @@ class Colouring:
         view, watch = source.job.view, Stopwatch()
         table = own.palette.table() if own.indexed else None
 
-        def strip(top: int, bottom: int) -> Pixels:
-            with watch.of("colour"):  # waiting for rows is not counted
-                return paint(source.job, source.rows(top, bottom), own, 0, top)
+        def colour(rows: Rows, top: int) -> Pixels:
+            with watch.of("colour"):
+                return paint(source.job, rows, own, 0, top)
 
-        return Picture(view.width, view.height, strip, table, own.to_json(), watch, own.channels, own.depth)
+        def strip(top: int, bottom: int) -> Pixels:
+            return colour(source.rows(top, bottom), top)  # waiting for rows is not counted
+
+        return Picture(view.width, view.height, strip, table, own.to_json(), watch, own.channels, own.depth, colour)
 
     def _require_one_sample(self) -> None:
         """Raise InvalidInputError for a colouring of several samples a pixel: a field has one."""
