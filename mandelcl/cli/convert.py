@@ -1,9 +1,13 @@
 """`mandelcl convert`."""
 
+from pathlib import Path
+
 import click
 
 from mandelcl.cli import completion
 from mandelcl.cli.progress import say
+
+FIELD = ".npz"
 
 
 @click.command(
@@ -18,18 +22,22 @@ Examples:
 @click.argument("source", metavar="FROM", type=completion.FILE)
 @click.argument("result", metavar="TO", type=completion.FILE)
 def command(source: str, result: str) -> None:
-    """Write a place for another program.
+    """Write a place for another program, or a field of another program as ours.
 
     FROM is a picture or field of mandelcl's, a .kfr of Kalles Fraktaler, a .toml of Fraktaler-3 or rust-fractal, or a
     picture into which one of these has put its place. TO is a .kfr or a .toml of Fraktaler-3, and is replaced. The
     centre, the zoom, the cap, the escape radius and the directions are taken over; colours are not. Numbers that no
     decimal is, such as a zoom of 1/3, are rounded to 25 digits.
+
+    Where TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3: its counts as ours.
     """
     from mandelcl.files import places
     from mandelcl.files.loading import read_job_or_place
     from mandelcl.files.paths import replacing, require_writable
     from mandelcl.files.places.of_job import place_of
 
+    if Path(result).suffix.lower() == FIELD:
+        return _field(source, result)
     require_writable(result)
     found = read_job_or_place(source)
     place = found if isinstance(found, places.Place) else place_of(found)
@@ -38,3 +46,19 @@ def command(source: str, result: str) -> None:
         draft.write_text(text, encoding="utf-8", newline="")
     for note in place.notes:
         say(f"mandelcl: {source}: {note}")
+    return None
+
+
+def _field(source: str, result: str) -> None:
+    """Write a field of another program as an .npz."""
+    from mandelcl.errors import FileError
+    from mandelcl.files import output
+    from mandelcl.files.loading import read_foreign
+
+    output.check_writable(result)
+    found = read_foreign(source)
+    for note in found.notes:
+        say(f"mandelcl: {source}: {note}")
+    if not found.placed:
+        raise FileError(f"cannot convert {source}: nothing says which place it shows; put its .kfr beside it", source)
+    output.write(result, found.field)

@@ -1,6 +1,5 @@
 """`--like FILE`: the job of a file that mandelcl wrote, or one that shows the place in another program's."""
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import click
@@ -9,12 +8,10 @@ from mandelcl.cli.progress import Say
 from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
-    from mandelcl.files.places import Place
     from mandelcl.job import Job
 
 DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000
-_RADIUS = Fraction(2)
 
 
 def job_like(path: str, size: str | None, notice: Say) -> "Job":
@@ -23,6 +20,7 @@ def job_like(path: str, size: str | None, notice: Say) -> "Job":
     Raises FileError or InvalidInputError where the file has neither job nor place, and click.UsageError for a size
     beside a job. What of a place is not taken over goes to `notice`, a line each.
     """
+    from mandelcl.files.foreign import job_of
     from mandelcl.files.loading import read_job_or_place
     from mandelcl.job import Job
 
@@ -35,12 +33,4 @@ def job_like(path: str, size: str | None, notice: Say) -> "Job":
         notice(f"mandelcl: {path}: {note}")
     width, height = parse_size(size) if size is not None else found.size or parse_size(DEFAULT_SIZE)
     cap = DEFAULT_ITERATIONS if found.iterations is None else found.iterations
-    return Job(found.view(width, height), cap, radius_squared=_radius_squared(found))
-
-
-def _radius_squared(place: "Place") -> Fraction:
-    """Return R² of a place: its own, or that of R = 2 where smooth colours, which do not depend on it, refuse it."""
-    from mandelcl.job import SMOOTH_RADIUS_SQUARED
-
-    squared = (place.radius or _RADIUS) ** 2
-    return squared if _RADIUS**2 <= squared <= SMOOTH_RADIUS_SQUARED else _RADIUS**2
+    return job_of(found, width, height, cap)

@@ -6,6 +6,7 @@ import click
 
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
+from mandelcl.cli.progress import say
 
 
 @click.command(
@@ -17,7 +18,7 @@ Examples:
   mandelcl recolour valley.npz -o pale.png --palette grey --inside white
 """,
 )
-@click.argument("field", type=completion.FILE, metavar="FIELD.npz")
+@click.argument("field", type=completion.FILE, metavar="FIELD")
 @click.option(
     "-o",
     "--output",
@@ -26,7 +27,7 @@ Examples:
     required=True,
     type=completion.FILE,
     metavar="FILE",
-    help=".png, .jpg, .webp, .ppm, .tif or .dzi.",
+    help=".png, .jpg, .webp, .ppm, .exr, .tif or .dzi.",
 )
 @colour_options
 @options.compress_option
@@ -38,13 +39,16 @@ def command(
 ) -> None:
     """Draw a saved field with another palette.
 
-    Nothing is computed again.
+    Nothing is computed again. FIELD is an .npz or .exr of mandelcl's, an .exr of Kalles Fraktaler or Fraktaler-3, or a
+    .kfb of the former, whose place is in the .kfr beside it.
     """
     from mandelcl.files import loading, output
 
     output.check_writable(*outputs)
     colouring = ColourOptions.taken_from(given).colouring()
-    loaded = loading.read_field(field)
-    picture = colouring.picture(loaded)
+    loaded = loading.read_foreign(field)
+    picture = colouring.picture(loaded.field)
+    for note in loaded.notes:
+        say(f"mandelcl: {field}: {note}")
     for path in outputs:
-        output.write(path, loaded, picture, compress)
+        output.write(path, loaded.field if loaded.placed else None, picture, compress)

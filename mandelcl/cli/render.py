@@ -61,7 +61,7 @@ Examples:
     multiple=True,
     type=completion.FILE,
     metavar="FILE",
-    help=".png, .jpg, .webp, .ppm, .npz, .tif or .dzi; may be repeated.",
+    help=".png, .jpg, .webp, .ppm, .npz, .exr, .tif or .dzi; may be repeated.",
 )
 @options.job_options
 @options.device_option
@@ -126,9 +126,9 @@ def command(
     """Draw a picture.
 
     Without a view, this draws the whole set. The suffix of FILE chooses the format: .png, .jpg and .webp (which carry
-    their job, see --like), .ppm, .npz (the counts themselves, see `recolour` and `compare`), .tif (tiled BigTIFF) or
-    .dzi (Deep Zoom). Without -o the picture goes to mandelbrot.png. Numbers are decimals of any length, with exponents,
-    or ratios p/q, and are never rounded on input.
+    their job, see --like), .ppm, .npz (the counts themselves, see `recolour` and `compare`), .exr (OpenEXR, for other
+    programs), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the picture goes to mandelbrot.png. Numbers are
+    decimals of any length, with exponents, or ratios p/q, and are never rounded on input.
 
     A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
     interrupt, the same command with --resume continues. Several devices (--device) share the picture, and so do those
@@ -161,7 +161,9 @@ def command(
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     tell: Say = (lambda _: None) if quiet else say
-    job = options_given.job((*colouring.planes, *planes), certify or certify_for is not None, tell)
+    job = options_given.job(
+        (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, tell
+    )
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")

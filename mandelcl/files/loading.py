@@ -7,7 +7,10 @@ from typing import BinaryIO
 
 from mandelcl.errors import FileError
 from mandelcl.field import Field
-from mandelcl.files import archive, bigtiff, pillow, places, png
+from mandelcl.files import archive, bigtiff, kfb, pillow, places, png
+from mandelcl.files.exr import reading
+from mandelcl.files.exr.header import is_exr, read_header
+from mandelcl.files.foreign import Foreign
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.job import Job
@@ -19,8 +22,21 @@ def read_field(path: str | Path) -> Field:
         return archive.read_archive(file)
 
 
+def read_foreign(path: str | Path) -> Foreign:
+    """Return the field in an `.npz` file, or one of another program (`.exr`, `.kfb`), which may be without a place.
+
+    That of a `.kfb` is in the `.kfr` beside it. Raises FileError where there is no field, or the file is damaged.
+    """
+    with _reading(path) as file:
+        if is_exr(file):
+            return reading.read_field(file)
+        if kfb.is_kfb(file):
+            return kfb.read_field(file, kfb.text_beside(target(path)))
+        return Foreign(archive.read_archive(file), placed=True)
+
+
 def read_job(path: str | Path) -> Job:
-    """Return the job that a picture (`.png`, `.tif`, `.jpg`, `.webp`) or an `.npz` file carries.
+    """Return the job that a picture (`.png`, `.tif`, `.exr`, `.jpg`, `.webp`) or an `.npz` file carries.
 
     Raises FileError if there is none.
     """
@@ -64,6 +80,10 @@ def read_colouring(path: str | Path) -> str | None:
 
 
 def _texts(file: BinaryIO) -> dict[str, str]:
+    if is_exr(file):
+        header = read_header(file)
+        found = {key: header.text(key) for key in (JOB_KEY, COLOURING_KEY)}
+        return {key: text for key, text in found.items() if text is not None}
     if bigtiff.is_tiff(file):
         return bigtiff.read_texts(file)
     if pillow.is_jpeg_or_webp(file):

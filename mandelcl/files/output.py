@@ -30,6 +30,7 @@ from mandelcl.files.paths import (
     unchecked,
 )
 from mandelcl.files.strips import Picture, in_order, strip_rows
+from mandelcl.planes import SMOOTH
 from mandelcl.report import Stopwatch
 
 JOB_KEY = "mandelcl"
@@ -61,6 +62,11 @@ def check_drawable(*paths: str | Path, width: int, height: int, depth: int = 8, 
             raise InvalidInputError(f"{path} has 8 bits a channel; choose another format, such as .png or .tif")
         if clear and not kind.clear:
             raise InvalidInputError(f"{path} has no transparent pixels; choose another format, such as .png or .webp")
+
+
+def planes_for(*paths: str | Path) -> tuple[str, ...]:
+    """Return the planes that files with the paths' suffixes are to have beside the counts."""
+    return tuple(dict.fromkeys(plane for path in paths for plane in format_of(path).planes))
 
 
 def require_picture(path: str | Path) -> None:
@@ -186,15 +192,23 @@ def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None, c
         archive.write_archive(file, source, picture.watch if picture else Stopwatch(), compression)
 
 
-def _texts(source: RowSource | None, picture: Picture) -> dict[str, str]:
+def _write_exr(draft: Path, source: RowSource | None, picture: Picture | None, _compression: str) -> None:
+    if source is None:
+        raise InvalidInputError("an OpenEXR file needs a field and its job; write a drawing as .png or .ppm")
+    from mandelcl.files.exr.writing import write_exr  # few need what it takes
+
+    write_exr(draft, source, picture, _texts(source, picture))
+
+
+def _texts(source: RowSource | None, picture: Picture | None) -> dict[str, str]:
     texts = {JOB_KEY: source.job.to_json()} if source else {}
-    return texts | ({COLOURING_KEY: picture.colouring} if picture.colouring else {})
+    return texts | ({COLOURING_KEY: picture.colouring} if picture is not None and picture.colouring else {})
 
 
-def _needs(module: str) -> PathCheck:
+def _needs(module: str, extra: str = "large") -> PathCheck:
     def check(place: Path) -> None:
         if importlib.util.find_spec(module) is None:
-            raise FileError(f"{place.suffix} needs {module}: {how_to_install('large')}")
+            raise FileError(f"{place.suffix} needs {module}: {how_to_install(extra)}")
 
     return check
 
@@ -210,7 +224,8 @@ class Format:
 
     `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
     the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file. Not all
-    can hold 16 bits a channel (`deep`), or transparent pixels (`clear`), and some have a longest side.
+    can hold 16 bits a channel (`deep`), or transparent pixels (`clear`), and some have a longest side. What is no
+    picture holds the planes of a field; `planes` are those that it is not of use without, beside the counts.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None, str], None]
@@ -224,6 +239,7 @@ class Format:
     deep: bool = True
     clear: bool = True
     most_side: int = 1 << 31
+    planes: tuple[str, ...] = ()
 
 
 _JPEG = Format(_write_jpeg, 2.0, 2.0, deep=False, clear=False, most_side=pillow.JPEG_SIDE)
@@ -231,6 +247,9 @@ FORMATS: Mapping[str, Format] = {
     ".png": Format(_write_png, 2.0, 0.5, add_texts=png.append_texts),
     ".ppm": Format(_write_ppm, 3.0, 3.0, clear=False),
     ".npz": Format(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
+    ".exr": Format(
+        _write_exr, 20.0, 20.0, bytes_plane=8.0, check=_needs("OpenEXR", "exr"), is_picture=False, planes=(SMOOTH.name,)
+    ),
     ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".tiff": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
     ".dzi": Format(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),

@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from mandelcl.files.loading import read_job
+from mandelcl.errors import FileError
+from mandelcl.files.loading import read_field, read_foreign, read_job
+from mandelcl.files.output import write
 from tests.cli.conftest import Run, refused
+from tests.host import test_kfb as kfb
+from tests.host.files import ICE, a_field
 from tests.host.test_places import F3, KFR, put_into
 
 
@@ -58,3 +63,49 @@ def test_the_size_of_a_job_stays(run: Run, tmp_path: Path) -> None:
     assert run("render", "--size", "8x6", "-o", out).code == 0
     line = refused(run, tmp_path, "render", "--like", out, "--size", "9x9", "-o", str(tmp_path / "b.png"), code=2)
     assert "leave --size out" in line
+
+
+def test_an_exr_is_drawn_again(run: Run, tmp_path: Path) -> None:
+    field = a_field()
+    write(tmp_path / "a.exr", field, ICE.picture(field))
+    for name in ("b.png", "c.exr"):
+        done = run("recolour", str(tmp_path / "a.exr"), "-o", str(tmp_path / name), "--palette", "ember")
+        assert (done.code, done.err) == (0, "")
+        assert read_job(tmp_path / name) == field.job
+    (tmp_path / "bad.exr").write_bytes((tmp_path / "a.exr").read_bytes()[:-9])
+    assert "cannot read" in refused(run, tmp_path, "recolour", str(tmp_path / "bad.exr"), "-o", str(tmp_path / "d.png"))
+    assert run("convert", str(tmp_path / "a.exr"), str(tmp_path / "a.kfr")).code == 0
+    assert "Zoom: 1.6E0" in (tmp_path / "a.kfr").read_text()
+
+
+def test_a_render_writes_an_exr_beside_others(run: Run, tmp_path: Path) -> None:
+    exr, npz = tmp_path / "a.exr", tmp_path / "a.npz"
+    view = ("--size", "24x16", "--planes", "distance,last", "--palette", "coursework")
+    assert run("render", *view, "-o", str(exr), "-o", str(npz)).code == 0
+    ours, theirs = read_field(npz), read_foreign(exr).field
+    assert ours.job == theirs.job == read_job(exr)
+    assert ours.job.planes == ("counts", "smooth", "distance", "last")
+    assert (ours.inside == theirs.inside).all()
+    assert ours.distance is not None
+    assert (ours.distance == theirs.distance).all()
+    again = tmp_path / "again.npz"
+    assert run("render", "--like", str(exr), "-o", str(again)).code == 0
+    assert (read_field(again).counts == ours.counts).all()
+
+
+def test_a_map_is_drawn_and_converted(run: Run, tmp_path: Path) -> None:
+    path = kfb.put(tmp_path, kfb.a_map(), None)
+    done = run("recolour", str(path), "-o", str(tmp_path / "a.png"), "--palette", "ice")
+    assert done.code == 0
+    assert "its place is left out" in done.line
+    with pytest.raises(FileError):
+        read_job(tmp_path / "a.png")
+    refused = run("convert", str(path), str(tmp_path / "a.npz"))
+    assert refused.code == 1
+    assert "put its .kfr beside it" in refused.err
+    kfb.put(tmp_path, kfb.a_map())
+    assert run("recolour", str(path), "-o", str(tmp_path / "a.png")).code == 0
+    assert run("convert", str(path), str(tmp_path / "a.npz")).code == 0
+    field = read_field(tmp_path / "a.npz")
+    assert field.job.view == read_job(tmp_path / "a.png").view
+    np.testing.assert_array_equal(field.counts, read_foreign(path).field.counts)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from mandelcl.errors import FileError
 from mandelcl.files import png
-from mandelcl.files.places import exr_header
+from mandelcl.files.exr import header
 
 _PNG = b"\x89PNG"
 _JPEG = b"\xff\xd8\xff"
@@ -26,8 +26,8 @@ def text_in(file: BinaryIO) -> str | None:
     if magic == _PNG:
         texts = png.read_texts(file, _PNG_KEYWORDS)
         return next(iter(texts.values()), None)
-    if magic == exr_header.MAGIC:
-        return exr_header.text_in(file)
+    if magic == header.MAGIC:
+        return header.read_header(file).place()
     if magic.startswith(_JPEG):
         return _pillow(file, "JPEG")
     if magic in _TIFF:

@@ -5,6 +5,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.lattice import Lattice, Matrix
 from mandelcl.rotation import cosine_and_sine
 from mandelcl.view import View
@@ -52,7 +53,8 @@ class Place:
     """What a file says of a view: None for what it leaves open.
 
     The picture is 4/`zoom` high, and re + im·i is at its middle, or, where `on_pixel`, at the pixel right of and below
-    it. `iterations` is the cap and `radius` the escape radius. `notes` are sentences on what was not taken over.
+    it. `iterations` is the cap, `radius` the escape radius, and `formula` what is iterated. `notes` are sentences on
+    what was not taken over.
     """
 
     re: Fraction
@@ -64,6 +66,7 @@ class Place:
     on_pixel: bool = False
     orientation: Orientation = field(default_factory=Orientation)
     notes: tuple[str, ...] = ()
+    formula: Formula = MANDELBROT
 
     def __post_init__(self) -> None:
         if self.zoom <= 0:

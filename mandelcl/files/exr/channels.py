@@ -1,0 +1,112 @@
+"""Between the planes of a field and the channels of Kalles Fraktaler and Fraktaler-3.
+
+N is their whole count and a bias, in two words where one does not hold it; inside it is all ones, and 0 where a pixel
+was not computed. NF is what their count has behind the point, T the direction of z where the orbit leaves, in turns
+from 0 to below 1. DEX and DEY are the distance estimate in pixels, to the right and down.
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.errors import FileError
+from mandelcl.field import Rows
+from mandelcl.files.continuous import joined, shift_of, split
+from mandelcl.formulas import Formula
+from mandelcl.job import Job
+from mandelcl.planes import COUNTS, DISTANCE, LAST, SMOOTH
+
+BIAS = 1024
+RADIUS = 625  # of Fraktaler-3, where nothing says another
+_INSIDE = 0xFFFFFFFF
+_TWO_WORDS = 0xFFFFFFFE  # caps that are as large have their counts in two words
+_TURN = 2 * math.pi
+
+Channels = Mapping[str, npt.NDArray[Any]]
+
+
+def names_of(job: Job) -> tuple[str, ...]:
+    """Return the channels that a job's planes make, in the order of the alphabet, as files have them."""
+    names = ["N0", "N1"] if job.iterations + BIAS >= _TWO_WORDS else ["N"]
+    for plane, channels in ((SMOOTH, ["NF"]), (DISTANCE, ["DEX", "DEY"]), (LAST, ["T"])):
+        names += channels if plane.name in job.planes else []
+    return tuple(sorted(names))
+
+
+def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
+    """Return the channels of some rows: N uint32, the others float32."""
+    counts = rows[COUNTS.name]
+    inside = np.equal(counts, np.uint32(job.iterations))
+    whole = counts.astype(np.int64)
+    made: dict[str, npt.NDArray[Any]] = {}
+    if SMOOTH.name in rows:
+        whole, rest = split(whole, rows[SMOOTH.name], shift_of(job.formula, RADIUS))
+        made["NF"] = np.where(inside, 0, rest).astype(np.float32)
+    biased = np.where(inside, -1, whole + BIAS).astype(np.uint64)
+    if "N" in names_of(job):
+        made["N"] = biased.astype(np.uint32)
+    else:
+        made |= {"N0": biased.astype(np.uint32), "N1": (biased >> np.uint64(32)).astype(np.uint32)}
+    if DISTANCE.name in rows:
+        made |= {"DEX": rows[DISTANCE.name].real.copy(), "DEY": -rows[DISTANCE.name].imag}
+    if LAST.name in rows:
+        made["T"] = _directions(job.formula, rows[LAST.name])
+    return made
+
+
+def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius: Fraction | int) -> tuple[Rows, int]:
+    """Return the planes that the channels of some rows have, and how many pixels were not computed.
+
+    Such pixels are inside, as are those that are said to be. Raises FileError for values that no program writes.
+    """
+    low = channels["N"] if "N" in channels else channels["N0"]
+    high = channels["N1"] if "N1" in channels else np.where(low == _INSIDE, np.uint32(_INSIDE), np.uint32(0))
+    inside = (low == _INSIDE) & (high == _INSIDE)
+    rest = channels.get("NF")
+    missing = (low == 0) & (high == 0) & (True if rest is None else rest == 0)
+    inside |= missing
+    whole = (low.astype(np.int64) | (high.astype(np.int64) << 32)) - bias
+    if np.any((whole < 0) | (whole > cap + 64), where=~inside):
+        raise FileError("it has counts below 0, or beyond its cap")
+    planes: dict[str, npt.NDArray[Any]] = {}
+    if rest is None:
+        counts = np.where(inside, cap, np.clip(whole, 0 if formula.begins_inside else 1, max(cap - 1, 1)))
+        planes[COUNTS.name] = counts.astype(np.uint32)
+    else:
+        rest = np.where(inside, np.float32(0), rest)
+        planes[COUNTS.name], planes[SMOOTH.name] = joined(whole, rest, inside, cap, shift_of(formula, radius))
+    if "DEX" in channels:
+        planes[DISTANCE.name] = _complex(channels["DEX"], -channels["DEY"], inside)
+    if "T" in channels and rest is not None:
+        degree = next((degree for degree in formula.degrees if degree > 1), 2)
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            size = np.float64(radius) ** (np.float64(degree) ** (1 - rest.astype(np.float64)))
+            angle = channels["T"].astype(np.float64) * _TURN
+            planes[LAST.name] = _complex(size * np.cos(angle), size * np.sin(angle), inside)
+    return planes, int(np.count_nonzero(missing))
+
+
+def _directions(formula: Formula, last: npt.NDArray[np.complex64]) -> npt.NDArray[np.float32]:
+    """Return where z leaves the radius, in turns: of z^d + c those that are still within it take a step, but for c."""
+    turns = np.arctan2(last.imag.astype(np.float64), last.real) / _TURN
+    if formula.power:
+        turns *= np.where(np.abs(last) > RADIUS, 1, formula.power)
+    turns -= np.floor(turns)
+    directions = turns.astype(np.float32)
+    directions[(directions >= 1) | (last == 0)] = 0
+    return directions
+
+
+def _complex(
+    real: npt.NDArray[Any], imaginary: npt.NDArray[Any], inside: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.complex64]:
+    values = np.empty(inside.shape, np.complex64)
+    values.real, values.imag = real, imaginary
+    values[inside] = 0
+    if not np.isfinite(values).all():
+        raise FileError("it has distances or directions that are not finite")
+    return values
