@@ -231,3 +231,13 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "place": _place_of,
     }
 )
+
+
+async def attend(client: Client) -> None:
+    """Welcome a page, and do what it says until it is gone."""
+    client.house.pages.add(client)
+    try:
+        client.say(welcome(client.house))
+        await client.serve(ANSWERS)
+    finally:
+        client.house.pages.discard(client)

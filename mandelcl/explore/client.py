@@ -4,12 +4,9 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
-
-from websockets.asyncio.server import ServerConnection
-from websockets.exceptions import ConnectionClosed
 
 from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.explore import messages, references
@@ -22,6 +19,16 @@ from mandelcl.job import Job
 _A_SECOND = 200.0  # messages that a page may send, once it has sent ...
 _AT_ONCE = 400.0
 _MOST_REQUESTS = 16  # of those that take their time, at once
+
+
+class Line(Protocol):
+    """The way to a page and from it, such as a WebSocket."""
+
+    def heard(self) -> AsyncIterator[str | bytes]:
+        """Yield what the page says, until it is gone."""
+
+    async def send(self, data: bytes | memoryview | str) -> None:
+        """Send a text or bytes, once there is room; raises ConnectionError where the page is gone."""
 
 
 class Upload(Protocol):
@@ -37,12 +44,12 @@ class Upload(Protocol):
 class Client:
     """A page: its panes, its requests, and the messages on their way to it (an `Outbox`)."""
 
-    def __init__(self, socket: ServerConnection, house: House) -> None:
+    def __init__(self, line: Line, house: House) -> None:
         self.house = house
         self.panes: dict[int, Viewing] = {}
         self.uploads: dict[int, Upload] = {}
         self.requests: dict[int, asyncio.Task[None]] = {}
-        self._socket = socket
+        self._line = line
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
         self._leaving: deque[tuple[int, int, bytes | memoryview | str]] = deque()
@@ -53,11 +60,9 @@ class Client:
         """Do what the page says, until it is gone."""
         sender = asyncio.create_task(self._send())
         try:
-            async for text in self._socket:
+            async for text in self._line.heard():
                 await self._wait_for_turn()
                 self._hear(text, answers)
-        except ConnectionClosed:
-            pass
         finally:
             sender.cancel()
             for request in list(self.requests.values()):
@@ -154,13 +159,13 @@ class Client:
         self._something.set()
 
     async def _send(self) -> None:
-        with suppress(ConnectionClosed):
+        with suppress(ConnectionError):
             while True:
                 await self._something.wait()
                 while self._leaving:
                     pane, generation, data = self._leaving.popleft()
                     if pane < 0 or generation >= self._generations.get(pane, 0):
-                        await self._socket.send(data)
+                        await self._line.send(data)
                 self._something.clear()
 
 

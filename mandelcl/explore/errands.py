@@ -16,7 +16,7 @@ _SHOW_S = 0.1
 
 Head = Mapping[str, Any]
 
-_running: set[WorkerProcess] = set()
+_running: dict[WorkerProcess, asyncio.AbstractEventLoop] = {}
 
 
 async def errand(role: str, order: Head, show: Callable[[Head], None], answer_bytes: int = 0) -> tuple[Head, bytes]:
@@ -26,8 +26,9 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
     that waits for it is cancelled, it is told to stop, and gets a moment for that.
     """
     heard: asyncio.Queue[WorkerMessage] = asyncio.Queue()
-    worker = WorkerProcess(role, Inbox(asyncio.get_running_loop(), heard.put_nowait), answer_bytes)
-    _running.add(worker)
+    loop = asyncio.get_running_loop()
+    worker = WorkerProcess(role, Inbox(loop, heard.put_nowait), answer_bytes)
+    _running[worker] = loop
     try:
         worker.send({"do": "begin", **order})
         try:
@@ -39,14 +40,15 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
                     await _answer(heard, worker, lambda _head: None)
             raise
     finally:
-        _running.discard(worker)
-        asyncio.get_running_loop().run_in_executor(None, worker.end)
+        _running.pop(worker, None)
+        loop.run_in_executor(None, worker.end)
 
 
 def end_all() -> None:
-    """End all errands at once."""
-    for worker in _running:
-        worker.kill()
+    """End all errands of this event loop at once."""
+    for worker, loop in list(_running.items()):
+        if loop is asyncio.get_running_loop():
+            worker.kill()
 
 
 async def _answer(

@@ -8,17 +8,19 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from mandelcl.explore import messages
-from mandelcl.explore.answers import ANSWERS, welcome
+from mandelcl.explore.answers import attend
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.static_files import static_files
@@ -33,6 +35,26 @@ _FAREWELL_S = 0.3  # for pages to answer that they have heard of the end
 _LOG = logging.getLogger("mandelcl.explore")
 _LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
+
+
+class _Socket:
+    """A WebSocket (a `Line`)."""
+
+    def __init__(self, connection: ServerConnection) -> None:
+        self._connection = connection
+
+    async def heard(self) -> AsyncIterator[str | bytes]:
+        """Yield what the page says, until it is gone."""
+        with suppress(ConnectionClosed):
+            async for message in self._connection:
+                yield message
+
+    async def send(self, data: bytes | memoryview | str) -> None:
+        """Send a text or bytes; raises ConnectionError where the page is gone."""
+        try:
+            await self._connection.send(data)
+        except ConnectionClosed as error:
+            raise ConnectionError(str(error)) from error
 
 
 class Server:
@@ -79,13 +101,7 @@ class Server:
                 self.house.close()
 
     async def _serve(self, socket: ServerConnection) -> None:
-        client = Client(socket, self.house)
-        self.house.pages.add(client)
-        try:
-            client.say(welcome(self.house))
-            await client.serve(ANSWERS)
-        finally:
-            self.house.pages.discard(client)
+        await attend(Client(_Socket(socket), self.house))
 
     def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the answer to a request; None where a socket is to be opened."""

@@ -35,20 +35,20 @@ export const KEYS = [
   ["?", "these keys"],
 ];
 
-/** Let keys and, on each pane, gestures drive the explorer; returns a function that ends it. */
-export function attach(shell, explorer) {
+/** Let the keys that `keys` hears and, on each pane, gestures drive the explorer; returns a function that ends it. */
+export function attach(shell, explorer, keys) {
   const onkey = (event) => {
     if (!explorer.state || event.ctrlKey || event.metaKey || isField(event.target)) return;
     if (press(event, shell, explorer)) event.preventDefault();
   };
-  addEventListener("keydown", onkey);
+  keys.addEventListener("keydown", onkey);
   const watched = new Map();
   const watcher = new MutationObserver(() => {
     for (const pane of explorer.panes) if (!watched.has(pane)) watched.set(pane, watch(pane, explorer));
   });
   watcher.observe(shell.panes, { childList: true });
   return () => {
-    removeEventListener("keydown", onkey);
+    keys.removeEventListener("keydown", onkey);
     watcher.disconnect();
     for (const end of watched.values()) end();
   };

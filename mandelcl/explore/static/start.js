@@ -13,14 +13,14 @@ import { takeDrops } from "./drop.js";
  *
  * `transport` is as in transport.js. `address` has `read()`, `replace(hash)`, `push(hash)`, `listen(function)` and
  * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `download(path)` returns the
- * address of a saved file, or null where there is none to be had.
+ * address of a saved file, or null where there is none to be had. Keys are those that `keys` hears, by default all.
  */
-export function start({ el, transport, address, startWorker = () => null, download = () => null }) {
+export function start({ el, transport, address, startWorker = () => null, download = () => null, keys = window }) {
   const client = new Client(transport);
   const explorer = new Explorer(client, address);
   Object.assign(explorer, { startWorker, download });
   const shell = new Shell(el, explorer);
-  const end = [attach(shell, explorer), takeDrops(shell.el, explorer)];
+  const end = [attach(shell, explorer, keys), takeDrops(shell.el, explorer)];
   drawMarks(explorer);
   client.on("welcome", (welcome) => {
     if (explorer.state) {
