@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,11 @@ from mandelcl.errors import MandelclError
 from mandelcl.host_memory import available_bytes, new
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.shown import Shown
 from mandelcl.words import Words, sha256
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 # Returns memory of a shape and type, not initialised.
 Lend: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any]], npt.NDArray[Any]]
@@ -34,8 +38,8 @@ class RowSource(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+@dataclass(frozen=True, slots=True, repr=False)
+class Field(Shown):
     """What was computed of a view: the planes that its job names, each height × width.
 
     Those that `render` returns are read-only; copy what you want to change. Counts may lie in memory of a session,
@@ -52,6 +56,10 @@ class Field:
     def __post_init__(self) -> None:
         if tuple(self.planes) != self.job.planes:
             raise ValueError(f"a field has the planes of its job, {self.job.planes}, not {tuple(self.planes)}")
+
+    def __repr__(self) -> str:
+        view = self.job.view
+        return f"<Field of {view.width}x{view.height}: {', '.join(self.planes)}; cap {self.job.iterations}>"
 
     @property
     def counts(self) -> Words:
@@ -94,6 +102,19 @@ class Field:
     def counts_sha256(self) -> str:
         """Return the SHA-256 of the counts as little-endian uint32, row by row."""
         return sha256(self.counts)
+
+    def to_xarray(self) -> "Dataset":
+        """Return the planes as an `xarray.Dataset`, each a variable over `y` and `x`; nothing is copied.
+
+        `x` and `y` are pixels to the right of the picture's middle and above it. Of an upright view, `re` and `im` are
+        the nearest doubles to its points, as long as these are within 1/2048 of a pixel; deeper there are none. Exact
+        are the attributes, texts that `View` and `fractions.Fraction` read: a pixel's point is centre_re + centre_im·i
+        plus x times `step_right` plus y times `step_up`, each (re, im). `pitch` is the least distance between pixels,
+        and `job` the whole job as JSON. Raises MandelclError without the extra `notebook`.
+        """
+        from mandelcl.labelled import dataset
+
+        return dataset(self.job, self.planes)
 
 
 def allocate(job: Job, counts: Lend = new) -> dict[str, npt.NDArray[Any]]:

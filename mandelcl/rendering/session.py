@@ -70,6 +70,15 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        from mandelcl.rendering.devices_table import table
+
+        if self._cluster is not None:
+            return table([], "A session: pictures are computed by the workers of a cluster")
+        several = "share each picture" if self._shared else "of which each job gets the fastest"
+        number = len(self.devices)
+        return table(self.devices, f"A session of {f'{number} devices, {several}' if number > 1 else 'one device'}")
+
     def close(self) -> None:
         """Release all memory on the devices, and end the processes."""
         self._spare.clear()

@@ -1,0 +1,1 @@
+"""mandelcl in notebooks: what shows itself, and the explorer as a widget."""

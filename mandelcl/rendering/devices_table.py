@@ -1,0 +1,25 @@
+"""The devices of a session as a table for notebooks."""
+
+from collections.abc import Iterable
+from html import escape
+
+from mandelcl.opencl.device import Device
+from mandelcl.printable import printable
+
+_HEADS = ("Device", "Name", "Platform", "Type", "Units", "Memory")
+
+
+def table(devices: Iterable[Device], caption: str) -> str:
+    """Return devices as an HTML table, from what is known of them without asking a driver to compute."""
+    rows = "".join(_row("td", _cells(device)) for device in devices)
+    return f"<table><caption>{escape(caption)}</caption>{_row('th', _HEADS)}{rows}</table>"
+
+
+def _cells(device: Device) -> tuple[str, ...]:
+    memory = f"{device.memory_bytes / 2**30:.1f} GiB"
+    return device.spec, device.name, device.platform, device.type, str(device.compute_units), memory
+
+
+def _row(tag: str, cells: Iterable[str]) -> str:
+    # What drivers say of themselves is theirs.
+    return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
