@@ -78,6 +78,7 @@ export class Pane {
     this.layers.begin(this.asked, job.iterations, JSON.stringify(job));
     this.generation++;
     this.state = "asked";
+    this.frame = null; // a view that only its anchor moves may have other pixels where numbers round
     const lattice = (place.lattices ??= new Map());
     const text = `${size}`;
     if (!lattice.has(text)) lattice.set(text, place.lattice(...size));
