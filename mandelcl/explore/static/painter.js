@@ -6,14 +6,15 @@ import { paint } from "./paint_worker.js";
 export class Painter {
   constructor(startWorker) {
     this.worker = startWorker();
-    this.jobs = new Map();
+    this.jobs = new Map(); // id to {resolve, frame, colouring}
     this.next = 1;
     this.sent = null; // the frame that the worker has
     if (this.worker) {
       this.worker.onmessage = ({ data }) => {
-        this.jobs.get(data.id)?.(data.pixels);
+        this.jobs.get(data.id)?.resolve(data.pixels);
         this.jobs.delete(data.id);
       };
+      this.worker.onerror = () => this.alone();
     }
   }
 
@@ -24,9 +25,16 @@ export class Painter {
     const known = this.sent === frame;
     this.sent = frame;
     return new Promise((resolve) => {
-      this.jobs.set(id, resolve);
+      this.jobs.set(id, { resolve, frame, colouring });
       this.worker.postMessage({ id, frame: known ? null : frame, colouring });
     });
+  }
+
+  /** There is no worker after all, as where a page may not start any. */
+  alone() {
+    this.worker = null;
+    for (const { resolve, frame, colouring } of this.jobs.values()) resolve(paint(frame, colouring));
+    this.jobs.clear();
   }
 
   close() {
