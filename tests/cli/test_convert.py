@@ -46,7 +46,7 @@ def test_what_is_left_out_is_said(run: Run, tmp_path: Path) -> None:
     ("name", "text", "result"),
     [
         ("a.kfr", "Re: 1\n", "b.toml"),
-        ("a.kfr", KFR + "FractalType: 4\n", "b.toml"),
+        ("a.kfr", KFR + "FractalType: 44\n", "b.toml"),
         ("a.toml", F3 + "transform.exponential_map = true\n", "b.kfr"),
         ("a.kfr", KFR, "b.json"),
         ("a.kfr", KFR, "b.kfr/c.kfr"),

@@ -9,8 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from mandelcl.errors import FileError, InvalidInputError, MandelclError
@@ -18,9 +16,11 @@ from mandelcl.files import places
 from mandelcl.files.places import Orientation, Place
 from mandelcl.files.places.decimals import decimal, places_of, scientific
 from mandelcl.files.places.of_job import place_of
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS
 from mandelcl.view import View
+from tests.ratios import Ratios
 
 KFR = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 2000\r\nColors: 1,2,3,\r\n"
 F3 = """\
@@ -34,33 +34,47 @@ image.height = 180
 """
 RUST = 'real = "-0.75"\nimag = "1e-1"\nzoom = "1.5E3"\niterations = 2000\nrotate = 30.0\n'
 
-DECIMALS = st.builds(
-    lambda digits, places: Fraction(digits, 10**places),
-    st.integers(-(10**1200), 10**1200),
-    st.integers(0, 1200),
-).filter(lambda value: abs(value) < 10**6)
-ZOOMS = st.builds(lambda digits, power: digits * Fraction(10) ** power, st.integers(1, 10**18), st.integers(-3, 1100))
-ANGLES = st.builds(Fraction, st.integers(-360_000, 360_000), st.just(1000))
-ORIENTATIONS = st.builds(
-    Orientation, ANGLES, st.builds(Fraction, st.integers(-400, 400), st.just(100)), ANGLES, st.booleans()
-)
-PLACES = st.builds(
-    Place,
-    DECIMALS,
-    DECIMALS,
-    ZOOMS,
-    st.integers(1, 10**9),
-    radius=st.sampled_from([Fraction(2), Fraction(10_000), Fraction(25, 2)]),
-    orientation=ORIENTATIONS,
-)
+FORMULAS = [
+    Formula.parse(text)
+    for text in (
+        "mandelbrot",
+        "multibrot-7",
+        "burning-ship",
+        "celtic",
+        "sqr sqr absx absy add",
+        "perpendicular-buffalo",
+    )
+]
 
 
-@settings(deadline=None)
-@given(PLACES)
-def test_a_place_comes_back_from_each_format(place: Place) -> None:
-    for suffix in places.WRITERS:
+def drawn(rng: random.Random) -> Place:
+    """Return a place of up to 1 200 digits, at a zoom of up to 1e1100."""
+
+    def decimals() -> Fraction:
+        places = rng.choice((rng.randrange(20), rng.randrange(1201)))
+        return Fraction(rng.randint(-3 * 10**places, 3 * 10**places), 10**places)
+
+    def thousandths(most: int) -> Fraction:
+        return Fraction(rng.choice((0, rng.randint(-most * 1000, most * 1000))), 1000)
+
+    return Place(
+        decimals(),
+        decimals(),
+        rng.randint(1, 10**18) * Fraction(10) ** rng.randint(-3, 1100),
+        rng.randint(1, 10**9),
+        radius=rng.choice((Fraction(2), Fraction(10_000), Fraction(25, 2))),
+        orientation=Orientation(thousandths(360), thousandths(4), thousandths(360), rng.random() < 0.5),
+        formula=rng.choice(FORMULAS),
+    )
+
+
+@pytest.mark.parametrize("suffix", places.WRITERS)
+def test_a_thousand_places_come_back(suffix: str) -> None:
+    rng = random.Random(suffix)
+    for _ in range(1000):
+        place = drawn(rng)
         found = places.place_in(places.write_place(f"a{suffix}", place))
-        assert replace(found, on_pixel=False, size=None) == place, suffix
+        assert replace(found, on_pixel=False, size=None) == place
 
 
 @pytest.mark.parametrize("text", [KFR, KFR.replace("\r\n", "\n"), "\ufeff; a comment: 1\n" + KFR, KFR.upper()])
@@ -81,7 +95,17 @@ def test_its_pixel_is_at_the_centre_and_rows_go_along_the_imaginary_axis() -> No
     assert up.point(3, 2) == view.point(3, 2)
 
 
-@pytest.mark.parametrize(("key", "what"), [("FractalType: 1", "another formula"), ("Power: 3", "another power")])
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [
+        ("FractalType: 33", "another formula .fractaltype 33, power 2."),
+        ("Power: 11", "another formula"),
+        ("FractalType: 6\nPower: 3", "another formula"),
+        ("UseHybridFormula: 1", "a hybrid formula"),
+        ("SeedR: 0.1", "another start"),
+        ("FractalType: 1E4000", "another formula"),
+    ],
+)
 def test_what_cannot_be_drawn_is_named(key: str, what: str) -> None:
     with pytest.raises(FileError, match=what):
         places.place_in(f"{KFR}{key}\n")
@@ -102,10 +126,92 @@ def test_a_place_of_fraktaler_3_is_that_of_a_view() -> None:
     assert turned.view(320, 180) == View.centred("-0.75", "0.1", 1500, 320, 180, 30)
 
 
-@pytest.mark.parametrize("line", ["transform.exponential_map = true", "[[formula]]\npower = 3", "image.width = 1.5"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "transform.exponential_map = true",
+        "image.width = 1.5",
+        "[[formula]]\npower = 10",
+        "[[formula]]\npower = true",
+        "[[formula]]\npower = 1",
+        "[[formula]]\nopcodes = 'sqr exp add'",
+        "[[formula]]\nopcodes = 7",
+        "[[formula]]\nbend = 7",
+        "formula = 3",
+    ],
+)
 def test_what_fraktaler_3_draws_and_we_do_not_is_refused(line: str) -> None:
-    with pytest.raises(FileError):
+    with pytest.raises((FileError, InvalidInputError)):
         places.place_in(F3.replace("image.width = 320\n", "") + line + "\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "power", "text"),
+    [
+        (0, 2, "mandelbrot"),
+        (0, 5, "multibrot-5"),
+        (0, 9, "store sqr sqr sqr mul add"),
+        (1, 2, "burning-ship"),
+        (1, 3, "absx absy store sqr mul add"),
+        (2, 4, "sqr sqr absx absy add"),
+        (3, 2, "celtic"),
+        (4, 2, "tricorn"),
+        (4, 3, "negx store sqr mul add"),
+        (5, 2, "negy sqr absx add"),
+        (9, 2, "perpendicular-buffalo"),
+    ],
+)
+def test_formulas_of_kalles_fraktaler(kind: int, power: int, text: str) -> None:
+    place = places.place_in(f"{KFR}FractalType: {kind}\nPower: {power}\n")
+    assert place.formula == Formula.parse(text)
+    for suffix in places.WRITERS:
+        assert places.place_in(places.write_place(f"a{suffix}", place)).formula == place.formula
+
+
+@pytest.mark.parametrize(
+    ("tables", "text"),
+    [
+        ("[[formula]]\npower = 3\nabs_x = true\n[[formula]]", "absx store sqr mul add / sqr add"),
+        ("[[formula]]\nopcodes = 'sqr mul absx add'", "store sqr mul absx add"),
+        ("[[formula]]\nneg_y = true\nabs_y = false", "tricorn"),
+    ],
+)
+def test_formulas_of_fraktaler_3(tables: str, text: str) -> None:
+    place = places.place_in(F3 + tables + "\n")
+    assert place.formula == Formula.parse(text)
+    assert places.place_in(places.write_place("a.toml", place)) == place
+
+
+@pytest.mark.parametrize(
+    ("formula", "suffixes"),
+    [
+        (Formula.parse("sqr add / absx absy sqr add"), ("kfr",)),
+        (Formula.parse("sqr rot:30 add"), ("kfr", "toml")),
+        (Formula.parse("add sqr / sqr add"), ("kfr", "toml")),
+        (MANDELBROT.julia("-0.4", "0.6"), ("kfr", "toml")),
+    ],
+)
+def test_formulas_that_a_program_has_not_are_refused(formula: Formula, suffixes: tuple[str, ...]) -> None:
+    place = place_of(Job(View.centred(0, 0, 1, 8, 6), formula=formula, radius_squared=Fraction(400)))
+    for suffix in suffixes:
+        with pytest.raises(FileError, match=r"has no .*'"):
+            places.write_place(f"a.{suffix}", place)
+
+
+def test_steps_are_those_of_kalles_fraktaler() -> None:
+    """What its sources say of a step, for power 3."""
+    x, y, a, b = Fraction(3, 7), Fraction(-2, 5), Fraction(1, 3), Fraction(1, 9)
+    re, im = x * x * x - 3 * x * y * y, 3 * x * x * y - y * y * y
+    steps = {
+        0: (re + a, im + b),
+        1: ((x * x - 3 * y * y) * abs(x) + a, (3 * x * x - y * y) * abs(y) + b),
+        2: (abs(re) + a, abs(im) + b),
+        3: (abs(re) + a, im + b),
+        4: (a - re, im + b),
+    }
+    for kind, step in steps.items():
+        formula = places.place_in(f"{KFR}FractalType: {kind}\nPower: 3\n").formula
+        assert formula.step(Ratios(), (x, y), (a, b)) == step
 
 
 def test_a_stretched_and_turned_place_is_the_same_in_both_programs() -> None:

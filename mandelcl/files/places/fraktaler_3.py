@@ -13,7 +13,9 @@ from typing import Any
 
 from mandelcl.errors import FileError
 from mandelcl.files.places.decimals import decimal, number_of, scientific
+from mandelcl.files.places.formulas import of_fraktaler_3, to_fraktaler_3
 from mandelcl.files.places.place import Orientation, Place
+from mandelcl.formulas import MANDELBROT
 from mandelcl.printable import quoted
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -30,7 +32,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "transform.stretch_amount": 0,
     "transform.exponential_map": False,
 }
-_PLAIN_FORMULA: tuple[dict[str, Any], ...] = ({}, {"power": 2}, {"opcodes": "sqr add"})
 
 
 def values_of(text: str) -> Mapping[str, Any] | None:
@@ -46,9 +47,6 @@ def read(values: Mapping[str, Any]) -> Place:
     found = {key: _looked_up(values, key) for key in _DEFAULTS}
     if found["transform.exponential_map"]:
         raise FileError("it is an exponential map, which cannot be drawn")
-    formula = values.get("formula", [{}])
-    if not isinstance(formula, list) or [line for line in formula if line not in _PLAIN_FORMULA] or len(formula) != 1:
-        raise FileError("it has another formula than z² + c, which cannot be drawn from its file")
     numbers = {key: number_of(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
     width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
     if not width.denominator == height.denominator == cap.denominator == 1:
@@ -61,11 +59,12 @@ def read(values: Mapping[str, Any]) -> Place:
         (width.numerator, height.numerator),
         numbers["bailout.escape_radius"],
         orientation=_orientation(numbers, bool(found["transform.reflect"])),
+        formula=of_fraktaler_3(values.get("formula", [{}])),
     )
 
 
 def write(place: Place) -> str:
-    """Return the place as such a text.
+    """Return the place as such a text; raises FileError for a formula that is none of that program's.
 
     That program ends orbits at four limits, which are the cap here: else a deep view of it would have blots.
     """
@@ -91,6 +90,8 @@ def write(place: Place) -> str:
     if orientation.stretch:
         text += f"transform.stretch_angle = {_float(angle)}\n"
         text += f"transform.stretch_amount = {_float(orientation.stretch * 100)}\n"
+    if place.formula != MANDELBROT:
+        text += "".join(f'\n[[formula]]\nopcodes = "{line}"\n' for line in to_fraktaler_3(place.formula))
     return 'program = "fraktaler-3"\n' + text
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 from mandelcl.errors import FileError
 from mandelcl.exact import parse_number
 from mandelcl.files.places.decimals import decimal, scientific
+from mandelcl.files.places.formulas import of_kalles_fraktaler, to_kalles_fraktaler
 from mandelcl.files.places.place import Orientation, Place
 from mandelcl.printable import printable, quoted
 
@@ -20,8 +21,6 @@ _RADIUS = {"0": Fraction(10_000), "1": Fraction(2), "2": Fraction(2)}  # by Bail
 
 # What else decides the counts, with what it must be, and what the older versions wrote that newer ones do not read.
 _REFUSED = {
-    "fractaltype": ("0", "another formula"),
-    "power": ("2", "another power"),
     "usehybridformula": ("0", "a hybrid formula"),
     "exponentialmap": ("0", "an exponential map"),
     "bailoutnormpreset": ("1", "another norm than the distance from 0"),
@@ -68,7 +67,7 @@ def read(text: str) -> Place:
         parse_number(values["re"], "Re"),
         parse_number(values["im"], "Im"),
         parse_number(values["zoom"], "Zoom"),
-        _whole(values["iterations"]) if "iterations" in values else None,
+        _whole(values, "iterations") if values.get("iterations") else None,
         radius=_radius(values),
         on_pixel=True,
         orientation=Orientation(
@@ -78,12 +77,14 @@ def read(text: str) -> Place:
             _is(values, "imagpointsup", "0"),
         ),
         notes=tuple(notes),
+        formula=of_kalles_fraktaler(_whole(values, "fractaltype", 0), _whole(values, "power", 2)),
     )
 
 
 def write(place: Place) -> str:
-    """Return the place as such a text, with its lines ending as that program's do."""
+    """Return the place as such a text, with its lines ending as that program's do; raises FileError for a formula."""
     orientation, finest = place.orientation, 1 / place.zoom
+    kind, power = to_kalles_fraktaler(place.formula)
     lines = {
         "Re": decimal(place.re, finest),
         "Im": decimal(place.im, finest),
@@ -92,8 +93,8 @@ def write(place: Place) -> str:
         "SmoothMethod": "0",
         "SmoothingMethod": "0",
         **_bailout(place.radius),
-        "Power": "2",
-        "FractalType": "0",
+        "Power": str(power),
+        "FractalType": str(kind),
         "RotateAngle": decimal(orientation.rotation),
         "StretchAngle": decimal(orientation.direction),
         "StretchAmount": decimal(orientation.stretch),
@@ -126,8 +127,8 @@ def _number(values: Mapping[str, str], key: str) -> Fraction:
     return parse_number(values[key], key) if values.get(key) else Fraction(0)
 
 
-def _whole(text: str) -> int:
-    value = parse_number(text, "Iterations")
+def _whole(values: Mapping[str, str], key: str, usual: int = 0) -> int:
+    value = parse_number(values[key], key) if values.get(key) else Fraction(usual)
     if value.denominator != 1:
-        raise FileError(f"its Iterations are no whole number: {quoted(text)}")
+        raise FileError(f"its {key} is no whole number: {quoted(values[key])}")
     return value.numerator

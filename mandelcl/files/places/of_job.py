@@ -31,7 +31,8 @@ def place_of(job: Job) -> Place:
     notes = () if exact else ("the directions of its rows and columns are rounded to a float's 15 digits",)
     zoom = _plain(Fraction(4) / (pitch * view.height))
     radius = root_below(job.radius_squared)
-    return Place(re, im, zoom, job.iterations, (view.width, view.height), radius, on_pixel, orientation, notes)
+    size, formula = (view.width, view.height), job.formula
+    return Place(re, im, zoom, job.iterations, size, radius, on_pixel, orientation, notes, formula)
 
 
 def _orientation(matrix: Matrix) -> tuple[Orientation, bool]:
