@@ -1,0 +1,168 @@
+"""The folder of a film: its plan, and a field file for each keyframe, complete or not there at all."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.field import Field
+from mandelcl.files import loading, output
+from mandelcl.files.deflate import FAST
+from mandelcl.files.paths import one_line, read_bounded
+from mandelcl.film.plan import Plan
+from mandelcl.job import Job
+
+PLAN = "film.json"
+LOCK = "lock"
+_NEW = ".new"
+_MOST_PLAN = 1 << 22
+_SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has settled
+
+
+class Folder:
+    """The keyframes of a film's plan, numbered through its legs, in a folder."""
+
+    def __init__(self, path: str | Path, plan: Plan) -> None:
+        self.path, self.plan = Path(path), plan
+
+    @classmethod
+    def opened(cls, path: str | Path) -> "Folder":
+        """Return the folder of a film that is there; raises FileError where it is none, or its plan is damaged."""
+        place = Path(path)
+        with one_line("cannot use", path):
+            if not place.is_dir():
+                raise FileError(f"cannot use {path}: there is no such folder; `mandelcl zoom` makes one", path)
+            if not (place / PLAN).is_file():
+                raise FileError(f"cannot use {path}: it holds no {PLAN}, so it is not the folder of a film", path)
+        with one_line("cannot use", place / PLAN):
+            try:
+                text = read_bounded(place / PLAN, _MOST_PLAN).decode()
+            except UnicodeDecodeError as error:
+                raise FileError("not the plan of a film (it is no text)") from error
+            return cls(place, Plan.from_json(text))
+
+    def __contains__(self, number: int) -> bool:
+        return self.keyframe_path(number).is_file()
+
+    def keyframe_path(self, number: int) -> Path:
+        """Return where a keyframe is, or is to be."""
+        return self.path / f"k{number:05d}.npz"
+
+    def expected(self, number: int) -> Job:
+        """Return the job of a keyframe, as far as the plan settles it."""
+        plan, leg = self.plan, 0
+        while number >= plan.first(leg) + plan.legs[leg].keyframes:
+            leg += 1
+        return plan.keyframe_job(leg, number - plan.first(leg))
+
+    def job(self, number: int) -> Job:
+        """Return the job of a keyframe that is there; raises FileError where the file is not this film's."""
+        path = self.keyframe_path(number)
+        job = loading.read_job(path)
+        self._require_own(path, number, job)
+        return job
+
+    def field(self, number: int) -> Field:
+        """Return a keyframe; raises FileError where it is missing, damaged or not this film's."""
+        path = self.keyframe_path(number)
+        if not path.is_file():
+            raise FileError(f"{path} is missing: the same `mandelcl zoom` again computes it", path)
+        try:
+            field = loading.read_field(path)
+        except FileError as error:
+            raise FileError(f"{error}; delete it, and the same `mandelcl zoom` computes it again", path) from error
+        self._require_own(path, number, field.job)
+        return field
+
+    def missing(self) -> list[int]:
+        """Return the numbers of the keyframes that are not there; raises FileError for files that are not its own."""
+        lacking = []
+        for number in range(self.plan.keyframes):
+            if number in self:
+                self.job(number)
+            else:
+                lacking.append(number)
+        return lacking
+
+    def require_whole(self) -> None:
+        """Raise FileError where keyframes are missing."""
+        lacking = self.missing()
+        if lacking:
+            raise FileError(
+                f"{self.path} lacks {len(lacking)} of {self.plan.keyframes} keyframes: the same `mandelcl zoom` again "
+                "computes them",
+                self.path,
+            )
+
+    def keep(self, number: int, field: Field) -> None:
+        """Write a keyframe: afterwards it is there and complete, whenever the process stops."""
+        path = self.keyframe_path(number)
+        self._replace(path, lambda draft: output.write_draft(path, draft, field, None, FAST))
+
+    def write_plan(self) -> None:
+        """Write the plan, in place of any there is."""
+        text = self.plan.to_json()
+        self._replace(self.path / PLAN, lambda draft: draft.write_text(text, encoding="utf-8", newline=""))
+
+    @staticmethod
+    def _replace(path: Path, write: Callable[[Path], object]) -> None:
+        draft = path.with_name(f"{path.name}{_NEW}")
+        with one_line("cannot write", path):
+            try:
+                draft.unlink(missing_ok=True)
+                write(draft)
+                draft.replace(path)
+            finally:
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+
+    def _require_own(self, path: Path, number: int, job: Job) -> None:
+        wanted = self.expected(number)
+        open_still = {name: getattr(job, name) for name in _SETTLED if getattr(wanted, name) == "auto"}
+        try:
+            same = replace(wanted, reference=job.reference, **open_still) == job
+        except InvalidInputError:  # what one has settled does not go with the other
+            same = False
+        if not same:
+            raise FileError(f"{path} is not a keyframe of this film; delete it or choose another folder", path)
+
+
+@contextmanager
+def held(path: str | Path, plan: Plan) -> Iterator[Folder]:
+    """Yield the folder for a plan, made where there is none, and locked for as long as the body runs.
+
+    Raises FileError where it belongs to another film, to nobody known, or to another process at this moment.
+    """
+    from filelock import FileLock, Timeout
+
+    place = Path(path)
+    with one_line("cannot use", path):
+        made = not os.path.lexists(place)
+        place.mkdir(exist_ok=True)
+        if not (place / PLAN).exists() and any(entry.name not in (LOCK, f"{PLAN}{_NEW}") for entry in place.iterdir()):
+            raise FileError(f"{path} holds other files, and no film; choose another folder with --keys", path)
+        lock = FileLock(place / LOCK, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise FileError(f"{path} is in use: another mandelcl computes these keyframes", path) from None
+    try:
+        if (place / PLAN).exists():
+            there = Folder.opened(path).plan
+            if not there.same_keyframes(plan):
+                raise FileError(f"{path} holds the keyframes of another film; choose another with --keys, or delete it")
+            made = False
+        folder = Folder(path, plan)
+        folder.write_plan()
+        made = False
+        yield folder
+    finally:
+        with suppress(OSError):  # Windows does not remove a file that is open
+            (place / LOCK).unlink(missing_ok=True)
+        lock.release()
+        with suppress(OSError):
+            (place / LOCK).unlink(missing_ok=True)
+            if made:
+                place.rmdir()

@@ -1,0 +1,190 @@
+"""Computing keyframes: from the deepest outward, since the middle of each is every second pixel of the next."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mandelcl.block import Block
+from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.field import Field, allocate
+from mandelcl.film.folder import Folder
+from mandelcl.job import Job
+from mandelcl.methods import direct
+from mandelcl.numbers import by_name
+from mandelcl.planes import COUNTS, LAST, SMOOTH
+from mandelcl.rendering.render import render
+from mandelcl.rendering.session import Session
+from mandelcl.report import Report
+from mandelcl.view import View
+
+_NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend on a pixel's point alone
+
+
+@dataclass(slots=True)
+class Computed:
+    """What was done: keyframes, the pixels that were computed for them, and seconds, of these in kernels."""
+
+    keyframes: int = 0
+    taken_over: int = 0
+    pixels: int = 0
+    iterations: int = 0
+    seconds: float = 0.0
+    kernel_seconds: float = 0.0
+    device: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def note(self, report: Report) -> None:
+        """Add a render's report."""
+        self.pixels += report.pixels_computed
+        self.iterations += report.iterations_total
+        self.seconds += report.wall_s
+        self.kernel_seconds += report.kernel_s
+        self.device = tuple(report.device)
+
+
+class Shared(NamedTuple):
+    """Pixels that two keyframes share: a rectangle of the wider one, and the first of them in the deeper one."""
+
+    block: Block
+    column: int
+    row: int
+
+
+def compute(
+    folder: Folder,
+    session: Session,
+    settings: Settings | None = None,
+    progress: ShowProgress | None = None,
+    notice: Callable[[str], None] | None = None,
+    cancel: Token = NEVER,
+) -> Computed:
+    """Compute the keyframes that a folder lacks, each stored as soon as it is done; return what was done.
+
+    `progress` counts the pixels of all keyframes that were missing.
+    """
+    plan, done = folder.plan, Computed()
+    missing = set(folder.missing())
+    total = sum(folder.expected(number).view.pixels for number in missing)
+    finished = 0
+    for leg in range(len(plan.legs)):
+        first, deeper = plan.first(leg), None
+        for number in range(first + plan.legs[leg].keyframes - 1, first - 1, -1):
+            if number not in missing:
+                deeper = None
+                continue
+            stop_if(cancel)
+            job = _settled(folder.expected(number), session, settings, notice)
+            if deeper is None and number + 1 < first + plan.legs[leg].keyframes and _may_nest(job):
+                deeper = folder.field(number + 1)
+            show = None if progress is None else _within(progress, finished, total)
+            field = _keyframe(job, deeper, session, settings, show, notice, cancel, done)
+            folder.keep(number, field)
+            done.keyframes += 1
+            done.numbers = tuple(dict.fromkeys((*done.numbers, field.job.number)))
+            finished += job.view.pixels
+            deeper = field
+    return done
+
+
+def shared(wider: View, deeper: View) -> Shared | None:
+    """Return what a keyframe and the next deeper one of its leg share, both anchored at the leg's pivot."""
+    spans = []
+    for anchor, side, inner_anchor, inner_side in (
+        (wider.lattice.column, wider.width, deeper.lattice.column, deeper.width),
+        (wider.lattice.row, wider.height, deeper.lattice.row, deeper.height),
+    ):
+        begin = max(0, anchor - inner_anchor // 2)
+        end = min(side, anchor + (inner_side - 1 - inner_anchor) // 2 + 1)
+        spans.append((begin, end, inner_anchor + 2 * (begin - anchor)))
+    (left, right, column), (top, bottom, row) = spans
+    if left >= right or top >= bottom:
+        return None
+    return Shared(Block(left, top, right - left, bottom - top), column, row)
+
+
+def nests(job: Job, deeper: Job) -> bool:
+    """Whether the pixels that two settled jobs share have the same bits in both: the same orbits of the same points."""
+    if not _may_nest(job) or job.at(deeper.view) != deeper:
+        return False
+    common = shared(job.view, deeper.view)
+    if common is None:
+        return False
+    # Rounding to a number could place a point differently; the ends of both axes show it.
+    arithmetic, block = by_name(job.number).arithmetic(job.rounding), common.block
+    with np.errstate(all="ignore"):
+        for x, y in ((0, 0), (block.width - 1, 0), (0, block.height - 1), (block.width - 1, block.height - 1)):
+            here = direct.point(job.view, arithmetic, block.x + x, block.y + y)
+            there = direct.point(deeper.view, arithmetic, common.column + 2 * x, common.row + 2 * y)
+            if here != there:
+                return False
+    return True
+
+
+def _may_nest(job: Job) -> bool:
+    return job.method == "direct" and job.algorithm == "escape" and set(job.planes) <= _NESTED
+
+
+def _settled(job: Job, session: Session, settings: Settings | None, notice: Callable[[str], None] | None) -> Job:
+    settled, warnings = session.settled(job, settings is None or settings.self_test)
+    for warning in warnings if notice else ():
+        notice(warning)  # type: ignore[misc]
+    return settled
+
+
+def _keyframe(
+    job: Job,
+    deeper: Field | None,
+    session: Session,
+    settings: Settings | None,
+    progress: ShowProgress | None,
+    notice: Callable[[str], None] | None,
+    cancel: Token,
+    done: Computed,
+) -> Field:
+    """Return a keyframe's field; where the next deeper one has pixels of it, the ring around these is computed."""
+    if deeper is None or not nests(job, deeper.job):
+        field, report = render(job, session, settings, progress=progress, notice=notice, cancel=cancel)
+        done.note(report)
+        return field
+    common = shared(job.view, deeper.job.view)
+    assert common is not None
+    planes, inner = allocate(job), common.block
+    rows, columns = slice(inner.y, inner.y + inner.height), slice(inner.x, inner.x + inner.width)
+    for name, values in planes.items():
+        values[rows, columns] = deeper.planes[name][common.row :: 2, common.column :: 2][: inner.height, : inner.width]
+    before = inner.pixels
+    done.taken_over += before
+    for block in ring(job.view, inner):
+        part = job.at(job.view.part(block.x, block.y, block.width, block.height))
+        show = None if progress is None else _within(progress, before, job.view.pixels)
+        field, report = render(part, session, settings, progress=show, notice=notice, cancel=cancel)
+        done.note(report)
+        before += block.pixels
+        for name, values in planes.items():
+            values[block.y : block.y + block.height, block.x : block.x + block.width] = field.planes[name]
+    return Field(job, planes)
+
+
+def ring(view: View, inner: Block) -> Iterator[Block]:
+    """Yield the rectangles around one in the middle of a view: above, below, to the left, to the right."""
+    right, bottom = inner.x + inner.width, inner.y + inner.height
+    for block in (
+        Block(0, 0, view.width, inner.y),
+        Block(0, bottom, view.width, view.height - bottom),
+        Block(0, inner.y, inner.x, inner.height),
+        Block(right, inner.y, view.width - right, inner.height),
+    ):
+        if block.pixels:
+            yield block
+
+
+def _within(progress: ShowProgress, before: int, total: int) -> ShowProgress:
+    """Return what shows the progress of a part, after so many pixels of a whole."""
+
+    def show(part: Progress) -> None:
+        progress(replace(part, pixels=before + part.pixels, pixels_total=total))
+
+    return show

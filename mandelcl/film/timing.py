@@ -1,0 +1,107 @@
+"""When a film is where: constant speed in doublings a second, gently begun and ended at every stop."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from mandelcl.errors import InvalidInputError
+
+MOST_FRAMES = 1 << 20
+_MOST_RATE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a frame shows: the place on a leg, in doublings from its start."""
+
+    leg: int
+    travelled: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Frames a second, doublings a second, and seconds: of getting up to speed and of resting at each stop.
+
+    With `seconds` the whole film lasts so long, and its speed follows. Raises InvalidInputError for what makes no film.
+    """
+
+    fps: Fraction = Fraction(30)
+    speed: float = 1.0
+    ease: float = 1.0
+    hold: float = 1.0
+    reverse: bool = False
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.fps <= _MOST_RATE:
+            raise InvalidInputError(f"a film has above 0 and at most {_MOST_RATE} frames a second, not {self.fps}")
+        for name, least in (("speed", 1e-6), ("ease", 0.0), ("hold", 0.0)):
+            value = getattr(self, name)
+            if not least <= value < math.inf:
+                raise InvalidInputError(f"the {name} of a film must be at least {least:g}, not {value}")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise InvalidInputError(f"a film lasts some seconds, not {self.seconds}")
+
+    def duration(self, doublings: Sequence[float]) -> float:
+        """Return how many seconds a film over legs of so many doublings lasts."""
+        timing = self._paced(doublings)
+        return sum(timing._leg(length)[0] for length in doublings) + timing.hold * (len(doublings) + 1)
+
+    def frame_count(self, doublings: Sequence[float]) -> int:
+        """Return how many frames a film has: its duration times `fps`, rounded up; at least two."""
+        exactly = self.duration(doublings) * self.fps
+        count = max(2, math.ceil(exactly - 1e-6))
+        if count > MOST_FRAMES:
+            raise InvalidInputError(f"a film of {count:,} frames is too long; a higher --speed makes it shorter")
+        return count
+
+    def frames(self, doublings: Sequence[float]) -> list[Frame]:
+        """Return what each frame of a film shows; the first is at its first stop, and the last at its last."""
+        timing, count = self._paced(doublings), self.frame_count(doublings)
+        ends, at = [], timing.hold
+        for length in doublings:
+            at += timing._leg(length)[0]
+            ends.append(at)
+            at += timing.hold
+        frames, leg = [], 0
+        for number in range(count):
+            time = at * number / (count - 1)
+            while leg + 1 < len(ends) and time > ends[leg] + timing.hold / 2:
+                leg += 1
+            begun = ends[leg] - timing._leg(doublings[leg])[0]
+            frames.append(Frame(leg, timing._travelled(doublings[leg], time - begun)))
+        return frames[::-1] if self.reverse else frames
+
+    def _leg(self, doublings: float) -> tuple[float, float]:
+        """Return how many seconds a leg takes, and how many of them it takes to get up to speed."""
+        ease = min(self.ease, doublings / self.speed)
+        return doublings / self.speed + ease, ease
+
+    def _travelled(self, doublings: float, time: float) -> float:
+        """Return how many doublings of a leg are behind, some seconds after its begin."""
+        total, ease = self._leg(doublings)
+        time = min(max(time, 0.0), total)
+        if time > total / 2:
+            return doublings - self._travelled(doublings, total - time)
+        if time >= ease:
+            return self.speed * (time - ease / 2)
+        # The speed grows as (1 − cos)/2, so that neither it nor the acceleration jumps.
+        return self.speed * (time / 2 - ease / (2 * math.pi) * math.sin(math.pi * time / ease))
+
+    def _paced(self, doublings: Sequence[float]) -> "Timing":
+        """Return the same with the speed by which the film lasts as long as it is to."""
+        if self.seconds is None:
+            return self
+        moving = (self.seconds - self.hold * (len(doublings) + 1)) / len(doublings)
+        rest = self.seconds - self.hold * (len(doublings) + 1) - self.ease * len(doublings)
+        if moving <= 0 or rest <= 0:
+            raise InvalidInputError(
+                f"a film of {self.seconds:g} s has no time to move: rests of {self.hold:g} s (--hold) and "
+                f"{self.ease:g} s to get up to speed (--ease) take all of it"
+            )
+        speed = sum(doublings) / rest
+        paced = replace(self, speed=speed, seconds=None)
+        if any(length / speed < self.ease for length in doublings):
+            raise InvalidInputError(f"a leg would not get up to speed in {self.seconds:g} s; choose a shorter --ease")
+        return paced

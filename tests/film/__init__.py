@@ -1,0 +1,1 @@
+"""Films: their way, keyframes, frames and files."""

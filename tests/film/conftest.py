@@ -1,0 +1,46 @@
+"""What tests of films share: small films of few keyframes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl.film.folder import Folder, held
+from mandelcl.film.keyframes import compute
+from mandelcl.film.path import Stop
+from mandelcl.film.plan import Plan
+from mandelcl.job import Job
+from mandelcl.rendering.session import Session
+from mandelcl.shading.colour import Colouring
+from mandelcl.shading.palettes import find_palette
+
+WIDE = Stop.of("-0.75", 0, "1.6")
+VALLEY = Stop.of("-0.7452", "0.1275", 20)
+WIDTH, HEIGHT = 48, 28
+
+
+def film(*stops: Stop, size: tuple[int, int] = (WIDTH, HEIGHT), samples: int = 1, **changes: Any) -> Plan:
+    """Return the plan of a small film."""
+    stops = stops or (WIDE, VALLEY)
+    settings: dict[str, Any] = {"iterations": 200, "planes": ("counts", "smooth")} | changes
+    job = Job(stops[-1].view(*size), **settings)
+    return Plan(stops, *size, job, Colouring(find_palette("classic")), samples)
+
+
+@pytest.fixture(scope="session")
+def usable() -> None:
+    """Skip where there is no device that passes its self-test."""
+    from mandelcl.engine import selftest
+    from mandelcl.opencl.device import discover
+
+    if not any(selftest.summary(device).passed for device in discover()):
+        pytest.skip("no usable OpenCL device")
+
+
+@pytest.fixture(scope="session")
+def computed(usable: None, tmp_path_factory: pytest.TempPathFactory) -> Folder:  # noqa: ARG001 - see `usable`
+    """Return a folder with all keyframes of a small film."""
+    path = tmp_path_factory.mktemp("film") / "small.keys"
+    with held(path, film()) as folder, Session() as session:
+        compute(folder, session)
+    return Folder(Path(path), folder.plan)

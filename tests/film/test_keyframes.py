@@ -1,0 +1,244 @@
+"""Keyframes: the very fields that renders of their views give, kept whole, and computed no more than once."""
+
+import json
+import shutil
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mandelcl.cli import cli
+from mandelcl.errors import CancelledError, FileError
+from mandelcl.field import Field
+from mandelcl.files import loading
+from mandelcl.film.folder import PLAN, Folder, held
+from mandelcl.film.keyframes import compute, nests
+from mandelcl.film.path import Stop
+from mandelcl.film.plan import Plan
+from mandelcl.opencl.device import Device
+from mandelcl.rendering.render import render
+from mandelcl.rendering.session import Session
+from mandelcl.words import sha256
+from tests.film.conftest import VALLEY, WIDE, film
+
+
+def digests(field: Field) -> dict[str, str]:
+    return {name: sha256(values.view(np.uint32)) for name, values in field.planes.items()}
+
+
+def check(folder: Folder, session: Session) -> None:
+    """Compare each keyframe with an independent render of its job."""
+    for number in range(folder.plan.keyframes):
+        field = folder.field(number)
+        whole, _ = render(field.job, session)
+        assert digests(field) == digests(whole), number
+
+
+ROUND = Stop.of("-0.7452", "0.1275", 20, 30)
+
+
+@pytest.mark.parametrize("number", ["float", "double", "fp128"])
+def test_keyframes_are_the_fields_of_renders(device: Device, number: str, tmp_path: Path) -> None:
+    if number == "double" and not device.fp64:
+        pytest.skip("no double")
+    plan = film(number=number, size=(24, 14), iterations=60)
+    with held(tmp_path / "keys", plan) as folder, Session(device) as session:
+        done = compute(folder, session)
+        check(folder, session)
+    # A quarter of each but the deepest is taken over.
+    pixels = sum(plan.keyframe_job(0, k).view.pixels for k in range(plan.keyframes))
+    assert done.pixels + done.taken_over == pixels
+    assert done.taken_over > 0.2 * (pixels - plan.keyframe_job(0, 0).view.pixels)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", ["float", "double", "fp128", "fixed:6"])
+@pytest.mark.parametrize("rounding", ["fused", "separate"])
+def test_keyframes_of_long_and_turned_films(device: Device, number: str, rounding: str, tmp_path: Path) -> None:
+    if (number == "double" and not device.fp64) or (rounding == "separate" and number not in ("float", "double")):
+        pytest.skip("not on this device")
+    for name, stops in (
+        ("deep", (WIDE, replace(VALLEY, zoom=Fraction(3000 if number == "float" else 10**9)))),
+        ("turned", (replace(WIDE, rotation=Fraction(-40)), ROUND)),
+        ("beside", (replace(WIDE, rotation=ROUND.rotation), ROUND, WIDE)),
+    ):
+        changes = {} if number in ("fp128", "fixed:6") else {"rounding": rounding}
+        plan = film(*stops, number=number, size=(64, 37), samples=2, **changes)
+        with held(tmp_path / name, plan) as folder, Session(device) as session:
+            done = compute(folder, session)
+            assert done.taken_over or number == "float"
+            check(folder, session)
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_deep_film_is_computed_whole(tmp_path: Path) -> None:
+    plan = film(Stop.of(0, 1, 10**30), Stop.of(0, 1, 3 * 10**30), size=(16, 9), iterations=300)
+    with held(tmp_path / "keys", plan) as folder, Session() as session:
+        done = compute(folder, session)
+        assert (done.keyframes, done.taken_over) == (3, 0)
+        assert folder.field(0).job.method == "perturbation"
+        check(folder, session)
+
+
+def test_only_what_has_the_same_bits_is_taken_over() -> None:
+    plan = film(number="float", rounding="fused", method="direct")
+    wider, deeper = plan.keyframe_job(0, 1), plan.keyframe_job(0, 2)
+    assert nests(wider, deeper)
+    assert not nests(wider, plan.keyframe_job(0, 3))
+    for other in (
+        replace(deeper, number="double"),
+        replace(deeper, rounding="separate"),
+        replace(deeper, iterations=201),
+        replace(deeper, planes=("counts",)),
+    ):
+        assert not nests(wider, other)
+    far = replace(wider, planes=("counts", "distance")), replace(deeper, planes=("counts", "distance"))
+    assert not nests(*far)  # distances are in pixels
+
+
+def test_what_is_there_is_not_computed_again(computed: Folder, tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    shutil.copytree(computed.path, path)
+    before = {name.name: name.read_bytes() for name in path.glob("*.npz")}
+    for lost in ((1,), (0, 3), tuple(range(computed.plan.keyframes))):
+        for number in lost:
+            (path / f"k{number:05d}.npz").unlink()
+        with held(path, computed.plan) as folder, Session() as session:
+            assert folder.missing() == list(lost)
+            assert compute(folder, session).keyframes == len(lost)
+            assert folder.missing() == []
+        assert {name.name: name.read_bytes() for name in path.glob("*.npz")} == before
+    assert sorted(name.name for name in path.iterdir()) == sorted([PLAN, *before])
+
+
+class Soon:
+    """A token that is set once it has been asked so many times."""
+
+    def __init__(self, asked: int) -> None:
+        self._left = asked
+
+    def is_set(self) -> bool:
+        self._left -= 1
+        return self._left < 0
+
+
+def test_stopped_and_gone_on_with(computed: Folder, tmp_path: Path) -> None:
+    keyframes, stops, asked = 0, 0, 4
+    while True:
+        with held(tmp_path / "keys", computed.plan) as folder, Session() as session:
+            missing = len(folder.missing())
+            try:
+                keyframes += compute(folder, session, cancel=Soon(asked)).keyframes
+                break
+            except CancelledError:
+                keyframes += missing - len(folder.missing())
+                stops, asked = stops + 1, asked + 3
+        assert not list((tmp_path / "keys").glob("*.new"))
+    assert stops
+    assert keyframes == computed.plan.keyframes
+    for number in range(keyframes):
+        name = f"k{number:05d}.npz"
+        assert (tmp_path / "keys" / name).read_bytes() == (computed.path / name).read_bytes()
+
+
+def test_a_keyframe_is_an_ordinary_field(computed: Folder, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    out = tmp_path / "k.png"
+    result = CliRunner().invoke(cli, ["recolour", str(computed.keyframe_path(2)), "-o", str(out), "--palette", "ice"])
+    assert (result.exit_code, out.exists()) == (0, True)
+
+
+def test_a_plan_is_read_as_it_was_written() -> None:
+    plan = film(Stop.of("-1/3", "1e-40", "1e300", "12.5"), Stop.of("-1/3", "1e-40", "1e301", 372), samples=3)
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+WRONG: list[Any] = [
+    *(b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 10_000, b"0" * 5_000_000),
+    *(b'{"mandelcl film": 1}', b'{"mandelcl film": 99}'),
+]
+
+
+@pytest.mark.parametrize("data", WRONG, ids=range(len(WRONG)))
+def test_a_plan_that_is_none_is_refused_in_one_line(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / PLAN).write_bytes(data)
+    with pytest.raises(FileError) as error:
+        Folder.opened(tmp_path)
+    assert PLAN in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stops": []},
+        {"stops": [["0", "0", "1", "0"]] * 2},
+        {"stops": [["0", "0", "1"], ["0", "0", "2"]]},
+        {"stops": [["0", "0", "-1", "0"], ["0", "0", "2", "0"]]},
+        {"stops": [["0", "0", "1", "0"], ["9", "9", "2", "0"]]},
+        {"stops": [["0", "0", "1", "0"], ["0", "0", "x", "0"]]},
+        {"stops": 7},
+        {"size": [0, 5]},
+        {"size": [1 << 40, 5]},
+        {"size": "64x36"},
+        {"size": [64.5, 36]},
+        {"samples": 0},
+        {"samples": 10**9},
+        {"job": {}},
+        {"job": "x"},
+        {"colouring": {}},
+        {"colouring": None},
+        {"mandelcl film": "1"},
+    ],
+    ids=str,
+)
+def test_a_plan_with_a_wrong_value_is_refused_in_one_line(change: dict[str, Any], tmp_path: Path) -> None:
+    values = json.loads(film().to_json())
+    (tmp_path / PLAN).write_text(json.dumps(values | change))
+    with pytest.raises(FileError) as error:
+        Folder.opened(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> None:
+    other = film(WIDE, replace(VALLEY, zoom=Fraction(21)))
+    with pytest.raises(FileError, match="keyframes of another film"), held(computed.path, other):
+        pass
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "k00000.npz").write_bytes(b"")
+    with pytest.raises(FileError, match="holds other files, and no film"), held(mine, other):
+        pass
+    assert [path.name for path in mine.iterdir()] == ["k00000.npz"]
+    with pytest.raises(FileError, match=r"holds no film\.json"):
+        Folder.opened(mine)
+    with pytest.raises(FileError, match="no such folder"):
+        Folder.opened(tmp_path / "nowhere")
+    with (
+        held(tmp_path / "new", other),
+        pytest.raises(FileError, match="is in use"),
+        held(tmp_path / "new", other),
+    ):
+        pass
+
+
+def test_keyframes_of_others_are_refused(computed: Folder, tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    shutil.copytree(computed.path, path)
+    folder = Folder(path, computed.plan)
+    shutil.copy(path / "k00001.npz", path / "k00002.npz")
+    with pytest.raises(FileError, match=r"k00002\.npz is not a keyframe of this film"):
+        folder.missing()
+    whole = (computed.path / "k00002.npz").read_bytes()
+    for damaged in (b"", whole[: len(whole) // 2], whole.replace(b"counts", b"c0unts")):
+        (path / "k00002.npz").write_bytes(damaged)
+        with pytest.raises(FileError, match=r"k00002\.npz"):
+            folder.field(2)
+    (path / "k00002.npz").unlink()
+    with pytest.raises(FileError, match="lacks 1 of"):
+        folder.require_whole()
+    assert loading.read_job(path / "k00001.npz") == folder.job(1)
