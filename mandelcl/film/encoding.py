@@ -1,0 +1,201 @@
+"""Frames into a file: by FFmpeg's libraries, through PyAV (extra `video`), or one PNG each in a folder."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from mandelcl.errors import FileError, MandelclError
+from mandelcl.extras import how_to_install
+from mandelcl.files.paths import drafted, one_line, replacing, require_writable, target
+from mandelcl.film.assembly import Rgb
+from mandelcl.film.codecs import CODECS, FRAMES, GIF, Codec, container_of
+
+if TYPE_CHECKING:
+    import av
+
+_BT709 = 1  # primaries, transfer and matrix (ITU-T H.273)
+_SRGB_TRANSFER = 13
+_RGB_MATRIX = 0
+_TV_RANGE, _FULL_RANGE = 1, 2
+_FASTER_FIRST = {"movflags": "+faststart"}  # what a player needs first stands first, so that it need not have it all
+_ERRORS_SHOWN = 120
+
+
+class Sink(Protocol):
+    """What takes the frames of a film, one after the other."""
+
+    def put(self, frame: Rgb) -> None:
+        """Take a frame: height × width × 3."""
+
+
+def require_encoder(name: str) -> None:
+    """Raise MandelclError, naming the extra, where what encodes is not installed or lacks this codec."""
+    if name == FRAMES:
+        return
+    try:
+        import av
+    except ModuleNotFoundError as error:
+        raise MandelclError(f"{name} films need PyAV: {how_to_install('video')}") from error
+    try:
+        av.Codec(CODECS[name].encoder, "w")
+    except ValueError as error:
+        raise MandelclError(f"the PyAV here has no {CODECS[name].encoder}: choose another --codec") from error
+
+
+def require_place(path: str | Path, name: str) -> None:
+    """Raise FileError where a film of a codec cannot be written, before frames are made; nothing is left behind."""
+    if name != FRAMES:
+        require_writable(path)
+        return
+    with one_line("cannot write", path):
+        place = _new_folder(path)
+        if not place.parent.is_dir():
+            raise FileError(f"cannot write {path}: there is no folder {place.parent}", path)
+
+
+@contextmanager
+def writing(
+    path: str | Path,
+    name: str,
+    size: tuple[int, int],
+    fps: Fraction,
+    quality: int | None = None,
+    colours: Sequence[Rgb] = (),
+) -> Iterator[Sink]:
+    """Yield what takes the frames of a film, which replaces the file at its path at the end, or not at all.
+
+    `quality` is the codec's own, smaller being better. The palette of a GIF is made for the `colours` of some frames.
+    Raises FileError where the file cannot be written.
+    """
+    require_encoder(name)
+    if name == FRAMES:
+        with _frames_folder(path) as folder:
+            yield folder
+        return
+    os.environ.setdefault("SVT_LOG", "1")  # SVT-AV1 tells of its settings otherwise
+    import av
+
+    with replacing(path) as draft:
+        try:
+            options = _FASTER_FIRST if container_of(path) in ("mp4", "mov") else {}
+            with av.open(str(draft), "w", format=container_of(path), options=options) as container:
+                stream = _Stream(container, CODECS[name], size, fps, quality, colours if name == GIF else ())
+                yield stream
+                stream.finish()
+        except av.FFmpegError as error:
+            raise FileError(f"cannot write {path}: {str(error)[:_ERRORS_SHOWN]}", path) from error
+
+
+class _Stream:
+    """The one stream of a film's container."""
+
+    def __init__(
+        self,
+        container: "av.container.OutputContainer",
+        codec: Codec,
+        size: tuple[int, int],
+        fps: Fraction,
+        quality: int | None,
+        colours: Sequence[Rgb],
+    ) -> None:
+        settings = dict(codec.settings)
+        if quality is not None:
+            settings[codec.quality] = str(quality)
+        self._container, self._codec = container, codec
+        stream: Any = container.add_stream(codec.encoder, rate=fps, options=settings)
+        self._stream = stream
+        self._stream.width, self._stream.height = size
+        self._stream.pix_fmt = codec.pixels
+        context: Any = self._stream.codec_context
+        context.thread_type = "AUTO"
+        if not colours:
+            context.color_primaries = _BT709
+            context.color_trc = _SRGB_TRANSFER if codec.is_rgb else _BT709
+            context.colorspace = _RGB_MATRIX if codec.is_rgb else _BT709
+            context.color_range = _FULL_RANGE if codec.is_rgb else _TV_RANGE
+        self._palette = _Palette(colours) if colours else None
+        self._count = 0
+
+    def put(self, frame: Rgb) -> None:
+        """Encode a frame."""
+        picture = self._picture(frame)
+        picture.pts, picture.time_base = self._count, 1 / self._stream.codec_context.framerate
+        self._count += 1
+        self._container.mux(self._stream.encode(picture))
+
+    def finish(self) -> None:
+        """Encode what is left."""
+        self._container.mux(self._stream.encode(None))
+
+    def _picture(self, frame: Rgb) -> "av.VideoFrame":
+        import av
+        from av.video.reformatter import ColorRange, Colorspace
+
+        if self._palette is not None:
+            return av.VideoFrame.from_ndarray(self._palette.indexed(frame), format="pal8")  # type: ignore[arg-type]
+        picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
+        if self._codec.is_rgb:
+            return picture.reformat(format=self._codec.pixels)
+        return picture.reformat(
+            format=self._codec.pixels,
+            src_color_range=ColorRange.JPEG,
+            dst_color_range=ColorRange.MPEG,
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_primaries=_BT709,  # ProRes takes them from its frames
+            dst_color_trc=_BT709,
+        )
+
+
+class _Palette:
+    """256 colours for all frames of a film, and the way to them."""
+
+    def __init__(self, frames: Sequence[Rgb]) -> None:
+        together = Image.fromarray(np.concatenate([frame.reshape(-1, 1, 3) for frame in frames]))
+        self._image = together.quantize(256, Image.Quantize.MEDIANCUT)
+        colours = np.zeros((256, 4), np.uint8)
+        found = np.array(self._image.getpalette(), np.uint8).reshape(-1, 3)
+        colours[: len(found), :3], colours[:, 3] = found, 255
+        self._table = colours
+
+    def indexed(self, frame: Rgb) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Return the places of a frame's colours in the palette, and the palette: red, green, blue, opaque."""
+        picture = Image.fromarray(frame).quantize(palette=self._image, dither=Image.Dither.FLOYDSTEINBERG)
+        return np.asarray(picture), self._table
+
+
+class _Frames:
+    """A folder with a PNG for each frame."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._count = folder, 0
+
+    def put(self, frame: Rgb) -> None:
+        """Write a frame."""
+        Image.fromarray(frame).save(self._folder / f"{self._count:06d}.png", compress_level=3)
+        self._count += 1
+
+
+@contextmanager
+def _frames_folder(path: str | Path) -> Iterator[_Frames]:
+    with one_line("cannot write", path):
+        place = _new_folder(path)
+        with drafted(place) as draft:
+            draft.mkdir()
+            yield _Frames(draft)
+            with suppress(FileNotFoundError):
+                place.rmdir()
+
+
+def _new_folder(path: str | Path) -> Path:
+    """Return where a folder of frames is to be; raises FileError where something is there already."""
+    place = target(str(path).rstrip("/"))
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise FileError(f"cannot write {path}: it exists; frames go into a new folder", path)
+    return place

@@ -1,0 +1,175 @@
+"""Files of films: codecs, tags, the exact number of frames, and nothing half-written."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mandelcl import extras
+from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError
+from mandelcl.film import encoding
+from mandelcl.film.assembly import Rgb
+from mandelcl.film.codecs import CODECS, codec_for, require_encodable
+from mandelcl.film.encoding import require_place, writing
+from mandelcl.film.folder import Folder
+from mandelcl.film.making import make_film
+from mandelcl.film.timing import Timing
+
+av = pytest.importorskip("av", reason="the extra `video` is not installed")
+
+FRAMES = 7
+# The codec, its file, pixels, and tags: primaries, transfer, matrix and range as ITU-T H.273 numbers them.
+KINDS = {
+    "h264": ("h264.mp4", "yuv420p", (1, 1, 1, 1)),
+    "av1": ("av1.webm", "yuv420p", (1, 1, 1, 1)),
+    "vp9": ("vp9.webm", "yuv420p", (1, 1, 1, 1)),
+    "ffv1": ("ffv1.mkv", "bgr0", (1, 13, 0, 2)),
+    "prores": ("prores.mov", "yuv422p10le", (1, 1, 1, 1)),
+    "gif": ("film.gif", "bgra", None),
+}
+
+
+def pictures(width: int = 64, height: int = 36) -> Iterator[Rgb]:
+    """Yield frames of the corners of the colour cube, each in a field of its own, and a grey that grows."""
+    for k in range(FRAMES):
+        frame = np.zeros((height, width, 3), np.uint8)
+        for corner in range(8):
+            columns = slice(corner * width // 8, (corner + 1) * width // 8)
+            frame[:, columns] = [255 * (corner >> bit & 1) for bit in range(3)]
+        frame[: height // 2] = 30 * k
+        yield frame
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path) -> None:
+    file, pixels, tags = KINDS[name]
+    rate = Fraction(30000, 1001) if name != "gif" else Fraction(25)
+    frames = list(pictures())
+    with writing(tmp_path / file, name, (64, 36), rate, colours=frames if name == "gif" else ()) as sink:
+        for frame in frames:
+            sink.put(frame)
+    with av.open(str(tmp_path / file)) as container:
+        stream = container.streams.video[0]
+        context = stream.codec_context
+        shown = [frame.reformat(format="rgb24").to_ndarray() for frame in container.decode(stream)]
+        assert len(shown) == FRAMES
+        assert CODECS[name].encoder.startswith(("lib", "prores", context.name))
+        assert context.name in {"av1": ("libdav1d", "av1", "libaom-av1")}.get(name, (name,))
+        assert (context.width, context.height, context.pix_fmt) == (64, 36, pixels)
+        if tags is not None:
+            found = (context.color_primaries, context.color_trc, context.colorspace, context.color_range)
+            assert found == tags
+        assert abs(stream.average_rate - rate) < 0.05
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    error = np.abs(np.array(shown).astype(int) - np.array(frames))
+    if name == "ffv1":
+        assert error.max() == 0
+    else:  # colours are mixed where two fields meet
+        assert np.median(error) <= 3
+        assert np.median(error[:, 20:34, 3]) <= 6
+
+
+def test_frames_of_png(tmp_path: Path) -> None:
+    with writing(tmp_path / "frames", "png", (64, 36), Fraction(30)) as sink:
+        for frame in pictures():
+            sink.put(frame)
+    names = sorted(path.name for path in (tmp_path / "frames").iterdir())
+    assert names == [f"{k:06d}.png" for k in range(FRAMES)]
+    with Image.open(tmp_path / "frames" / names[3]) as image:
+        assert np.array_equal(np.asarray(image), list(pictures())[3])
+    with pytest.raises(FileError, match="frames go into a new folder"):
+        require_place(tmp_path / "frames", "png")
+
+
+@pytest.mark.parametrize(("name", "file"), [("h264", "film.mp4"), ("ffv1", "film.mkv"), ("png", "frames")])
+def test_a_film_that_is_stopped_leaves_nothing(name: str, file: str, tmp_path: Path) -> None:
+    if name != "png":
+        (tmp_path / file).write_bytes(b"earlier")
+    with pytest.raises(CancelledError), writing(tmp_path / file, name, (64, 36), Fraction(30)) as sink:  # noqa: PT012
+        sink.put(next(pictures()))
+        raise CancelledError("stopped")
+    assert [path.name for path in tmp_path.iterdir()] == ([] if name == "png" else [file])
+    assert name == "png" or (tmp_path / file).read_bytes() == b"earlier"
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "av", None)
+    with pytest.raises(MandelclError, match="h264 films need PyAV: ") as error:
+        encoding.require_encoder("h264")
+    assert extras.how_to_install("video") in str(error.value)
+    encoding.require_encoder("png")
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("a.mp4", None, "h264"),
+        ("a.MKV", None, "h264"),
+        ("a.webm", None, "vp9"),
+        ("a.mov", None, "prores"),
+        ("a.gif", None, "gif"),
+        ("frames", None, "png"),
+        ("a.mkv", "ffv1", "ffv1"),
+        ("a.mp4", "av1", "av1"),
+    ],
+)
+def test_suffixes_choose_codecs(path: str, name: str | None, expected: str) -> None:
+    assert codec_for(path, name) == expected
+
+
+@pytest.mark.parametrize(("path", "name"), [("a.avi", None), ("a.mp4", "ffv1"), ("a", "h264"), ("a.mp4", "h266")])
+def test_files_that_codecs_do_not_go_into_are_refused(path: str, name: str | None) -> None:
+    with pytest.raises(InvalidInputError, match=r"written as|unknown codec"):
+        codec_for(path, name)
+
+
+def test_what_a_codec_does_not_take_is_refused() -> None:
+    for name, size, fps, quality in (
+        ("h264", (63, 36), 30, None),
+        ("vp9", (64, 35), 30, None),
+        ("prores", (63, 35), 30, None),
+        ("gif", (64, 36), 60, None),
+        ("h264", (64, 36), 30, 52),
+        ("ffv1", (64, 36), 30, 5),
+    ):
+        with pytest.raises(InvalidInputError):
+            require_encodable(name, *size, fps, quality)
+    require_encodable("ffv1", 63, 35, 30, None)
+    require_encodable("prores", 64, 35, 30, None)
+
+
+def test_a_film_of_keyframes_is_the_same_each_time(computed: Folder, tmp_path: Path) -> None:
+    shown: list[tuple[int, int]] = []
+    timing = Timing(Fraction(10), hold=0.5)
+    made = [
+        make_film(computed, str(tmp_path / file), computed.plan.colouring, timing, codec="ffv1", progress=progress)
+        for file, progress in (("a.mkv", None), ("b.mkv", lambda done, total: shown.append((done, total))))
+    ]
+    assert made[0].frames == made[1].frames == timing.frame_count(computed.plan.doublings)
+    assert shown == [(k + 1, made[1].frames) for k in range(made[1].frames)]
+    frames = []
+    for file in ("a.mkv", "b.mkv"):
+        with av.open(str(tmp_path / file)) as container:
+            frames.append([frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)])
+    assert len(frames[0]) == made[0].frames
+    assert np.array_equal(frames[0], frames[1])
+    reverse = Timing(Fraction(10), hold=0.5, reverse=True)
+    make_film(computed, str(tmp_path / "back.mkv"), computed.plan.colouring, reverse, codec="ffv1")
+    with av.open(str(tmp_path / "back.mkv")) as container:
+        assert np.array_equal(frames[0][::-1], [f.to_ndarray(format="rgb24") for f in container.decode(video=0)])
+
+
+def test_a_film_can_be_stopped(computed: Folder, tmp_path: Path) -> None:
+    class Soon:
+        asked = 0
+
+        def is_set(self) -> bool:
+            self.asked += 1
+            return self.asked > 20
+
+    with pytest.raises(CancelledError):
+        make_film(computed, str(tmp_path / "a.mp4"), computed.plan.colouring, Timing(), cancel=Soon())
+    assert list(tmp_path.iterdir()) == []
