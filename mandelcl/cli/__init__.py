@@ -20,8 +20,8 @@ from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.printable import printable
 
 _COMMANDS = (
-    *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "convert", "cluster-worker", "cache"),
+    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations"),
+    *("locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
 )
 
 

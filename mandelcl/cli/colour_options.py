@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_OPTIONS = (
+_PALETTE_OPTIONS = (
     click.option(
         "--palette",
         metavar="PALETTE",
@@ -47,16 +47,18 @@ _OPTIONS = (
     ),
     click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
     click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
+)
+_PIXEL_OPTIONS = (
     click.option("--depth", type=click.Choice(["8", "16"]), help="Bits a channel. [default: 8; 16 with --height-map]"),
     click.option("--dither/--no-dither", default=None, help="Spread what rounding loses over neighbouring pixels."),
     click.option("--transparent-inside/--opaque-inside", default=None, help="Leave the set out of the picture."),
     click.option(
         "--height-map", metavar="PLANE", help="Draw a plane (counts, smooth, …) in grey, no colours; `none`: colours."
     ),
-    *(
-        click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none` leaves it out.")
-        for name, listed in EFFECTS.items()
-    ),
+)
+_EFFECT_OPTIONS = tuple(
+    click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none` leaves it out.")
+    for name, listed in EFFECTS.items()
 )
 
 
@@ -70,7 +72,12 @@ samples_option = click.option(
 
 def colour_options(function: _F) -> _F:
     """Add the options that make a colouring."""
-    return with_options(_OPTIONS, function)
+    return with_options((*_PALETTE_OPTIONS, *_PIXEL_OPTIONS, *_EFFECT_OPTIONS), function)
+
+
+def film_colour_options(function: _F) -> _F:
+    """Add the options that make the colouring of a film, whose frames have 8 bits a channel."""
+    return with_options((*_PALETTE_OPTIONS, *_EFFECT_OPTIONS), function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +105,14 @@ class ColourOptions:
         names = [field.name for field in fields(cls) if field.name != "effects"]
         return cls(**{name: values.pop(name, None) for name in names}, effects=effects)
 
-    def colouring(self, location: Location | None = None, like: str | None = None) -> "Colouring":
-        """Return the colouring that the options name, with the place's or the picture's own for what they leave out."""
+    def colouring(
+        self, location: Location | None = None, like: str | None = None, base: "Colouring | None" = None
+    ) -> "Colouring":
+        """Return the colouring that the options name; what they leave out is the place's, the picture's or `base`'s."""
         from mandelcl.shading.colour import find_palette
         from mandelcl.shading.palettes import read_colour
 
-        base = _base(location, like)
+        base = base or _base(location, like)
         if self.palette is not None:
             base = replace(base, palette=find_palette(self.palette), cycle=None, offset=0.0, inside=None, transfer=None)
         inside = None if self.inside is None else read_colour(self.inside)

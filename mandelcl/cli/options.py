@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-_JOB_OPTIONS = (
+_VIEW_OPTIONS = (
     click.option(
         "--at", metavar="NAME", shell_complete=completion.places, help="A named place; `mandelcl locations` lists them."
     ),
@@ -48,6 +48,8 @@ _JOB_OPTIONS = (
         help="Take the job of a .png or .npz that mandelcl wrote, or a place of another program.",
     ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
+)
+_ITERATION_OPTIONS = (
     click.option(
         "--formula",
         metavar="NAME|OPERATIONS",
@@ -73,6 +75,8 @@ _JOB_OPTIONS = (
     click.option(
         "--method", type=click.Choice(["auto", *METHODS]), help="From 0, or beside a reference orbit. [default: auto]"
     ),
+)
+_PICTURE_OPTIONS = (
     click.option(
         "--reference", nargs=3, metavar="RE IM RADIUS", help="Perturb this point's orbit. [default: the view's middle]"
     ),
@@ -130,7 +134,12 @@ def _named_planes(text: str | None) -> tuple[str, ...]:
 
 def job_options(function: _F) -> _F:
     """Add the options that make a job."""
-    return with_options(_JOB_OPTIONS, function)
+    return with_options((*_VIEW_OPTIONS, *_ITERATION_OPTIONS, *_PICTURE_OPTIONS), function)
+
+
+def iteration_options(function: _F) -> _F:
+    """Add the options of a job that say what is iterated, how far and how: all but those of a single picture."""
+    return with_options(_ITERATION_OPTIONS, function)
 
 
 def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:

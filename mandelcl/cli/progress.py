@@ -75,6 +75,24 @@ def steps_bar(what: str, steps: int, quiet: bool) -> Iterator[Callable[[int], No
 
 
 @contextmanager
+def frames_bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show how many of how many frames are done, and how long the rest takes, on a terminal, while the body runs.
+
+    Yields what takes these two, from any thread. Nothing of it is left behind.
+    """
+    if quiet or not on_terminal():
+        yield lambda _done, _total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=sized(Console(stderr=True, markup=False)), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
 def phases_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Show what is done, and how many of how many steps of it, on a terminal, while the body runs.
 

@@ -18,8 +18,8 @@ from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    *("render", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations", "locate", "tune"),
-    *("source", "palettes", "convert", "cluster-worker", "cache"),
+    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations"),
+    *("locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 GALLERY = "docs/gallery.md"
@@ -74,6 +74,10 @@ def small(arguments: list[str]) -> list[str]:
         rest[rest.index("--cluster") + 1] = "local"
     if command == "tune":
         return [*arguments, "--seconds", "0"]
+    if command in ("zoom", "film"):
+        short = ["--size", "32x18", "--fps", "5", "--hold", "0", "--ease", "0", "--quiet"]
+        short += ["--iterations", "40"] if command == "zoom" else []
+        return [*(re.sub(r"1e\d+", "1e3", word) for word in arguments), *short]
     if (
         command not in ("render", "source")
         or ("--like" in rest and "--size" not in rest)
@@ -135,6 +139,8 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
         return
     if "--cluster" in arguments and find_spec("distributed") is None:
         return
+    if arguments[0] in ("zoom", "film") and find_spec("av") is None:
+        return
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:
         return  # the example is for another machine; that its options parse is shown
@@ -159,7 +165,7 @@ def test_help_has_examples_and_they_run(run: Run, folder: Path, command: str) ->
     for arguments in found:
         assert arguments[0] in COMMANDS
         if command and arguments[0] != command:
-            assert arguments[0] == "render"  # what makes the file for the example proper
+            assert arguments[0] in ("render", "zoom")  # what makes the file for the example proper
         check(run, folder, arguments)
 
 

@@ -1,0 +1,140 @@
+"""Options of films: how fast they move, how large they are and how they are encoded."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mandelcl.cli.options import with_options
+from mandelcl.exact import parse_number, parse_size
+from mandelcl.film.codecs import NAMES, SUFFIXES, codec_for, require_encodable
+
+if TYPE_CHECKING:
+    from mandelcl.film.keyframes import Computed
+    from mandelcl.film.making import Made
+    from mandelcl.film.plan import Plan
+    from mandelcl.film.timing import Timing
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+OUTPUT_HELP = f"{', '.join(SUFFIXES)}, or a new folder for a PNG of each frame (a name without a suffix)."
+
+_OPTIONS = (
+    click.option(
+        "--fps", default="30", show_default=True, metavar="RATE", help="Frames a second, like 60 or 30000/1001."
+    ),
+    click.option(
+        "--speed", type=float, default=1.0, show_default=True, metavar="RATE", help="Doublings of the zoom a second."
+    ),
+    click.option("--seconds", type=float, metavar="S", help="How long the film lasts, in place of --speed."),
+    click.option(
+        "--ease",
+        type=float,
+        default=1.0,
+        show_default=True,
+        metavar="S",
+        help="Seconds to get up to speed, and to come to rest.",
+    ),
+    click.option(
+        "--hold", type=float, default=1.0, show_default=True, metavar="S", help="Seconds of rest at each stop."
+    ),
+    click.option("--reverse", is_flag=True, help="Run the film backward."),
+    click.option(
+        "--codec", type=click.Choice(NAMES), help="How frames are encoded. [default: what is usual for FILE's suffix]"
+    ),
+    click.option(
+        "--quality", type=int, metavar="N", help="The codec's own measure: from 0, the best. [default: 18, h264; 28]"
+    ),
+)
+
+
+def film_options(function: _F) -> _F:
+    """Add the options that make a film of keyframes."""
+    return with_options(_OPTIONS, function)
+
+
+@dataclass(frozen=True, slots=True)
+class FilmOptions:
+    """The options of a film as given."""
+
+    fps: str
+    speed: float
+    seconds: float | None
+    ease: float
+    hold: float
+    reverse: bool
+    codec: str | None
+    quality: int | None
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> "FilmOptions":
+        """Return the options among those that click gives, and take them out of these."""
+        return cls(**{name: values.pop(name) for name in cls.__slots__})
+
+    @property
+    def rate(self) -> Fraction:
+        """Frames a second."""
+        return parse_number(self.fps, "--fps")
+
+    def timing(self) -> "Timing":
+        """Return how the film moves; raises InvalidInputError where that makes no film."""
+        from mandelcl.film.timing import Timing
+
+        return Timing(self.rate, self.speed, self.ease, self.hold, self.reverse, self.seconds)
+
+    def require_output(self, path: str, width: int, height: int) -> str:
+        """Return the codec of a film; raises where it cannot be written there, before anything is computed."""
+        from mandelcl.film.encoding import require_encoder, require_place
+
+        name = codec_for(path, self.codec)
+        require_encodable(name, width, height, float(self.rate), self.quality)
+        require_encoder(name)
+        require_place(path, name)
+        return name
+
+
+def size_of(text: str | None, default: tuple[int, int]) -> tuple[int, int]:
+    """Return the size of a frame, as given or the default."""
+    return default if text is None else parse_size(text)
+
+
+def summary(path: str, plan: "Plan", size: tuple[int, int], timing: "Timing", made: "Made") -> str:
+    """Return a line on a film that has been made."""
+    bound = "encoding" if made.waited < made.seconds / 2 else "assembly"
+    return (
+        f"{path}: {made.frames} frames of {size[0]}x{size[1]}, {float(made.frames / timing.fps):.1f} s at "
+        f"{float(timing.fps):g} frames/s, of {plan.keyframes} keyframes; made in {made.seconds:.1f} s, bound by {bound}"
+    )
+
+
+def as_json(
+    plan: "Plan", size: tuple[int, int], timing: "Timing", codec: str, made: "Made", computed: "Computed | None" = None
+) -> dict[str, Any]:
+    """Return what is to say of a film, JSON-ready."""
+    values: dict[str, Any] = {
+        "width": size[0],
+        "height": size[1],
+        "frames": made.frames,
+        "fps": float(timing.fps),
+        "duration_s": float(made.frames / timing.fps),
+        "doublings": sum(plan.doublings),
+        "codec": codec,
+        "keyframes": plan.keyframes,
+        "film_s": made.seconds,
+        "stages_s": made.stages,
+        "encoder_waited_s": made.waited,
+    }
+    if computed is not None:
+        values["computed"] = {
+            "keyframes": computed.keyframes,
+            "pixels": computed.pixels,
+            "pixels_taken_over": computed.taken_over,
+            "iterations_total": computed.iterations,
+            "wall_s": computed.seconds,
+            "kernel_s": computed.kernel_seconds,
+            "device": list(computed.device),
+            "numbers": list(computed.numbers),
+        }
+    return values

@@ -1,0 +1,138 @@
+"""Options that say where a film goes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mandelcl.cli import completion
+from mandelcl.cli.options import with_options
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import parse_number
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.locations import LOCATIONS, Location, find_location
+from mandelcl.printable import quoted
+
+if TYPE_CHECKING:
+    from mandelcl.film.path import Stop
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--at", metavar="NAME", shell_complete=completion.places, help="Zoom in on a named place."),
+    click.option("--center", nargs=2, metavar="RE IM", help="Zoom in on this point, exactly as written."),
+    click.option("--to-zoom", metavar="Z", help="The last picture is 4/Z high. [default: the place's]"),
+    click.option("--from-zoom", metavar="Z", help="Begin at this zoom, about the same point."),
+    click.option("--rotate", metavar="DEGREES", help="Turn all pictures counter-clockwise."),
+    click.option("--turn", metavar="DEGREES", help="Turn by so much on the way, counter-clockwise."),
+    click.option(
+        "--from", "begin", metavar="VIEW", shell_complete=completion.places, help="Begin here. [default: the whole set]"
+    ),
+    click.option("--to", "end", metavar="VIEW", shell_complete=completion.places, help="End here."),
+    click.option(
+        "--via", multiple=True, metavar="VIEW", shell_complete=completion.places, help="Rest here; may be repeated."
+    ),
+)
+
+
+def stop_options(function: _F) -> _F:
+    """Add the options that say where a film goes."""
+    return with_options(_OPTIONS, function)
+
+
+@dataclass(frozen=True, slots=True)
+class StopOptions:
+    """The options of a film's way as given; None for those left out."""
+
+    at: str | None
+    center: tuple[str, str] | None
+    to_zoom: str | None
+    from_zoom: str | None
+    rotate: str | None
+    turn: str | None
+    begin: str | None
+    end: str | None
+    via: tuple[str, ...]
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> "StopOptions":
+        """Return the options among those that click gives, and take them out of these."""
+        return cls(**{name: values.pop(name) for name in cls.__slots__})
+
+    def location(self) -> Location | None:
+        """Return the place at which the film ends, where that has a name."""
+        if self.at is not None:
+            return find_location(self.at)
+        return LOCATIONS.get(self.end) if self.end is not None else None
+
+    def iterations(self, default: int) -> int:
+        """Return the largest cap of the named places on the way; the default where there is none."""
+        named = [self.location(), *(LOCATIONS.get(view) for view in (self.begin, *self.via) if view is not None)]
+        return max([place.iterations for place in named if place is not None], default=default)
+
+    def stops(self, formula: Formula | None) -> "list[Stop]":
+        """Return the stops; raises click.UsageError for options that contradict each other."""
+        self._check()
+        last = self._last()
+        if self.from_zoom is not None:
+            first = type(last)(last.re, last.im, parse_number(self.from_zoom, "--from-zoom"), last.rotation)
+        elif self.begin is not None:
+            first = self._turned(_stop(self.begin, "--from"))
+        else:
+            first = self._turned(_home(formula or MANDELBROT, last))
+        if self.turn is not None:
+            turned = last.rotation - parse_number(self.turn, "--turn")
+            first = type(first)(first.re, first.im, first.zoom, turned)
+        return [first, *(self._turned(_stop(view, "--via")) for view in self.via), last]
+
+    def _last(self) -> "Stop":
+        from mandelcl.film.path import Stop
+
+        if self.end is not None:
+            return self._turned(_stop(self.end, "--to"))
+        location = self.location()
+        zoom = self.to_zoom
+        if location is not None:
+            return self._turned(Stop.of(location.re, location.im, location.zoom if zoom is None else zoom))
+        if self.center is None or zoom is None:
+            raise click.UsageError("say where to: --at NAME, --center RE IM with --to-zoom Z, or --to VIEW")
+        return self._turned(Stop.of(*self.center, zoom))
+
+    def _turned(self, stop: "Stop") -> "Stop":
+        if self.rotate is None:
+            return stop
+        return type(stop)(stop.re, stop.im, stop.zoom, stop.rotation + parse_number(self.rotate, "rotation"))
+
+    def _check(self) -> None:
+        places = [name for name, value in (("--at", self.at), ("--center", self.center), ("--to", self.end)) if value]
+        if len(places) > 1:
+            raise click.UsageError(f"{' and '.join(places)} each say where to; give one of them")
+        if self.to_zoom is not None and self.end is not None:
+            raise click.UsageError("--to has its zoom; leave --to-zoom out")
+        if self.from_zoom is not None and (self.begin is not None or self.via):
+            raise click.UsageError("--from-zoom begins about the point at which the film ends; leave it or --from out")
+        if self.turn is not None and self.via:
+            raise click.UsageError("--turn is for a film of one leg; give VIEWs as RE,IM,ZOOM,DEGREES")
+
+
+def _stop(text: str, option: str) -> "Stop":
+    """Return the stop that a VIEW names."""
+    from mandelcl.film.path import Stop
+
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) in (3, 4):
+        return Stop.of(*parts)
+    if len(parts) > 1:
+        raise InvalidInputError(f"{option} takes the name of a place or RE,IM,ZOOM[,DEGREES], not {quoted(text)}")
+    location = find_location(text)
+    return Stop.of(location.re, location.im, location.zoom)
+
+
+def _home(formula: Formula, last: "Stop") -> "Stop":
+    """Return all of what a formula has to show; about the last stop, where that is not in it."""
+    re, im, zoom = map(parse_number, formula.home)
+    half = 2 / zoom  # of its height; it is wider than that
+    if abs(last.re - re) > half or abs(last.im - im) > half:
+        re, im = last.re, last.im
+    return type(last)(re, im, zoom)

@@ -1,0 +1,164 @@
+"""`mandelcl zoom`."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mandelcl.cli import completion, options
+from mandelcl.cli.colour_options import ColourOptions, film_colour_options
+from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
+from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.like import DEFAULT_ITERATIONS
+from mandelcl.cli.progress import frames_bar, progress_bar, say
+from mandelcl.cli.stops import StopOptions, stop_options
+from mandelcl.cli.trace import recorded
+from mandelcl.errors import CancelledError, remark
+
+if TYPE_CHECKING:
+    from mandelcl.cancelling import Token
+    from mandelcl.computing.settings import Settings
+    from mandelcl.film.folder import Folder
+    from mandelcl.film.keyframes import Computed
+
+DEFAULT_OUTPUT = "zoom.mp4"
+_DEFAULT_SIZE = 1920, 1080
+
+
+@click.command(
+    "zoom",
+    epilog="""\b
+Examples:
+  mandelcl zoom --at seahorse-valley --to-zoom 1e6 --size 640x360 -o valley.mp4
+  mandelcl zoom --at galaxy --size 1280x720 --fps 60 --palette ice -o galaxy.webm
+  mandelcl zoom --center -0.743643887037151 0.131825904205330 --to-zoom 1e9 --iterations 20000
+  mandelcl zoom --at lightning --turn 90 --seconds 20 -o turning.mp4
+  mandelcl zoom --from seahorse-valley --via whole-set --to elephant-valley -o both.mp4
+  mandelcl zoom --from 0,1,1 --to 0,1,1e40 --size 320x180 --speed 4 -o dendrite.mp4
+""",
+)
+@click.option("-o", "--output", default=DEFAULT_OUTPUT, show_default=True, type=completion.FILE, metavar="FILE",
+              help=OUTPUT_HELP)  # fmt: skip
+@stop_options
+@click.option("--size", metavar="WxH", help="Width and height of a frame. [default: 1920x1080]")
+@options.iteration_options
+@options.planes_option
+@options.device_option
+@options.self_test_option
+@click.option(
+    "--samples",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Points of a pixel, at least; four times as many where a keyframe begins.",
+)
+@film_options
+@film_colour_options
+@click.option(
+    "--keys", type=completion.FILE, metavar="FOLDER", help="Where keyframes are kept. [default: FILE's name and .keys]"
+)
+@options.trace_option
+@click.option("--json", "json_wanted", is_flag=True, help="Print what was done as JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def command(
+    output: str,
+    size: str | None,
+    planes: tuple[str, ...],
+    devices: tuple[str, ...],
+    no_self_test: bool,
+    samples: int,
+    keys: str | None,
+    trace: str | None,
+    json_wanted: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Make a film that zooms in.
+
+    It goes from the whole set, or --from, to a place at a constant speed. Keyframes, each twice as deep as the one
+    before, are kept in a folder beside the film: `mandelcl film` makes films of them with other colours, at another
+    speed, without computing again. The same command goes on where it was stopped, at whatever moment. A VIEW is the
+    name of a place, or RE,IM,ZOOM, or RE,IM,ZOOM,DEGREES.
+    """
+    if json_wanted and quiet:
+        raise click.UsageError("give --json or --quiet, not both")
+    colours, film = ColourOptions.taken_from(given), FilmOptions.taken_from(given)
+    stops = StopOptions.taken_from(given)
+    width, height = size_of(size, _DEFAULT_SIZE)
+    codec = film.require_output(output, width, height)
+    iterated = options.JobOptions.of(**_no_view(), **given)
+
+    from mandelcl.computing.settings import Settings
+    from mandelcl.film.folder import held
+    from mandelcl.film.making import make_film, require_colouring
+    from mandelcl.film.plan import Plan
+    from mandelcl.planes import SMOOTH, ordered
+
+    colouring = colours.colouring(stops.location())
+    require_colouring(colouring)
+    way = stops.stops(iterated.chosen_formula())
+    base = iterated.job(ordered([SMOOTH.name, *colouring.planes, *planes]))
+    if iterated.iterations is None:
+        base = replace(base, iterations=stops.iterations(DEFAULT_ITERATIONS))
+    plan = Plan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
+    timing = film.timing()
+    timing.frame_count(plan.doublings)
+    folder_path = keys or f"{Path(output).with_suffix('')}.keys"
+    settings = Settings(self_test=not no_self_test)
+    with recorded(trace, "zoom"), held(folder_path, plan) as folder:
+        computed = _compute(folder, devices, settings, quiet)
+        with frames_bar("frames", quiet) as show:
+            made = interruptible(
+                lambda cancel: make_film(
+                    folder, output, colouring, timing, codec=codec, quality=film.quality, progress=show, cancel=cancel
+                )
+            )
+    if json_wanted:
+        click.echo(json.dumps(as_json(plan, (width, height), timing, codec, made, computed)))
+    elif not quiet:
+        say(_computed_text(computed, folder_path))
+        say(summary(output, plan, (width, height), timing, made))
+
+
+def _no_view() -> dict[str, None]:
+    """Return what says nothing of a view: that of a film is its stops."""
+    names = ("at", "center", "zoom", "region", "rotate", "anchor", "like", "size", "reference", "algorithm", "strict")
+    return dict.fromkeys(names)
+
+
+def _compute(folder: "Folder", devices: tuple[str, ...], settings: "Settings", quiet: bool) -> "Computed":
+    """Compute the keyframes that are missing; a signal leaves those that are done."""
+    from mandelcl.film.keyframes import Computed, compute
+    from mandelcl.rendering.session import Session
+
+    missing = folder.missing()
+    if not missing:
+        return Computed()
+    pixels = sum(folder.expected(number).view.pixels for number in missing)
+    with progress_bar(pixels, quiet) as (show, notice):
+
+        def work(cancel: "Token") -> Computed:
+            with Session(devices) as session:
+                return compute(folder, session, settings, show, lambda line: notice(f"mandelcl: {line}"), cancel)
+
+        try:
+            return interruptible(work)
+        except CancelledError as error:
+            there = folder.plan.keyframes - len(folder.missing())
+            remark(error, f"{there} of {folder.plan.keyframes} keyframes are kept in {folder.path}: the same command "
+                          "goes on")  # fmt: skip
+            raise
+
+
+def _computed_text(computed: "Computed", keys: str) -> str:
+    if not computed.keyframes:
+        return f"{keys}: all keyframes were there"
+    speed = computed.iterations / computed.kernel_seconds / 1e6 if computed.kernel_seconds else 0.0
+    numbers, devices = ", ".join(computed.numbers), " and ".join(computed.device)
+    return (
+        f"{keys}: {computed.keyframes} keyframes in {numbers} on {devices} in "
+        f"{computed.seconds:.1f} s, {computed.kernel_seconds:.1f} s of them in kernels ({speed:,.0f} Miter/s)"
+    )
