@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
     from mandelcl.job import Job
     from mandelcl.lattice import Lattice
+    from mandelcl.notebook.opening import explore
     from mandelcl.reference import Reference
     from mandelcl.rendering.render import render
     from mandelcl.rendering.session import Session
@@ -68,6 +69,7 @@ __all__ = [
     "View",
     "__version__",
     "colourise",
+    "explore",
     "find_palette",
     "render",
     "render_to",
@@ -90,6 +92,7 @@ _HOMES = {
     "job": ("Job",),
     "reference": ("Reference",),
     "lattice": ("Lattice",),
+    "notebook.opening": ("explore",),
     "rendering.render": ("render",),
     "rendering.session": ("Session",),
     "rendering.streaming": ("render_to",),

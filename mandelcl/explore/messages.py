@@ -174,7 +174,7 @@ def view_wanted(message: Message) -> ViewWanted:
 def _job(message: Message, view: View) -> Job:
     formula = _formula(message)
     given = message.get("radius_squared")
-    radius_squared = max(Fraction(4), _sufficient(formula)) if given is None else exact(message, "radius_squared")
+    radius_squared = max(Fraction(4), sufficient(formula)) if given is None else exact(message, "radius_squared")
     reference = message.get("reference")
     if reference is not None:
         if not isinstance(reference, list) or len(reference) != 3:
@@ -203,7 +203,7 @@ def _formula(message: Message) -> Formula:
         raise InvalidInputError(f"not a formula: {type(error).__name__}") from None
 
 
-def _sufficient(formula: Formula) -> Fraction:
+def sufficient(formula: Formula) -> Fraction:
     """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
     from mandelcl.exact import root_above
 

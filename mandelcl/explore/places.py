@@ -118,13 +118,21 @@ def described(job: Job) -> dict[str, Any]:
     return facts
 
 
+def centred(view: View) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """Return the middle of a view, its zoom (it is 4/zoom high) and its rotation in degrees.
+
+    Raises InvalidInputError for a lattice that is no upright one that was turned.
+    """
+    pitch, rotation = upright_of(view.lattice)
+    return *_middle(view), 4 / (pitch * view.height), rotation
+
+
 def command(job: Job, colouring: Colouring, output: str) -> str:
     """Return the command that draws a settled job, with its very counts."""
     view = job.view
-    pitch, rotation = upright_of(view.lattice)
-    re, im = _middle(view)
+    re, im, zoom, rotation = centred(view)
     words = ["mandelcl", "render", "--center", number_text(re), number_text(im)]
-    words += ["--zoom", number_text(4 / (pitch * view.height)), "--size", f"{view.width}x{view.height}"]
+    words += ["--zoom", number_text(zoom), "--size", f"{view.width}x{view.height}"]
     if rotation:
         words += ["--rotate", number_text(rotation)]
     if (view.lattice.column, view.lattice.row) != (0, 0):

@@ -66,6 +66,11 @@ class Viewing:
         self._ended = False
 
     @property
+    def over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.complete or self._ended
+
+    @property
     def address(self) -> Address:
         """To whom its finest pixels belong."""
         return Address(self.wanted.pane, self.wanted.generation, FINE)
