@@ -20,6 +20,7 @@ else:
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
 _come = False
 _heeded = True
+_noting = 0  # bodies of Noted that are under way
 
 
 def answer() -> None:
@@ -50,6 +51,30 @@ def heed() -> None:
     _heeded = True
 
 
+class Noted:
+    """In the body of `with Noted()` they raise nothing and are only noted: `unheeded` says whether one has come.
+
+    Raised in the middle of what takes a lock, such as waiting for an event, KeyboardInterrupt would leave it taken for
+    ever; raised while a library makes its types, it may end the process.
+    """
+
+    def __enter__(self) -> None:
+        global _noting
+        _noting += 1
+
+    def __exit__(self, *_error: object) -> None:
+        global _noting
+        _noting -= 1
+
+
+def raise_unheeded() -> None:
+    """Raise KeyboardInterrupt if one was noted that nobody has heeded; in the main thread alone."""
+    import threading
+
+    if unheeded() and not _noting and threading.current_thread() is threading.main_thread():
+        raise KeyboardInterrupt
+
+
 def answer_with(end: "Callable[[], object]") -> None:
     """Call a function for each of them from here on, in the main thread."""
     _set(lambda _number, _frame: end())
@@ -66,7 +91,8 @@ def ignore() -> None:
 def _interrupt(number: int, frame: "FrameType | None") -> None:
     global _come, _heeded
     _come, _heeded = True, False
-    signal.default_int_handler(number, frame)
+    if not _noting:
+        signal.default_int_handler(number, frame)
 
 
 def _set(answer: "Answer") -> None:

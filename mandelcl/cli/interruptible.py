@@ -1,8 +1,8 @@
 """Signals that ask a process to stop, answered within a second, even while a driver compiles."""
 
 import threading
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 from mandelcl import interrupts
@@ -10,12 +10,12 @@ from mandelcl.cli.progress import say
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
-_WAKE_S = 0.2
+_WAKE_S = 0.1
 _PATIENCE_S = 0.8
 
 
 def interruptible(work: Callable[[threading.Event], _T]) -> _T:
-    """Run work(cancel) in another thread and return its result; KeyboardInterrupt, as of Ctrl-C, sets `cancel`.
+    """Run work(cancel) in another thread and return its result; a signal, such as that of Ctrl-C, sets `cancel`.
 
     A call into a driver cannot be interrupted, and in this thread it would hold the signal back. Work that does not
     stop within a second is abandoned: its drafts are removed, and the process ends with exit code 1.
@@ -33,20 +33,28 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
         finally:
             finished.set()
 
-    thread = threading.Thread(target=run, name="mandelcl work", daemon=True)
-    try:
-        thread.start()
-        while not finished.wait(_WAKE_S):  # without a timeout, Windows would not wake up for the signal
-            if interrupts.unheeded():
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        interrupts.heed()
-        cancel.set()
-        with suppress(KeyboardInterrupt):  # a second one means at once
-            finished.wait(_PATIENCE_S)
-        if not finished.is_set():
-            say("mandelcl: stopped")
-            end_process(1)
+    with interrupts.Noted():
+        threading.Thread(target=run, name="mandelcl work", daemon=True).start()
+        if not _finishes(finished):
+            cancel.set()
+            if not _finishes(finished, _PATIENCE_S):
+                say("mandelcl: stopped")
+                end_process(1)
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _finishes(finished: threading.Event, seconds: float | None = None) -> bool:
+    """Wait for an event, for so many seconds or without end; False if it has not come, or a signal has come before."""
+    limit = None if seconds is None else time.monotonic() + seconds
+    try:
+        while not finished.wait(_WAKE_S):  # without a timeout, Windows would not wake up for a signal
+            if interrupts.unheeded():
+                break
+            if limit is not None and time.monotonic() > limit:
+                return False
+    except KeyboardInterrupt:  # where signals are not answered by `interrupts`
+        pass
+    interrupts.heed()
+    return finished.is_set()

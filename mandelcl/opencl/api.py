@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
+from mandelcl import interrupts
 from mandelcl.errors import DeviceError
 from mandelcl.opencl import runtimes
 
@@ -15,7 +16,9 @@ RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which r
 # pyopencl keeps the little that it generates for each kernel in a database in the home folder; without one it fails.
 os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
-import pyopencl as cl  # noqa: E402 - see above
+with interrupts.Noted():
+    import pyopencl as cl
+interrupts.raise_unheeded()
 
 __all__ = [
     "RUNTIMES",

@@ -74,6 +74,40 @@ def test_one_that_was_swallowed_stops_the_work_all_the_same(name: str) -> None:
     assert ended(name, SWALLOWED) == (0, "True\n", "")
 
 
+TAKEN = """import threading
+    class Condition(threading.Condition):
+        def __enter__(self):
+            taken = super().__enter__()
+            if threading.get_ident() == threading.main_thread().ident and not killed:
+                killed.append(kill())
+            return taken
+    killed = []
+    threading.Condition = Condition
+    from mandelcl.cli.interruptible import interruptible
+    print(interruptible(lambda cancel: cancel.wait(50)))"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_that_comes_while_a_lock_is_being_taken_stops_the_work(name: str) -> None:
+    """Raised there, it would leave the lock taken, and the process would never end."""
+    assert ended(name, TAKEN) == (0, "True\n", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> None:
+    """Raised while pyopencl makes its types, it would end the process with a traceback."""
+    hook = """class Finder:
+        def find_spec(self, name, *_):
+            if name == "pyopencl._cl":
+                kill()
+                Path("loaded").touch()
+    sys.meta_path.insert(0, Finder())
+    from pathlib import Path
+    import mandelcl.opencl.api"""
+    assert ended(name, hook) == (1, "", "mandelcl: stopped\n")
+    assert Path("loaded").exists()
+
+
 def test_too_little_memory_is_a_line_and_no_hang() -> None:
     """A driver that was refused memory may wait for ever at the end of the process."""
     body = "atexit.register(signal.pause); raise MemoryError('std::bad_alloc')"
