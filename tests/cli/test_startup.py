@@ -171,7 +171,15 @@ def _one_more(command: Command) -> None:
     (command.vendors / "more.icd").write_text("libnone.so.7")
 
 
-@pytest.mark.parametrize("change", [_other_variable, _damage, _other_facts, _forget_tests, _one_more])
+@pytest.mark.parametrize(
+    "change",
+    [
+        _other_variable,
+        _damage,
+        *(pytest.param(each, marks=pytest.mark.long) for each in (_other_facts, _forget_tests)),
+        _one_more,
+    ],
+)
 def test_anything_else_opens_all_again(command: Command, change: Callable[[Command], None]) -> None:
     first = command.render()
     assert len(first.opened) == 1

@@ -103,7 +103,13 @@ def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: s
 @pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
 @pytest.mark.parametrize(
     ("site", "kind", "at"),
-    [*(("fetch", lie, 1 + (lie == "idle")) for lie in LIES), ("launch", "-14", 1), ("wait", "hang", 2)],
+    [
+        *(
+            pytest.param("fetch", lie, 1 + (lie == "idle"), marks=[] if lie == LIES[0] else [pytest.mark.long])
+            for lie in LIES
+        ),
+        *(("launch", "-14", 1), ("wait", "hang", 2)),
+    ],
 )
 def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, at: int, tmp_path: Path) -> None:
     """Nobody else does its work, so it is begun again, and the fault is told."""

@@ -46,7 +46,9 @@ def test_every_pixel(target: Target) -> None:
             check(job_of(target.number.name, target.rounding, chart(view)), target.device)
 
 
-@pytest.mark.parametrize("number", FIXED)
+@pytest.mark.parametrize(
+    "number", [pytest.param(each, marks=[pytest.mark.long] if each != "fp128" else []) for each in FIXED]
+)
 def test_every_pixel_of_fixed_point(device: Device, number: str) -> None:
     for chart in MAPS.values():
         for view in (SMALL, DEEP):

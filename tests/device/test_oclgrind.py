@@ -52,13 +52,19 @@ def complaints_of(done: str) -> str:
 @pytest.mark.parametrize(
     ("what", "number", "rounding"),
     [
-        ("check", name, rounding)
-        for name, number in NUMBERS.items()
-        if oracle_follows(number)
-        for rounding in number.roundings
-    ]
-    + [("check-fixed", "fp128", "fixed"), ("check-first-version", "fp128", "fixed")]
-    + [("check-perturbation", name, "fused") for name in PERTURBED_NUMBERS],
+        # Texts in double differ from those in float by types alone, and Oclgrind takes minutes for each.
+        pytest.param(*case, marks=[pytest.mark.long] if case[1] == "double" else [])
+        for case in [
+            *(
+                ("check", name, rounding)
+                for name, number in NUMBERS.items()
+                if oracle_follows(number)
+                for rounding in number.roundings
+            ),
+            *(("check-fixed", "fp128", "fixed"), ("check-first-version", "fp128", "fixed")),
+            *(("check-perturbation", name, "fused") for name in PERTURBED_NUMBERS),
+        ]
+    ],
 )
 def test_kernels_are_clean(tmp_path: Path, what: str, number: str, rounding: str, exercised: list[str]) -> None:
     found, log = run(tmp_path, what, number, rounding)

@@ -28,6 +28,14 @@ from tests.device.targets import SetPace, name_of, planes, traced
 MOST_TURNS = 1 << 14
 
 
+@pytest.fixture
+def one_number(request: pytest.FixtureRequest, device: Device, number: str) -> None:
+    """Take one number a device, but in long runs: kernels of many shapes take their compilers a minute."""
+    own = "float" if not device.fp64 or device.platform.startswith("Portable") else "double"
+    if number != own and not request.config.getoption("--long"):
+        pytest.skip("long: run with --long")
+
+
 @cache
 def replayed(job: Job) -> Words:
     """Return the counts of all pixels, replayed on the host."""
@@ -63,6 +71,7 @@ def test_counts_are_those_of_the_replay(device: Device, number: str, depth: int)
     np.testing.assert_array_equal(results[0], counts)
 
 
+@pytest.mark.usefixtures("one_number")
 def test_neither_lanes_nor_launches_nor_blocks_change_a_bit(device: Device, number: str) -> None:
     job = minibrot(2, number)
     counts = replayed(job)
@@ -90,6 +99,7 @@ def within(across: Fraction, width: int, height: int, number: str) -> Job:
 
 
 @pytest.mark.parametrize("kept", [("counts",), ("counts", "smooth", "certified")])
+@pytest.mark.usefixtures("one_number")
 def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept: tuple[str, ...]) -> None:
     if len(kept) > 1 and not device.fp64:
         pytest.skip(f"{name_of(device)} takes two minutes for what gives the same bits elsewhere")
@@ -104,6 +114,7 @@ def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept
         assert launches > at_once + 10
 
 
+@pytest.mark.usefixtures("one_number")
 def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -> None:
     job = replace(within(Fraction(1, 6), 24, 17, number), algorithm="border")
     expected, _ = planes(job, device)
@@ -158,7 +169,10 @@ def test_certified_counts_are_exact(device: Device, number: str, depth: int, ope
     assert number == "float" or certified[inside].mean() > 0.5
 
 
+@pytest.mark.usefixtures("one_number")
 def test_certified_pixels_are_the_same_ones_however_the_work_is_cut(device: Device, number: str) -> None:
+    if not device.fp64:
+        pytest.skip(f"{name_of(device)} takes two minutes for what gives the same bits elsewhere")
     job = replace(minibrot(2, number), planes=("counts", "smooth", "certified"))
     expected, _ = planes(job, device)
     for shape, turns in zip(shapes(device, number)[::3], (1, 50), strict=False):
@@ -265,6 +279,7 @@ def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.Mon
     return results
 
 
+@pytest.mark.usefixtures("one_number")
 def test_the_bound_is_neither_too_small_nor_idle(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pixels that hardly pass are right; of those that a sixteenth of the bound lets pass, some are not."""
     if not device.fp64:

@@ -190,7 +190,9 @@ def test_a_second_run_builds_and_tests_nothing(
     _render(device)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign"])
+@pytest.mark.parametrize(
+    "damage", ["flipped", *(pytest.param(each, marks=pytest.mark.long) for each in ("cut", "empty", "foreign"))]
+)
 def test_damaged_entries_cost_time_only(device: Device, fresh_cache: Path, damage: str) -> None:
     _render(device)
     for path in _entries(fresh_cache):
@@ -201,7 +203,13 @@ def test_damaged_entries_cost_time_only(device: Device, fresh_cache: Path, damag
     _render(device)
 
 
-@pytest.mark.parametrize("payload", [b"", b"{}", b"null", b"[1]", b'{"passed": true}', b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(b"", b'{"passed": true}'),
+        *(pytest.param(each, marks=pytest.mark.long) for each in (b"{}", b"null", b"[1]", b"\xff\xfe", b"[" * 100_000)),
+    ],
+)
 def test_entries_that_say_nothing_are_not_believed(device: Device, fresh_cache: Path, payload: bytes) -> None:
     """With a right checksum, as another version of mandelcl might have left them."""
     _render(device)

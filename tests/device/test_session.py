@@ -155,7 +155,9 @@ def pieces(columns: int, rows: int, width: int, height: int, device: Device) -> 
         yield block
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(30, 1), (1, 30), (7, 9), (100, 60), (1, 1)])
+@pytest.mark.parametrize(
+    ("columns", "rows"), [(30, 1), (1, 30), (7, 9), pytest.param(100, 60, marks=pytest.mark.long), (1, 1)]
+)
 def test_blocks_are_as_many_as_were_asked_for(device: Device, columns: int, rows: int) -> None:
     blocks = list(pieces(columns, rows, 100, 60, device))
     assert len(set(blocks)) == columns * rows
