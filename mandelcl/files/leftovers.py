@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,7 +45,15 @@ def _remove_folder(folder: Path, owner: int) -> None:
 def end_process(code: int) -> NoReturn:
     """End the process without waiting for its threads, which may hang in a driver; drafts do not stay."""
     interrupts.ignore()
+    _quieten_drivers()
     for remove in reversed(list(_removers)):
         with suppress(Exception):  # whatever it is, the process ends
             remove()
     os._exit(code)
+
+
+def _quieten_drivers() -> None:
+    """Have nothing more come out on standard error: compilers complain when their files are removed."""
+    with suppress(OSError, ValueError, AttributeError):  # no standard error, or a closed one
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

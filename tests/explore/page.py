@@ -151,8 +151,10 @@ class Page:
         url = f"ws://{server.host}/socket?token={server.token}"
         origin = f"http://{server.host}"
         with ExitStack() as opening:
+            # Without pings: their thread would draw random numbers beside Hypothesis, which then sees flaky tests.
+            options: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None}
             self.socket: ClientConnection = opening.enter_context(
-                connect(url, origin=Origin(origin), max_size=None, compression=None, open_timeout=PATIENCE_S)
+                connect(url, origin=Origin(origin), open_timeout=PATIENCE_S, **options)
             )
             self.welcome = self.receive()
             self._open = opening.pop_all()
