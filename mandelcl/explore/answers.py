@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ from mandelcl.explore.saves import Save, read_compression, stem_of
 from mandelcl.explore.viewing import LEVELS, Viewing
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
-from mandelcl.job import Job
+from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.locations import LOCATIONS, find_location
 from mandelcl.names import NUMBERS
 from mandelcl.shading.colour import Colouring
@@ -51,6 +52,7 @@ def welcome(house: House) -> Mapping[str, Any]:
         "formulas": [_formula(name) for name in (*FORMULAS, JULIA)],
         "numbers": list(NUMBERS),
         "start": {**places.described(start.job), "colouring": places.colouring_json(start.colouring)},
+        "smooth_radius": math.sqrt(SMOOTH_RADIUS_SQUARED),
         "formats": list(SUFFIXES),
         "folder": str(start.folder),
     }

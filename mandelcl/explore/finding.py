@@ -17,6 +17,7 @@ from mandelcl.explore.orbits import MOST_POINTS, PointOrbit, orbit_of
 from mandelcl.explore.places import number_text
 from mandelcl.explore.rectangles import overlap
 from mandelcl.job import Job
+from mandelcl.planes import SMOOTH
 from mandelcl.view import View
 from mandelcl.workers.channel import Channel
 
@@ -63,7 +64,8 @@ def _known(viewing: "Viewing", column: int, row: int) -> tuple[int | None, float
     for part in viewing.parts:
         if overlap(part.block, pixel) is not None:
             at = row - part.block.y, column - part.block.x
-            return int(part.counts[at]), None if part.smooth is None else float(part.smooth[at])
+            smooth = part.plane(SMOOTH.name)
+            return int(part.counts[at]), None if smooth is None else float(smooth[at])
     return None, None
 
 

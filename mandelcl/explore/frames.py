@@ -1,7 +1,7 @@
 """Frames of pixels, as docs/explore-protocol.md describes them: what leaves a worker is what the page receives."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
+from mandelcl.planes import COUNTS as COUNTS_PLANE
+from mandelcl.planes import DISTANCE, LAST, PLANES, SMOOTH
 
 TILE = 256  # pixels a side; a frame lies in one tile
 COUNTS, COLOURS = 1, 2
-SMOOTH_FOLLOWS = 1
+# The planes that may follow the counts, in this order; the flag of each is 1, 2, 4.
+FOLLOWING = (SMOOTH.name, DISTANCE.name, LAST.name)
 MAGIC = 0x314C434D  # MCL1
 _HEADER = struct.Struct("<IHHIIIiiHH")
 HEADER_BYTES = _HEADER.size
@@ -36,30 +39,53 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A frame of counts: its block, counted from the anchor, and the whole of it as bytes."""
+    """A frame of counts: its block, counted from the anchor, the planes that follow, and the whole of it as bytes."""
 
     block: Block
+    planes: tuple[str, ...]
     frame: memoryview
+
+    def plane(self, name: str) -> npt.NDArray[Any] | None:
+        """Return the values of a plane, height × width; None where the frame has not got it."""
+        start, shape = HEADER_BYTES, (self.block.height, self.block.width)
+        for one in (COUNTS_PLANE.name, *self.planes):
+            dtype = np.dtype(PLANES[one].dtype)
+            if one != name:
+                start += dtype.itemsize * self.block.pixels
+            elif dtype.kind != "c":
+                return np.frombuffer(self.frame, dtype, self.block.pixels, start).reshape(shape)
+            else:
+                values = np.empty(shape, dtype)
+                parts = np.frombuffer(self.frame, "<f4", 2 * self.block.pixels, start).reshape(2, *shape)
+                values.real, values.imag = parts
+                return values
+        return None
 
     @property
     def counts(self) -> npt.NDArray[np.uint32]:
         """The counts, height × width."""
-        block = self.block
-        return np.frombuffer(self.frame, "<u4", block.pixels, HEADER_BYTES).reshape(block.height, block.width)
-
-    @property
-    def smooth(self) -> npt.NDArray[np.float32] | None:
-        """The smooth fractions, height × width; None where there are none."""
-        block, start = self.block, HEADER_BYTES + 4 * self.block.pixels
-        if len(self.frame) == start:
-            return None
-        return np.frombuffer(self.frame, "<f4", block.pixels, start).reshape(block.height, block.width)
+        counts = self.plane(COUNTS_PLANE.name)
+        assert counts is not None
+        return counts
 
     def addressed(self, address: Address) -> "Part":
         """Return the same pixels for another generation, in bytes of their own."""
-        flags = SMOOTH_FOLLOWS * (self.smooth is not None)
         body = self.frame[HEADER_BYTES:]
-        return Part(self.block, memoryview(address.header(self.block, COUNTS, flags) + body))
+        return Part(self.block, self.planes, memoryview(address.header(self.block, COUNTS, _flags(self.planes)) + body))
+
+
+def following(planes: Sequence[str]) -> tuple[str, ...]:
+    """Return those of a job's planes that follow the counts in a frame."""
+    return tuple(name for name in FOLLOWING if name in planes)
+
+
+def pixel_bytes(planes: Sequence[str]) -> int:
+    """Return the bytes of a pixel with its count and the planes that follow."""
+    return sum(np.dtype(PLANES[name].dtype).itemsize for name in (COUNTS_PLANE.name, *following(planes)))
+
+
+def _flags(planes: Sequence[str]) -> int:
+    return sum(1 << FOLLOWING.index(name) for name in planes)
 
 
 def tiled(block: Block) -> Iterator[Block]:
@@ -75,43 +101,47 @@ def tiled(block: Block) -> Iterator[Block]:
         y = bottom
 
 
-def packed_bytes(block: Block, smooth: bool) -> int:
-    """Return the bytes of the frames of a block."""
+def packed_bytes(block: Block, planes: Sequence[str]) -> int:
+    """Return the bytes of the frames of a block of a job with some planes."""
     tiles = sum(1 for _ in tiled(block))
-    return HEADER_BYTES * tiles + 4 * (1 + smooth) * block.pixels
+    return HEADER_BYTES * tiles + pixel_bytes(planes) * block.pixels
 
 
-def pack(
-    address: Address,
-    block: Block,
-    counts: npt.NDArray[np.uint32],
-    smooth: npt.NDArray[np.float32] | None,
-    into: npt.NDArray[np.uint8],
-) -> None:
-    """Write the frames of a block, one behind the other; the block is counted from the anchor."""
+def pack(address: Address, block: Block, values: Mapping[str, npt.NDArray[Any]], into: npt.NDArray[np.uint8]) -> None:
+    """Write the frames of a block, one behind the other; the block is counted from the anchor.
+
+    `values` are those of its planes, by name. Of complex ones all real parts come before the imaginary ones.
+    """
     at = 0
-    planes: list[npt.NDArray[Any]] = [counts] if smooth is None else [counts, smooth]
+    planes = following(tuple(values))
     for part in tiled(block):
         rows = slice(part.y - block.y, part.y - block.y + part.height)
         columns = slice(part.x - block.x, part.x - block.x + part.width)
-        flags = SMOOTH_FOLLOWS * (smooth is not None)
-        into[at : at + HEADER_BYTES] = np.frombuffer(address.header(part, COUNTS, flags), np.uint8)
+        into[at : at + HEADER_BYTES] = np.frombuffer(address.header(part, COUNTS, _flags(planes)), np.uint8)
         at += HEADER_BYTES
-        for values in planes:
+        for words in _words(values, planes):
             size = 4 * part.pixels
-            target = into[at : at + size].view(values.dtype).reshape(part.height, part.width)
-            np.copyto(target, values[rows, columns])
+            target = into[at : at + size].view(words.dtype).reshape(part.height, part.width)
+            np.copyto(target, words[rows, columns])
             at += size
 
 
-def unpacked(block: Block, smooth: bool, frames: memoryview) -> Iterator[Part]:
+def _words(values: Mapping[str, npt.NDArray[Any]], planes: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
+    """Yield the counts and the planes that follow as arrays of 32 bits a pixel."""
+    for name in (COUNTS_PLANE.name, *planes):
+        plane = values[name]
+        yield from (plane.real, plane.imag) if plane.dtype.kind == "c" else (plane,)
+
+
+def unpacked(block: Block, planes: Sequence[str], frames: memoryview) -> Iterator[Part]:
     """Yield the parts of a block that `pack` wrote; raises ValueError where their sizes do not fit."""
-    if len(frames) != packed_bytes(block, smooth):
+    if len(frames) != packed_bytes(block, planes):
         raise ValueError("frames of another size")
-    at = 0
+    at, own = 0, following(planes)
+    each = pixel_bytes(own)
     for part in tiled(block):
-        size = HEADER_BYTES + 4 * (1 + smooth) * part.pixels
-        yield Part(part, frames[at : at + size])
+        size = HEADER_BYTES + each * part.pixels
+        yield Part(part, own, frames[at : at + size])
         at += size
 
 

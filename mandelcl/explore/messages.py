@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
+from mandelcl.explore.frames import FOLLOWING
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
@@ -213,8 +214,9 @@ def sufficient(formula: Formula) -> Fraction:
 
 def _planes(message: Message) -> tuple[str, ...]:
     planes = message.get("planes", [COUNTS.name, SMOOTH.name])
-    if not isinstance(planes, list) or any(name not in (COUNTS.name, SMOOTH.name) for name in planes):
-        raise InvalidInputError(f"planes are {COUNTS.name} and {SMOOTH.name}")
+    known = (COUNTS.name, *FOLLOWING)
+    if not isinstance(planes, list) or any(name not in known for name in planes):
+        raise InvalidInputError(f"planes are {', '.join(known)}")
     return tuple(planes)
 
 

@@ -8,18 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
-from mandelcl.explore.frames import Address, Part, colours, tiled
+from mandelcl.explore.frames import FOLLOWING, Address, Part, colours, tiled
 from mandelcl.explore.rectangles import overlap
 from mandelcl.field import Field
 from mandelcl.job import Job
-from mandelcl.planes import COUNTS, SMOOTH
+from mandelcl.planes import COUNTS, PLANES
 from mandelcl.shading.colour import Colouring, paint
 from mandelcl.words import Words, sha256
 
 _LEAST_CAP = 1000
 _LATE = 0.995  # of the counts that escaped, so many are below ...
 _ROOM = 3  # ... a third of the cap that is suggested
-_SAMPLE = 1 << 18
+_SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +32,29 @@ class Summary:
     suggested: int
 
 
-def assembled(whole: Block, parts: Sequence[Part]) -> dict[str, npt.NDArray[Any]]:
-    """Return the planes of a block that parts make together, by name; all blocks are counted from the anchor."""
-    planes: dict[str, npt.NDArray[Any]] = {COUNTS.name: np.zeros((whole.height, whole.width), np.uint32)}
-    if all(part.smooth is not None for part in parts):
-        planes[SMOOTH.name] = np.zeros((whole.height, whole.width), np.float32)
+def assembled(whole: Block, parts: Sequence[Part], wanted: Sequence[str] = FOLLOWING) -> dict[str, npt.NDArray[Any]]:
+    """Return the planes of a block that parts make together, by name; all blocks are counted from the anchor.
+
+    The counts are among them, and of those that are wanted the ones that all parts have.
+    """
+    shared = [name for name in wanted if all(name in part.planes for part in parts)]
+    shape = whole.height, whole.width
+    planes = {name: np.zeros(shape, PLANES[name].dtype) for name in (COUNTS.name, *shared)}
     for part in parts:
         common = overlap(whole, part.block)
         if common is None:
             continue
         target, source = _pixels(common, whole), _pixels(common, part.block)
-        planes[COUNTS.name][target] = part.counts[source]
-        if SMOOTH.name in planes and part.smooth is not None:
-            planes[SMOOTH.name][target] = part.smooth[source]
+        for name, values in planes.items():
+            own = part.plane(name)
+            assert own is not None
+            values[target] = own[source]
     return planes
 
 
 def summary(whole: Block, parts: Sequence[Part], cap: int) -> Summary:
     """Return the summary of a complete view."""
-    counts: Words = assembled(whole, parts)[COUNTS.name]
+    counts: Words = assembled(whole, parts, ())[COUNTS.name]
     inside = int(np.count_nonzero(counts == np.uint32(cap)))
     return Summary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_cap(counts, cap))
 

@@ -15,6 +15,8 @@ from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.rotation import cosine_and_sine
 from mandelcl.shading.colour import Colouring
+from mandelcl.shading.palette_files import hexadecimal
+from mandelcl.shading.palettes import PALETTES, Palette
 from mandelcl.view import View
 
 _DEGREE_PLACES = 6
@@ -181,7 +183,7 @@ def _radius(job: Job) -> list[str]:
 
 
 def _colours(colouring: Colouring) -> list[str]:
-    words = ["--palette", colouring.palette.name]
+    words = ["--palette", _palette(colouring.palette, colouring.inside)]
     if colouring.cycle is not None:
         words += ["--cycle", repr(colouring.cycle)]
     if colouring.offset:
@@ -190,7 +192,30 @@ def _colours(colouring: Colouring) -> list[str]:
         words += ["--transfer", colouring.transfer]
     if colouring.equalise is not None:
         words += ["--equalise", repr(colouring.equalise)]
-    return words if colouring.inside is None else [*words, "--inside", colouring.inside]
+    if colouring.inside is not None:
+        words += ["--inside", colouring.inside]
+    for effect in colouring.effects:
+        values = effect.to_json()
+        words += [f"--{effect.name}", ",".join(map(str, values if isinstance(values, list) else [values]))]
+    return [*words, *_finish(colouring)]
+
+
+def _palette(palette: Palette, inside: str | None) -> str:
+    """Return what `--palette` takes: a name in the list, or what makes another palette."""
+    row = ",".join(palette.colours)
+    for text, known in ((palette.name, PALETTES.get(palette.name)), (row, next(hexadecimal.read(row, "colours")))):
+        if known is not None and palette == replace(known, inside=inside or known.inside):
+            return text
+    return json.dumps(palette.to_json())
+
+
+def _finish(colouring: Colouring) -> list[str]:
+    """Return the options of a colouring that say how exactly it is painted, and what, if not colours."""
+    words = [] if colouring.height is None else ["--height-map", colouring.height]
+    if colouring.height is not None or colouring.depth != 8:
+        words += ["--depth", str(colouring.depth)]
+    words += ["--dither"] * colouring.dither + ["--transparent-inside"] * colouring.transparent
+    return words if colouring.samples == 1 else [*words, "--samples", str(colouring.samples)]
 
 
 def colouring_json(colouring: Colouring) -> Mapping[str, Any]:

@@ -26,18 +26,14 @@ def missing(whole: Block, there: Iterable[Block]) -> list[Block]:
             covered[_slices(common, whole)] = True
     found: list[Block] = []
     begun: dict[tuple[int, int], int] = {}  # spans of columns that are missing, and since which row
-    above = np.ones(whole.width, bool)
-    for row in range(whole.height + 1):
-        line = covered[row] if row < whole.height else np.ones(whole.width, bool)
-        if row and np.array_equal(line, above):
-            continue
-        spans = _spans(~line)
+    changes = np.flatnonzero((covered[1:] != covered[:-1]).any(axis=1)) + 1  # rows that are not as the one above
+    for row in [0, *changes.tolist(), whole.height]:
+        spans = _spans(~covered[row]) if row < whole.height else []
         for span in [span for span in begun if span not in spans]:
             first = begun.pop(span)
             found.append(Block(whole.x + span[0], whole.y + first, span[1] - span[0], row - first))
         for span in spans:
             begun.setdefault(span, row)
-        above = line
     return found
 
 

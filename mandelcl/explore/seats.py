@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mandelcl.block import Block
 from mandelcl.errors import DeviceError
 from mandelcl.explore.frames import HEADER_BYTES
 from mandelcl.explore.inbox import Inbox
+from mandelcl.explore.sender import Sender
+from mandelcl.explore.tasks import Piece, Settled, Task
 from mandelcl.job import Job
 from mandelcl.printable import printable
 from mandelcl.workers.channel import BUILDING, STARTING
@@ -22,8 +24,8 @@ from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.wire import WireError
 
 BUDGET_S = 0.03
-BLOCK_PIXELS = 1 << 21  # of a block, at most
-_BUFFER_BYTES = 8 * BLOCK_PIXELS + HEADER_BYTES * 1024
+BLOCK_BYTES = 1 << 24  # of a block's pixels, at most
+_BUFFER_BYTES = BLOCK_BYTES + HEADER_BYTES * 1024
 _DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
 _MOST_FAULTS = 3  # deaths in a row, without a block in between
 _REST_S = 10.0  # after those, for a device that is asked for again
@@ -35,52 +37,6 @@ class Patience:
 
     start: float = 600.0
     launch: float = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What a device has made of a task's job: how fast it may be, and how many orbits fill it."""
-
-    job: Job
-    spec: str
-    name: str
-    warnings: tuple[str, ...]
-    pixels_per_s: float
-    saturation: int
-    gpu: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A block of a task at a level, counted from the view's first pixel at that level."""
-
-    level: int
-    block: Block
-
-
-class Task(Protocol):
-    """A view that devices compute."""
-
-    def order(self) -> Mapping[str, Any]:
-        """Return what a worker is told of it: its job, its pane, its generation and its levels."""
-
-    def settled(self, seat: "Seat", facts: Settled) -> None:
-        """Take note of the job as a device has settled it."""
-
-    def waiting(self, iterations: int) -> None:
-        """Take note that so many iterations of its reference are done."""
-
-    def next(self, seat: "Seat") -> Piece | None:
-        """Return what a device is to compute next; None where there is nothing for it."""
-
-    def done(self, seat: "Seat", piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
-        """Take the frames of a piece, and what it took; raises WireError where they cannot be right."""
-
-    def returned(self, piece: Piece) -> None:
-        """Take a piece back that a device has not computed."""
-
-    def refused(self, seat: "Seat", why: str) -> None:
-        """Take note that a device cannot do it."""
 
 
 class Seat:
@@ -96,11 +52,12 @@ class Seat:
         self.lost = False
         self._first, self._tell, self._patience = first, tell, patience
         self._worker: Worker | None = None
+        self._orders: Sender | None = None
         self._numbers = itertools.count(1)
         self._tasks: dict[int, Task] = {}
         self._under_way: dict[tuple[int, Piece], None] = {}
         self._faults, self._failed_at = 0, 0.0
-        self._begun = time.monotonic()
+        self._begun, self._hung = time.monotonic(), ""
 
     @property
     def label(self) -> str:
@@ -120,9 +77,10 @@ class Seat:
     def start(self) -> None:
         """Start its process; raises DeviceError where the system does not allow it."""
         inbox = Inbox(asyncio.get_running_loop(), self._hear)
-        self._begun = time.monotonic()
+        self._begun, self._hung = time.monotonic(), ""
         self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
-        worker.send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
+        self._orders = Sender(worker)
+        self._send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
 
     def warm(self) -> None:
         """Start its process before there is anything to do; where that fails, the first task will say so."""
@@ -174,31 +132,42 @@ class Seat:
         most = self._patience.start if starts else self._patience.launch
         silent = now - max(worker.heard, self._begun)
         if silent > most or (self._under_way and activity.seconds > most):
+            self._hung = f"it did nothing for {most:g} s"
             worker.kill()  # the end of its messages follows
 
     def close(self) -> None:
         """End the process."""
         self._tasks.clear()
         if self._worker is not None:
-            worker, self._worker = self._worker, None
+            worker = self._worker
+            self._leave()
             worker.end()
 
     def _send_view(self, number: int, task: Task) -> None:
-        assert self._worker is not None
-        self._worker.send({"do": "view", "view": number, **task.order()})
+        self._send({"do": "view", "view": number, **task.order()})
 
     def _drop(self, task: Task) -> None:
         for number in [number for number, one in self._tasks.items() if one is task]:
             del self._tasks[number]
-            if self._worker is not None:
-                self._worker.send({"do": "drop", "view": number})
+            self._send({"do": "drop", "view": number})
 
     def _give(self, number: int, piece: Piece) -> None:
-        assert self._worker is not None
         self._under_way[number, piece] = None
         block = piece.block
         corners = [block.x, block.y, block.width, block.height]
-        self._worker.send({"do": "block", "view": number, "level": piece.level, "block": corners}, lend=True)
+        self._send({"do": "block", "view": number, "level": piece.level, "block": corners}, lend=True)
+
+    def _send(self, head: Mapping[str, Any], lend: bool = False) -> None:
+        """Send an order to the process, if there is one."""
+        if self._orders is not None:
+            self._orders.put(head, lend)
+
+    def _leave(self) -> None:
+        """Have no process any more."""
+        self._worker = None
+        if self._orders is not None:
+            self._orders.close()
+            self._orders = None
 
     def _hear(self, message: WorkerMessage) -> None:
         if message.worker is not self._worker:
@@ -255,9 +224,9 @@ class Seat:
     def _died(self, message: WorkerMessage) -> None:
         """Start another process for what this one had in hand, unless it has died too often."""
         worker = message.worker
-        why = printable(str(message.head["why"])) if message.head else worker.last_words()
+        why = printable(str(message.head["why"])) if message.head else self._hung or worker.last_words()
         asyncio.get_running_loop().run_in_executor(None, worker.end)
-        self._worker = None
+        self._leave()
         self._faults, self._failed_at, self.lost = self._faults + 1, time.monotonic(), True
         tasks, under_way = list(self._tasks.items()), list(self._under_way)
         self._under_way.clear()

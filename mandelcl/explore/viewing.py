@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from mandelcl.block import Block
 from mandelcl.explore import rectangles
-from mandelcl.explore.frames import Address, Part, unpacked
+from mandelcl.explore.frames import Address, Part, pixel_bytes, unpacked
 from mandelcl.explore.messages import ViewWanted
 from mandelcl.explore.pictures import Summary, summary
-from mandelcl.explore.seats import BLOCK_PIXELS, Piece, Seat, Settled
+from mandelcl.explore.seats import BLOCK_BYTES, Seat
+from mandelcl.explore.tasks import Piece, Settled
 from mandelcl.job import Job
 from mandelcl.workers.wire import WireError
 
@@ -151,7 +152,7 @@ class Viewing:
         """Pass the frames of a piece on."""
         block = self._anchored(piece)
         try:
-            parts = list(unpacked(block, self.job.smooth, frames))
+            parts = list(unpacked(block, self.job.planes, frames))
         except ValueError as error:
             raise WireError(str(error)) from error
         if self._ended:
@@ -196,6 +197,7 @@ class Viewing:
             rounding=job.rounding,
             method=job.method,
             job=job.to_json(),
+            degree=job.formula.degree,
             devices=[one.spec for one in facts],
             warnings=list(dict.fromkeys(line for one in facts for line in one.warnings)),
         )
@@ -237,7 +239,8 @@ class Viewing:
         pixels = max(int(rate * _PIECE_S), max(one.saturation for one in facts))
         if all(one.gpu for one in facts):
             pixels = max(pixels, _GPU_PIXELS)
-        pieces = rectangles.cut(self._missing, min(pixels, BLOCK_PIXELS // 2), self._near)
+        most = BLOCK_BYTES // pixel_bytes(self.job.planes)
+        pieces = rectangles.cut(self._missing, min(pixels, most // 2), self._near)
         self._pending[FINE], self._open[FINE] = pieces, len(pieces)
 
     def _show_progress(self, level: int) -> None:

@@ -1,5 +1,6 @@
 // A place as the part of an address behind #: decimals of any length, and what else decides the picture.
 
+import { EFFECTS, changed, readEffect, writeEffect } from "./effects.js";
 import { parse } from "./ratio.js";
 import { Place } from "./place.js";
 
@@ -41,6 +42,9 @@ function readColouring(given) {
     if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside is six digits of a colour, like 402030");
     colouring.inside = `#${given.get("inside").toLowerCase()}`;
   }
+  for (const name of Object.keys(EFFECTS)) {
+    if (given.has(name)) colouring.effects = changed(colouring, name, readEffect(name, given.get(name)));
+  }
   return colouring;
 }
 
@@ -64,6 +68,7 @@ export function writeAddress({ place, iterations, colouring, formula, number }) 
   if (colouring.transfer) parts.transfer = colouring.transfer;
   if (colouring.equalise) parts.equalise = `${colouring.equalise}`;
   if (colouring.inside) parts.inside = colouring.inside.slice(1);
+  for (const [name, values] of Object.entries(colouring.effects ?? {})) parts[name] = writeEffect(values);
   if (formula && formula.name !== "mandelbrot") {
     for (const [name, value] of Object.entries(formula)) parts[name === "name" ? "formula" : `formula.${name}`] = value;
   }
@@ -72,7 +77,7 @@ export function writeAddress({ place, iterations, colouring, formula, number }) 
 }
 
 function encode(value) {
-  return encodeURIComponent(value).replace(/%2F/g, "/").replace(/%3A/g, ":");
+  return encodeURIComponent(value).replace(/%2F/g, "/").replace(/%3A/g, ":").replace(/%2C/g, ",");
 }
 
 function decode(value) {

@@ -1,6 +1,7 @@
-// The section of colours: palettes, cycle, offset and the colour of the set.
+// The section of colours: palettes, cycle, offset, the colour of the set, and effects.
 
 import { element, row } from "./dom.js";
+import { effectsPanel } from "./effects_panel.js";
 import { favourite } from "./moves.js";
 import { transferOf } from "./turns.js";
 
@@ -50,6 +51,7 @@ export function colours(explorer) {
   });
   const el = element(
     "div", { class: "colours" }, list, row("Offset", offset), row("Turned by", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
+    element("h3", {}, "Effects"), ...effectsPanel(explorer),
     element("p", { class: "hint" }, "Keys 1 … 9 take a palette, Alt stores it there. [ ] shift the colours, , and . change the cycle."), keep,
   );
   return { name: "colours", title: "Colours", icon: "colours", el };

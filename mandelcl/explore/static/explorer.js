@@ -107,7 +107,8 @@ export class Explorer {
     if (colouring) recolour(this);
     if (sight || place) for (const pane of this.panes) pane.aim(next, from);
     this.emit("change");
-    if (Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
+    const lacking = this.panes.some((pane) => pane.lacks(this.ready.planes));
+    if (lacking || Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
     this.note();
   }
 
@@ -149,7 +150,7 @@ export class Explorer {
     this.first = undefined;
     this.atRest = false;
     if (!this.client.connected || this.size[0] < 2) return;
-    for (const pane of this.panes) pane.ask({ ...this.state.job, ...pane.own });
+    for (const pane of this.panes) pane.ask({ ...this.state.job, ...pane.own }, this.ready.planes);
     this.emit("asked");
   }
 

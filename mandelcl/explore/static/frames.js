@@ -4,9 +4,11 @@ const PIXELS = 0x314c434d; // the letters MCL1
 const UPLOAD = 0x554c434d; // the letters MCLU
 const HEADER_BYTES = 32;
 const UPLOAD_HEADER_BYTES = 8;
+const FOLLOWING = ["smooth", "distance", "last"]; // the planes that may follow the counts; their flags are 1, 2, 4
+const WORDS = { smooth: ["smooth"], distance: ["distance_re", "distance_im"], last: ["last_re", "last_im"] };
 export const PIECE_BYTES = 49152;
 
-/** A rectangle of a level's pixels, or null for bytes that are none. */
+/** A rectangle of a level's pixels, {…, words}: 32 bits a pixel, by name; null for bytes that are none. */
 export function parseFrame(buffer) {
   if (buffer.byteLength < HEADER_BYTES) return null;
   const header = new DataView(buffer, 0, HEADER_BYTES);
@@ -21,12 +23,20 @@ export function parseFrame(buffer) {
     width: header.getUint16(28, true),
     height: header.getUint16(30, true),
   };
-  const pixels = frame.width * frame.height, smooth = (header.getUint16(6, true) & 1) === 1;
-  const each = frame.kind === "colours" ? 3 : smooth ? 8 : 4;
-  if (buffer.byteLength !== HEADER_BYTES + each * pixels) return null;
-  if (frame.kind === "colours") return { ...frame, colours: new Uint8Array(buffer, HEADER_BYTES) };
-  const fractions = smooth ? new Float32Array(buffer, HEADER_BYTES + 4 * pixels, pixels) : null;
-  return { ...frame, counts: new Uint32Array(buffer, HEADER_BYTES, pixels), smooth: fractions };
+  const pixels = frame.width * frame.height, flags = header.getUint16(6, true);
+  if (frame.kind === "colours") {
+    return buffer.byteLength === HEADER_BYTES + 3 * pixels ? { ...frame, colours: new Uint8Array(buffer, HEADER_BYTES) } : null;
+  }
+  const planes = FOLLOWING.filter((_, k) => flags & (1 << k));
+  const names = ["counts", ...wordsOf(planes)];
+  if (buffer.byteLength !== HEADER_BYTES + 4 * pixels * names.length) return null;
+  const words = names.map((name, k) => [name, new Uint32Array(buffer, HEADER_BYTES + 4 * pixels * k, pixels)]);
+  return { ...frame, words: Object.fromEntries(words) };
+}
+
+/** The names of the words that planes have beside the counts, in the order in which they travel. */
+export function wordsOf(planes) {
+  return FOLLOWING.filter((plane) => planes.includes(plane)).flatMap((plane) => WORDS[plane]);
 }
 
 /** The pieces in which a file is sent. */

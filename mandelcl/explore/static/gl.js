@@ -39,7 +39,7 @@ class Renderer {
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
   }
 
-  /** Draw a view of these layers in these colours: {turns, table, continuous}. */
+  /** Draw a view of these layers in these colours: {turns, table, continuous, effects}. */
   draw(layers, view, cap, colouring) {
     const { gl, uniforms } = this;
     if (this.lost || gl.isContextLost()) return;
@@ -69,34 +69,33 @@ class Renderer {
     gl.uniform4i(uniforms[`window${k}`], layer.left, layer.top, layer.width, layer.height);
     gl.uniform2i(uniforms[`first${k}`], ...layer.at(layer.left, layer.top));
     gl.uniform1ui(uniforms[`cap${k}`], layer.cap);
+    const names = Object.keys(layer.words);
+    gl.uniform2i(uniforms[`pairs${k}`], names.indexOf("distance_re"), names.indexOf("last_re"));
   }
 
-  /** Bring a layer's texture up to date: counts above, the bits of smooth fractions below. */
+  /** Bring a layer's texture up to date: a slice for each of its words. */
   upload(layer) {
     const { gl } = this;
     const known = this.textures.get(layer);
-    const own = known ?? texture(gl);
+    const own = known ?? texture(gl, gl.TEXTURE_2D_ARRAY);
     this.textures.set(layer, own);
-    gl.bindTexture(gl.TEXTURE_2D, own);
-    const fractions = new Uint32Array(layer.smooth.buffer);
-    const put = (y, rows, words) => gl.texSubImage2D(gl.TEXTURE_2D, 0, ...y, ...rows, gl.RED_INTEGER, gl.UNSIGNED_INT, words);
+    gl.bindTexture(gl.TEXTURE_2D_ARRAY, own);
+    const slices = Object.values(layer.words);
+    const put = ([x, y, width, height], from) => slices.forEach((words, k) => {
+      gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, x, y, k, width, height, 1, gl.RED_INTEGER, gl.UNSIGNED_INT, words, from);
+    });
     if (known === undefined || layer.changes === null) {
-      if (known === undefined) gl.texStorage2D(gl.TEXTURE_2D, 1, gl.R32UI, layer.width, 2 * layer.height);
-      put([0, 0], [layer.width, layer.height], layer.counts);
-      put([0, layer.height], [layer.width, layer.height], fractions);
+      if (known === undefined) gl.texStorage3D(gl.TEXTURE_2D_ARRAY, 1, gl.R32UI, layer.width, layer.height, slices.length);
+      put([0, 0, layer.width, layer.height], 0);
     } else if (layer.changes.length > 0) {
       gl.pixelStorei(gl.UNPACK_ROW_LENGTH, layer.width);
-      for (const [x, y, width, height] of layer.changes) {
-        const from = y * layer.width + x;
-        put([x, y], [width, height], layer.counts.subarray(from));
-        put([x, y + layer.height], [width, height], fractions.subarray(from));
-      }
+      for (const change of layer.changes) put(change, change[1] * layer.width + change[0]);
       gl.pixelStorei(gl.UNPACK_ROW_LENGTH, 0);
     }
     layer.changes = [];
   }
 
-  colour({ turns, table, continuous }) {
+  colour({ turns, table, continuous, effects }) {
     const { gl, uniforms } = this;
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, this.table);
@@ -114,6 +113,8 @@ class Renderer {
     gl.uniform1ui(uniforms.size, turns.size);
     gl.uniform2ui(uniforms.per_count, ...(turns.perCount ?? [0, 0]));
     gl.uniform2ui(uniforms.per_unit, ...(turns.perUnit ?? [0, 0]));
+    gl.uniform1i(uniforms.lit, effects ? 1 : 0);
+    for (const [name, values] of Object.entries(effects ?? {})) gl[`uniform${values.length}f`](uniforms[name], ...values);
     gl.uniform2ui(uniforms.start, ...(rooted ? [turns.offset, 0] : turns.start));
   }
 
@@ -141,11 +142,11 @@ function putChords(gl, { starts, rises }) {
   gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG32UI, CHORD_ROW, rows, 0, gl.RG_INTEGER, gl.UNSIGNED_INT, texels);
 }
 
-function texture(gl) {
+function texture(gl, kind = gl.TEXTURE_2D) {
   const own = gl.createTexture();
-  gl.bindTexture(gl.TEXTURE_2D, own);
-  for (const side of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, side, gl.NEAREST);
-  for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
+  gl.bindTexture(kind, own);
+  for (const side of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(kind, side, gl.NEAREST);
+  for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(kind, side, gl.CLAMP_TO_EDGE);
   return own;
 }
 

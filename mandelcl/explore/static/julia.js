@@ -26,7 +26,7 @@ export function julia(explorer, shell) {
     const { place, height } = state.sight;
     const [re, im] = place.centred(...state.sight.point(pointed.at.map(Math.round)), height).texts();
     const known = pointed.pane.probe(pointed.at);
-    pane.ask({ iterations: Math.min(state.job.iterations, MOST_CAP), formula: { name: "julia", re, im }, devices: state.job.devices });
+    pane.ask({ iterations: Math.min(state.job.iterations, MOST_CAP), formula: { name: "julia", re, im }, devices: state.job.devices }, explorer.ready.planes);
     line.textContent = "";
     if (!known) return;
     const answer = await client.ask({ do: "orbit", pane: pointed.pane.index, at: [known.column, known.row], most: STEPS }).catch(() => null);

@@ -1,6 +1,7 @@
 // Pixels of one lattice and level that have come, as far as a view's surroundings reach.
 
 import { between } from "./place.js";
+import { wordsOf } from "./frames.js";
 
 const STILL = { scale: 1, x: 0, y: 0 };
 export const NONE = 0xffffffff; // no count: caps end below it
@@ -11,20 +12,22 @@ export const NONE = 0xffffffff; // no count: caps end below it
  */
 export class Layer {
   /** Of a lattice whose anchor is the first pixel of `place` seen in `size`. */
-  constructor({ place, size, level, tile, cap }) {
+  constructor({ place, size, level, tile, cap, planes }) {
     Object.assign(this, { place, size, level, tile, cap, key: null, complete: false, filled: false });
     this.factor = 1 << level;
     const tiles = (side) => Math.ceil(side / this.factor / tile) + 1;
     [this.width, this.height] = [tiles(size[0]) * tile, tiles(size[1]) * tile];
-    this.counts = new Uint32Array(this.width * this.height).fill(NONE);
-    this.smooth = new Float32Array(this.width * this.height);
+    const names = ["counts", ...wordsOf(["smooth", ...planes])];
+    this.words = Object.fromEntries(names.map((name) => [name, new Uint32Array(this.width * this.height)]));
+    this.counts = this.words.counts.fill(NONE);
+    this.smooth = new Float32Array(this.words.smooth.buffer);
     [this.left, this.top] = [0, 0];
     this.held = [];
     this.changes = null; // rectangles since they were last taken, in places of the torus; null for all of it
   }
 
   get bytes() {
-    return 8 * this.counts.length;
+    return 4 * this.counts.length * Object.keys(this.words).length;
   }
 
   /** Move the window so that a view from `origin`, in pixels of the lattice, lies in it. */
@@ -72,8 +75,9 @@ export class Layer {
     const [x, y] = this.at(frame.column, frame.row);
     for (let r = 0; r < frame.height; r++) {
       const from = r * frame.width, to = (y + r) * this.width + x;
-      this.counts.set(frame.counts.subarray(from, from + frame.width), to);
-      if (frame.smooth) this.smooth.set(frame.smooth.subarray(from, from + frame.width), to);
+      for (const name in this.words) {
+        if (frame.words[name]) this.words[name].set(frame.words[name].subarray(from, from + frame.width), to);
+      }
     }
     this.changes?.push([x, y, frame.width, frame.height]);
     this.filled = true;

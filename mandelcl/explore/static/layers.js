@@ -15,11 +15,12 @@ export class Layers {
     return this.all[0] ?? null;
   }
 
-  /** Make room for a view of this lattice; another `job` (a text) or place begins a new one. */
-  begin(view, cap, job) {
-    const same = this.view && this.job === job && this.view.place === view.place && sameSize(this.view.size, view.size);
-    [this.view, this.job] = [view, job];
-    if (!same) this.renew(cap);
+  /** Make room for a view of this lattice; another job or place begins a new one. */
+  begin(view, job) {
+    const text = JSON.stringify(job);
+    const same = this.view && this.job === text && this.view.place === view.place && sameSize(this.view.size, view.size);
+    [this.view, this.job, this.planes] = [view, text, job.planes ?? []];
+    if (!same) this.renew(job.iterations);
     for (const layer of this.current) layer.moveTo(view.origin);
     if (same && !this.whole) this.fine.complete = false;
   }
@@ -27,7 +28,7 @@ export class Layers {
   renew(cap) {
     const { place, size, origin } = this.view;
     const kept = this.all.filter((layer) => layer.filled && !this.superseded(layer));
-    this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, cap }));
+    this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, cap, planes: this.planes }));
     for (const layer of this.current) layer.moveTo(origin);
     this.all = [...this.current, ...kept];
     this.prune();

@@ -10,6 +10,7 @@ const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a
 const REPAINT_MS = 120; // colours at rest are exact this long after the last change
 const TILES_MS = 100;
 const POINTER_MS = 200;
+const USUAL = ["counts", "smooth"];
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
 
 export class Pane {
@@ -71,11 +72,20 @@ export class Pane {
     this.repaint = setTimeout(() => this.paint(), REPAINT_MS);
   }
 
-  /** Ask for the pixels of what is shown: a message's fields but those of the view. */
-  ask(job) {
+  /** Whether pixels are shown that lack a plane. */
+  lacks(planes) {
+    return this.asked !== null && planes.some((name) => !this.asked.job.planes?.includes(name));
+  }
+
+  /** Ask for the pixels of what is shown: a message's fields but those of the view, with planes beside the usual ones. */
+  ask(own, planes = []) {
     const { place, origin, size } = this.target;
+    // What one place has been shown with stays, so that no pixel is computed again for an effect that is left out.
+    const kept = this.asked?.place === place ? (this.asked.job.planes ?? USUAL) : USUAL;
+    const all = [...new Set([...kept, ...planes])].sort();
+    const job = all.length > USUAL.length ? { ...own, planes: all } : own;
     this.asked = { ...this.target, job };
-    this.layers.begin(this.asked, job.iterations, JSON.stringify(job));
+    this.layers.begin(this.asked, job);
     this.generation++;
     this.state = "asked";
     this.frame = null; // a view that only its anchor moves may have other pixels where numbers round
@@ -85,11 +95,6 @@ export class Pane {
     const message = { do: "view", pane: this.index, generation: this.generation, lattice: lattice.get(text), origin, size };
     const have = this.layers.have();
     this.client.tell({ ...message, ...job, ...(this.pointer ? { pointer: this.pointer } : {}), ...(have ? { have } : {}) });
-  }
-
-  /** The connection is new: the server knows nothing of this pane. */
-  again() {
-    if (this.asked) this.ask(this.asked.job);
   }
 
   hear(message) {

@@ -1,5 +1,6 @@
 // From a colouring to what paints it: a table and how counts turn it, made here, or by the server where it must be.
 
+import { planesOf, uniformsOf } from "./effects.js";
 import { turnsOf } from "./turns.js";
 
 const SKETCH = 1024; // colours of a turn
@@ -24,7 +25,9 @@ export function recolour(explorer) {
   const served = !listed || Boolean(colouring.effects) || typeof colouring.equalise === "number" || colouring.transfer === "log";
   explorer.palette = palette;
   const ready = { turns: turnsOf(palette, colouring, palette.smooth), table: inside(palette.table, colouring) };
-  explorer.ready = { ...ready, continuous: palette.smooth, served, asked: colouring };
+  const degree = explorer.panes[0]?.settled?.degree ?? 2;
+  const effects = uniformsOf(colouring, degree, explorer.client.welcome.smooth_radius);
+  explorer.ready = { ...ready, continuous: palette.smooth, served, effects, degree, planes: planesOf(colouring), asked: colouring };
   for (const pane of explorer.panes) pane.recolour(explorer.ready);
   explorer.emit("recoloured", explorer.ready);
 }

@@ -1,5 +1,7 @@
 // The shaders: each pixel from the first layer that has it, and its colour by whole numbers, as turns.js finds it.
 
+import { EFFECTS_FUNCTIONS, EFFECTS_UNIFORMS } from "./effects_shader.js";
+
 export const LAYERS = 6;
 
 export const VERTEX = `#version 300 es
@@ -10,27 +12,29 @@ void main() {
 `;
 
 const LAYER = (k) => `
-uniform usampler2D layer${k};
+uniform usampler2DArray layer${k};
 uniform vec4 turn${k};
 uniform vec2 shift${k};
 uniform ivec4 window${k};
 uniform ivec2 first${k};
 uniform uint cap${k};
+uniform ivec2 pairs${k};
 `;
 
 const LOOK = (k) => `
-  if (${k} < used) {
+  if (!found && ${k} < used) {
     vec2 at = vec2(dot(turn${k}.xy, pixel), dot(turn${k}.zw, pixel)) + shift${k};
     ivec2 place = ivec2(floor(at + 0.5)) - window${k}.xy;
     if (all(greaterThanEqual(place, ivec2(0))) && all(lessThan(place, window${k}.zw))) {
       place += first${k};
       place -= window${k}.zw * ivec2(greaterThanEqual(place, window${k}.zw));
-      uint count = texelFetch(layer${k}, place, 0).r;
-      if (count != NONE) {
-        uint fraction = texelFetch(layer${k}, place + ivec2(0, window${k}.w), 0).r;
-        colour = shade(count, uintBitsToFloat(fraction), count == cap${k} || count >= cap);
-        return;
-      }
+      count = texelFetch(layer${k}, ivec3(place, 0), 0).r;
+      found = count != NONE;
+      fraction = uintBitsToFloat(texelFetch(layer${k}, ivec3(place, 1), 0).r);
+      inside = count == cap${k} || count >= cap;
+      has = greaterThan(pairs${k}, ivec2(0));
+      if (has.x) slope = pair(texelFetch(layer${k}, ivec3(place, pairs${k}.x), 0).r, texelFetch(layer${k}, ivec3(place, pairs${k}.x + 1), 0).r);
+      if (has.y) last = pair(texelFetch(layer${k}, ivec3(place, pairs${k}.y), 0).r, texelFetch(layer${k}, ivec3(place, pairs${k}.y + 1), 0).r);
     }
   }
 `;
@@ -41,6 +45,7 @@ export const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp usampler2D;
+precision highp usampler2DArray;
 precision highp sampler2D;
 
 const uint NONE = 0xffffffffu;
@@ -57,6 +62,8 @@ uniform uvec2 per_unit;
 uniform uvec2 start;
 uniform sampler2D table;
 uniform usampler2D chords;
+uniform bool lit;
+${EFFECTS_UNIFORMS}
 ${EACH(LAYER)}
 out vec4 colour;
 
@@ -100,9 +107,22 @@ vec4 shade(uint count, float fraction, bool inside) {
   return texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
 }
 
+vec2 pair(uint re, uint im) {
+  return vec2(uintBitsToFloat(re), uintBitsToFloat(im));
+}
+${EFFECTS_FUNCTIONS}
 void main() {
   vec2 pixel = vec2(gl_FragCoord.x - 0.5, 2.0 * middle.y - (gl_FragCoord.y - 0.5)) - middle;
+  bool found = false, inside = false;
+  bvec2 has = bvec2(false);
+  uint count = 0u;
+  float fraction = 0.0;
+  vec2 slope = vec2(0.0), last = vec2(0.0);
   ${EACH(LOOK)}
-  colour = vec4(0.055, 0.06, 0.075, 1.0);
+  if (!found) colour = vec4(0.055, 0.06, 0.075, 1.0);
+  else {
+    colour = shade(count, fraction, inside);
+    if (lit && !inside) colour.rgb = effects(colour.rgb, slope, last, has);
+  }
 }
 `;

@@ -1,12 +1,14 @@
 // A pane of the explorer, and what it tells it.
 
 import { Pane } from "./pane.js";
+import { recolour } from "./recolour.js";
 
 /** A further pane beside those that are there; `own` is what its job has of its own, such as devices. */
 export function addPane(explorer, shell, index, own = {}) {
   const hooks = {
     onsettled: (pane, message) => {
       pane.settled = message;
+      if (pane === explorer.panes[0] && explorer.ready.effects && message.degree !== explorer.ready.degree) recolour(explorer);
       for (const line of message.warnings ?? []) explorer.say(line, "warning");
       explorer.emit("settled", pane);
     },

@@ -39,7 +39,9 @@ READERS: Mapping[str, str] = MappingProxyType(
 
 
 def palette_of(text: str) -> Palette | None:
-    """Return the palette that a text names: FILE, FILE#ENTRY, cmap:NAME, or colours in a row; None for another text.
+    """Return the palette that a text names; None for another text.
+
+    It is FILE, FILE#ENTRY, cmap:NAME, colours in a row, or a JSON object such as pictures carry of their palettes.
 
     Raises FileError, or InvalidInputError, in one line.
     """
@@ -47,6 +49,8 @@ def palette_of(text: str) -> Palette | None:
         from mandelcl.shading.palette_files import library
 
         return library.palette(text.removeprefix(LIBRARY))
+    if text.startswith("{"):
+        return _described(text)
     path, _, entry = text.rpartition("#")
     if path and suffix_of(path) in READERS:
         return _entry(path, entry)
@@ -60,6 +64,16 @@ def palette_of(text: str) -> Palette | None:
         except ValueError as error:
             raise InvalidInputError(str(error)) from error
     return None
+
+
+def _described(text: str) -> Palette:
+    """Return the palette of a JSON object; raises InvalidInputError for another text."""
+    from mandelcl.shading.palette_files import described
+
+    try:
+        return next(described.read(text, "colours"))
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"not a palette: {type(error).__name__}: {printable(str(error), 100)}") from error
 
 
 def palettes_in(path: str) -> Sequence[Palette]:

@@ -13,6 +13,7 @@ from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.rotation import cosine_and_sine
 from mandelcl.shading.colour import Colouring
+from mandelcl.shading.effects import EFFECTS, effect_named
 from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES
 from mandelcl.view import View
@@ -134,3 +135,36 @@ def test_places_and_their_addresses_are_the_same(modules: "Page") -> None:
         "#re=0&im=0&zoom=1&n=300&palette=ember&formula=julia&formula.re=-0.4&formula.im=0.6&number=fixed:8",
     ):
         assert in_modules(modules, script, address) == address
+
+
+_EFFECTS = {
+    "light": "-17.5,0.25",
+    "boundary": "3,#ff8000",
+    "stripes": "7,0.25,#102030",
+    "decomposition": "0.5",
+}
+
+
+def test_effects_are_those_of_the_package(modules: "Page") -> None:
+    script = """async (load, texts) => {
+        const { EFFECTS, planesOf, readEffect, writeEffect } = await load('effects.js');
+        return Object.keys(EFFECTS).map((name) => {
+            const values = readEffect(name, texts[name].replace('#', ''));
+            return [name, planesOf({ effects: { [name]: values } }), values, readEffect(name, writeEffect(values))];
+        });
+    }"""
+    found = in_modules(modules, script, _EFFECTS)
+    assert {name for name, *_ in found} == set(EFFECTS)
+    for name, planes, values, again in found:
+        effect = effect_named(name).parse(_EFFECTS[name])
+        assert tuple(planes) == effect.planes
+        assert values == again == effect.to_json()
+
+
+@pytest.mark.parametrize("text", ["", "x", "1e400", "1,2,3,4", "135,-1", "135,1,2"])
+def test_an_effect_that_makes_no_sense_is_refused_in_a_line(modules: "Page", text: str) -> None:
+    script = """async (load, text) => {
+        const { readEffect } = await load('effects.js');
+        try { return readEffect('light', text); } catch (error) { return `${error.name}: ${error.message}`; }
+    }"""
+    assert str(in_modules(modules, script, text)).startswith("RangeError: light")

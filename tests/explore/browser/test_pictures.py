@@ -1,8 +1,9 @@
 """What is seen: at rest the very pixels of a render, and in motion nearly all of them."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.explore.page import Server
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+_Pixels: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 _VIEWS = (
     "re=-0.75&im=0&zoom=1.6&n=1000",
     "re=-0.7436438870371587&im=0.1318259042053126&zoom=2e6&n=5000",
@@ -31,7 +33,7 @@ _COLOURS = (
 )
 
 
-def _render(command: str, folder: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+def _render(command: str, folder: Path) -> _Pixels:
     """Return the pixels of the picture that a copied command draws."""
     target = folder / "own.png"
     words = shlex.split(command)[1:]
@@ -42,24 +44,64 @@ def _render(command: str, folder: Path) -> np.ndarray[tuple[int, ...], np.dtype[
         return np.asarray(image.convert("RGB"))
 
 
-@pytest.mark.parametrize("view", _VIEWS)
+def _as_copied(explorer: Explorer, folder: Path, option: str = "--palette") -> _Pixels:
+    """Return the picture of the copied command, which has an option, and check that it is what rests."""
+    said = explorer.run(
+        "(explorer) => explorer.client.ask({ do: 'copy', pane: 0, colouring: explorer.state.colouring })"
+    )
+    assert option in said["command"]
+    expected = _render(said["command"], folder)
+    assert np.array_equal(explorer.resting(), expected)
+    return expected
+
+
+def _shares(explorer: Explorer, expected: _Pixels) -> tuple[float, float]:
+    """Return the shares of pixels that are the same in motion, and that are off by at most 1."""
+    off = np.abs(explorer.moving().astype(int) - expected).max(axis=2)
+    return float((off == 0).mean()), float((off <= 1).mean())
+
+
+@pytest.mark.parametrize(
+    ("view", "colourings"), [(_VIEWS[0], _COLOURS), *((view, _COLOURS[k : k + 2]) for k, view in enumerate(_VIEWS[1:]))]
+)
 def test_at_rest_it_is_the_picture_of_the_copied_command(
-    browser: "Browser", server: Server, view: str, tmp_path: Path
+    browser: "Browser", server: Server, view: str, colourings: Sequence[str], tmp_path: Path
 ) -> None:
-    with opened(browser, server, f"{view}&{_COLOURS[0]}") as explorer:
-        for colours in _COLOURS:
-            explorer.page.evaluate("(hash) => { location.hash = hash; }", f"#{view}&{colours}")
+    with opened(browser, server, f"{view}&{colourings[0]}") as explorer:
+        for colours in colourings:
             explorer.run("async (explorer, hash) => explorer.follow(hash)", f"#{view}&{colours}")
             explorer.rests()
-            said = explorer.run(
-                "(explorer) => explorer.client.ask({ do: 'copy', pane: 0, colouring: explorer.state.colouring })"
-            )
-            expected = _render(said["command"], tmp_path)
-            assert np.array_equal(explorer.resting(), expected), colours
-            moving = explorer.moving().astype(int)
-            off = np.abs(moving - expected).max(axis=2)
-            assert (off == 0).mean() >= 0.999, colours
-            assert (off <= 1).mean() >= 0.9999, colours
+            equal, near = _shares(explorer, _as_copied(explorer, tmp_path))
+            assert equal >= 0.999, colours
+            assert near >= 0.9999, colours
+
+
+def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server: Server, tmp_path: Path) -> None:
+    """Light is there from the start; what looks at the same plane comes without a pixel; another plane is asked for."""
+    with opened(browser, server, f"{_VIEWS[2]}&palette=ember&light=120,1.2,0.8") as explorer:
+        explorer.run(
+            """(explorer) => {
+                window.asked = [];
+                const { client } = explorer, tell = client.tell.bind(client);
+                client.tell = (message) => { asked.push(message.do); return tell(message); };
+            }"""
+        )
+        assert _shares(explorer, _as_copied(explorer, tmp_path, "--light"))[1] >= 0.999
+        explorer.page.click("[data-tool='colours']")
+        for effect, views in (("boundary", 0), ("stripes", 1), ("decomposition", 0)):
+            explorer.page.evaluate("() => { asked.length = 0; }")
+            before = explorer.moving()
+            explorer.page.check(f"[data-effect='{effect}']")
+            explorer.rests()
+            assert explorer.page.evaluate("() => asked.filter((each) => each === 'view').length") == views
+            assert (explorer.moving() != before).any()
+        assert _shares(explorer, _as_copied(explorer, tmp_path, "--boundary"))[1] >= 0.999
+        expected = explorer.resting()
+        link = explorer.hash
+        explorer.page.reload()
+        explorer.rests()
+        assert explorer.hash == link
+        assert np.array_equal(explorer.resting(), expected)
 
 
 def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -> None:

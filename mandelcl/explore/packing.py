@@ -1,0 +1,67 @@
+"""From a block's results to frames, in the parent's memory, by as many threads as it pays."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.block import Block
+from mandelcl.explore import frames
+from mandelcl.explore.frames import Address
+from mandelcl.explore.orders import Order
+from mandelcl.job import Job
+from mandelcl.planes import values_of
+from mandelcl.words import Words
+from mandelcl.workers.channel import Channel
+
+_ALONE_PIXELS = 1 << 17  # fewer than that are packed by one thread
+_MOST_THREADS = 8
+
+
+class Packer:
+    """Packs blocks and sends them."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._pool = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "mandelcl packing")
+
+    def send(self, head: Mapping[str, Any], order: Order, address: Address, job: Job, results: Words) -> None:
+        """Send the frames of a block that was ordered, in the buffer that was lent for it, if one was."""
+        lattice = job.view.lattice
+        block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
+        size = frames.packed_bytes(block, job.planes)
+        if order.buffer is None:
+            packed = np.empty(size, np.uint8)
+        else:
+            packed = self._channel.memory(order.buffer, (-(-size // 4),)).view(np.uint8)[:size]
+        self._pack(address, block, job, results, packed)
+        if order.buffer is None:
+            self._channel.send(head, packed)
+        else:
+            self._channel.send({**head, "buffer": order.buffer, "size": size})
+
+    def _pack(self, address: Address, block: Block, job: Job, results: Words, into: npt.NDArray[np.uint8]) -> None:
+        """Write a block's frames, strips of whole tiles one by one or at once."""
+        strips = list(_strips(block))
+        ends = np.cumsum([frames.packed_bytes(strip, job.planes) for strip in strips]).tolist()
+
+        def pack(strip: Block, start: int, end: int) -> None:
+            rows = slice(strip.y - block.y, strip.y - block.y + strip.height)
+            frames.pack(address, strip, values_of(job.planes, results[:, rows], job.facts), into[start:end])
+
+        run: Callable[..., Any] = map if block.pixels < _ALONE_PIXELS else self._pool.map
+        for _ in run(pack, strips, [0, *ends[:-1]], ends):
+            pass
+
+
+def _strips(block: Block) -> Iterator[Block]:
+    """Yield the parts of a block that lie in one row of tiles each."""
+    y = block.y
+    while y < block.y + block.height:
+        bottom = min((y // frames.TILE + 1) * frames.TILE, block.y + block.height)
+        yield Block(block.x, y, block.width, bottom - y)
+        y = bottom
