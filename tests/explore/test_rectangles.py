@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.block import Block
@@ -13,6 +13,7 @@ def pixels(blocks: list[Block]) -> list[tuple[int, int]]:
     return [(x, y) for b in blocks for y in range(b.y, b.y + b.height) for x in range(b.x, b.x + b.width)]
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.lists(_BLOCKS, max_size=5))
 def test_what_is_missing_and_what_is_there_are_all_of_it_once(whole: Block, there: list[Block]) -> None:
     found = pixels(missing(whole, there))
@@ -25,6 +26,7 @@ def test_a_pan_misses_two_rectangles() -> None:
     assert missing(whole, [Block(0, 0, 640, 360)]) == [Block(640, 20, 30, 340), Block(30, 360, 640, 20)]
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.integers(1, 5000), st.tuples(_PLACES, _PLACES))
 def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size: int, near: tuple[int, int]) -> None:
     pieces = cut([whole], size, near)
@@ -34,6 +36,7 @@ def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size
     assert inside in ([], [len(pieces) - 1])
 
 
+@settings(deadline=None)
 @given(_BLOCKS, st.integers(0, 4))
 def test_each_pixel_has_one_that_stands_for_it(whole: Block, level: int) -> None:
     few = set(pixels([coarse(whole, level)]))

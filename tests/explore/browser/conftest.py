@@ -25,11 +25,11 @@ def browser() -> Iterator["Browser"]:
     if path is None:
         pytest.skip("no Chromium is installed")
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    cable = "--host-resolver-rules=MAP localhost 127.0.0.2"  # see cable.py
+    options = [*sandbox, cable, "--use-angle=swiftshader"]
     with (
         api.sync_playwright() as playwright,
-        closing(
-            playwright.chromium.launch(executable_path=path, args=[*sandbox, "--use-angle=swiftshader"])
-        ) as launched,
+        closing(playwright.chromium.launch(executable_path=path, args=options)) as launched,
     ):
         yield launched
 
@@ -47,3 +47,19 @@ def explorer(browser: "Browser", server: Server) -> Iterator[Explorer]:
     """Yield a small page that rests at the whole set; at its end nothing has gone wrong in it."""
     with opened(browser, server) as page:
         yield page
+
+
+@pytest.fixture(scope="module")
+def _used(browser: "Browser", server: Server) -> Iterator[Explorer]:
+    with opened(browser, server) as page:
+        yield page
+
+
+@pytest.fixture
+def wanderer(_used: Explorer) -> Explorer:
+    """Return a page that others have used before, at rest at the whole set; at their end nothing has gone wrong in it.
+
+    It costs a tenth of an `explorer`, and is for tests that use the page as people do.
+    """
+    _used.go_home()
+    return _used

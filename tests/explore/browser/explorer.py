@@ -50,6 +50,22 @@ class Explorer:
             timeout=PATIENCE_MS,
         )
 
+    def go_home(self) -> None:
+        """Close what is open, forget the way here and rest at the whole set, as a page does that is new."""
+        self.page.keyboard.press("Escape")
+        self.run(
+            """(explorer) => {
+                document.querySelector('.explorer').classList.remove('bare');
+                document.querySelector('.lines').replaceChildren();
+                explorer.point(null, null);
+                explorer.follow('#n=1000&palette=classic', '');
+                explorer.state = { ...explorer.state, auto: true };
+                explorer.capped = undefined;
+                explorer.journey.entries.length = 0;
+            }"""
+        )
+        self.rests()
+
     @property
     def hash(self) -> str:
         """The part of the address behind #."""
@@ -79,7 +95,13 @@ class Explorer:
 
 @contextmanager
 def opened(
-    browser: "Browser", server: Server, hash_: str = "", size: tuple[int, int] = SIZE, **options: Any
+    browser: "Browser",
+    server: Server,
+    hash_: str = "",
+    size: tuple[int, int] = SIZE,
+    *,
+    host: str = "127.0.0.1",
+    **options: Any,
 ) -> Iterator[Explorer]:
     """Yield a page that rests; at its end the browser has complained of nothing."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
@@ -90,7 +112,7 @@ def opened(
         explorer = Explorer(page)
         page.on("pageerror", lambda error: explorer.faults.append(str(error)))
         page.on("console", explorer.complaint)
-        page.goto(server.address + (f"#{hash_}" if hash_ else ""))
+        page.goto(server.address.replace("127.0.0.1", host) + (f"#{hash_}" if hash_ else ""))
         explorer.rests()
         yield explorer
         assert explorer.faults == []

@@ -11,6 +11,7 @@ from websockets.exceptions import InvalidStatus
 
 import mandelcl
 from mandelcl.exact import exact
+from tests.explore.browser.cable import laid
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
 from tests.explore.page import Server, serving
 
@@ -22,12 +23,12 @@ def _place(explorer: Explorer) -> dict[str, str]:
     return dict(part.split("=") for part in explorer.run("(explorer) => explorer.link")[1:].split("&"))
 
 
-def test_the_link_the_command_and_the_python_are_copied(explorer: Explorer) -> None:
+def test_the_link_the_command_and_the_python_are_copied(wanderer: Explorer) -> None:
     for key, begins in (("l", "http://127.0.0.1"), ("c", "mandelcl render --center -0.75 0"), ("y", "import mandelcl")):
-        explorer.page.keyboard.press(key)
-        explorer.says("copied")
-        assert explorer.page.evaluate("() => navigator.clipboard.readText()").startswith(begins)
-        explorer.page.evaluate("() => document.querySelector('.lines').replaceChildren()")
+        wanderer.page.keyboard.press(key)
+        wanderer.says("copied")
+        assert wanderer.page.evaluate("() => navigator.clipboard.readText()").startswith(begins)
+        wanderer.page.evaluate("() => document.querySelector('.lines').replaceChildren()")
 
 
 def test_named_places_have_pictures_and_lead_there(explorer: Explorer) -> None:
@@ -133,24 +134,24 @@ def test_the_inset_shows_the_julia_set_and_the_orbit(explorer: Explorer) -> None
     assert not page.locator(".inset").is_visible()
 
 
-def test_count_and_period_are_shown_under_the_pointer(explorer: Explorer) -> None:
-    page, point = explorer.page, explorer.page.locator(".status .point")
+def test_count_and_period_are_shown_under_the_pointer(wanderer: Explorer) -> None:
+    page, point = wanderer.page, wanderer.page.locator(".status .point")
     page.mouse.move(5, 100)
     assert point.inner_text().startswith("n ")
     page.mouse.move(120, 100)  # in the disc about −1
     page.locator(".status .point", has_text="period 2").wait_for(timeout=PATIENCE_MS)
 
 
-def test_to_the_minibrot_in_a_box(explorer: Explorer) -> None:
-    page = explorer.page
+def test_to_the_minibrot_in_a_box(wanderer: Explorer) -> None:
+    page = wanderer.page
     page.keyboard.press("m")
     page.mouse.move(70, 85)
     page.mouse.down()
     page.mouse.move(90, 115, steps=3)
     page.mouse.up()
-    explorer.says("a minibrot of period 3")
-    explorer.rests()
-    assert abs(exact(_place(explorer)["re"]) + exact("1.7548776662")) < exact("1e-6")
+    wanderer.says("a minibrot of period 3")
+    wanderer.rests()
+    assert abs(exact(_place(wanderer)["re"]) + exact("1.7548776662")) < exact("1e-6")
 
 
 @pytest.mark.parametrize("suffix", [".png", ".npz"])
@@ -175,8 +176,8 @@ def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, su
     assert (place["re"], place["im"], place["zoom"], place["n"]) == ("-1.25066", "0.02012", "11764", "700")
 
 
-def test_a_file_of_others_is_a_line(explorer: Explorer) -> None:
-    explorer.run(
+def test_a_file_of_others_is_a_line(wanderer: Explorer) -> None:
+    wanderer.run(
         """(explorer) => {
             const transfer = new DataTransfer();
             transfer.items.add(new File(['no picture'], 'notes.txt'));
@@ -184,15 +185,27 @@ def test_a_file_of_others_is_a_line(explorer: Explorer) -> None:
             document.querySelector('.explorer').dispatchEvent(event);
         }"""
     )
-    explorer.page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
+    wanderer.page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
 
 
-def test_a_lost_connection_is_a_line_and_comes_back(explorer: Explorer) -> None:
-    explorer.run("(explorer) => explorer.client.transport.socket.close()")
-    explorer.says("was lost")
-    explorer.says("is back")
-    explorer.page.keyboard.press("+")
-    explorer.rests()
+@pytest.mark.parametrize(
+    ("silent", "seconds"), [(False, 2), pytest.param(True, 60, marks=pytest.mark.long)], ids=["cut", "a-silent-minute"]
+)
+def test_a_lost_connection_is_a_line_and_comes_back(
+    browser: "Browser", server: Server, silent: bool, seconds: float
+) -> None:
+    port = int(server.host.rpartition(":")[2])
+    with laid(port) as cable, opened(browser, server, host="localhost") as explorer:
+        (cable.hush if silent else cable.cut)()
+        explorer.page.keyboard.press("+")
+        if not silent:
+            explorer.says("was lost")
+        explorer.page.wait_for_timeout(1000 * seconds)
+        cable.mend()
+        explorer.says("is back")
+        explorer.rests()
+        assert _place(explorer)["zoom"] == "3.15"
+        explorer.faults.clear()  # the browser complains of connections that were refused
 
 
 def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browser", server: Server) -> None:
@@ -212,9 +225,22 @@ def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser",
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
             os.kill(worker, signal.SIGKILL)
-        explorer.page.locator(".line.warning").first.wait_for(timeout=PATIENCE_MS)
+        explorer.says("killed by signal 9")
         explorer.page.keyboard.press("+")
         explorer.rests()
+        explorer.says("works again")
+
+
+@pytest.mark.usefixtures("_usable")
+def test_a_hung_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
+    with serving(tmp_path) as server, opened(browser, server) as explorer:
+        for worker in _workers(server):
+            os.kill(worker, signal.SIGSTOP)
+        explorer.page.keyboard.press("+")
+        explorer.says("it did nothing for 10 s")
+        explorer.says("works again")
+        explorer.rests()
+        assert _place(explorer)["zoom"] == "3.15"
 
 
 def _workers(server: Server) -> list[int]:
@@ -226,8 +252,8 @@ def _workers(server: Server) -> list[int]:
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
-def test_every_button_has_a_name_and_is_reached_by_the_keyboard(explorer: Explorer) -> None:
-    page = explorer.page
+def test_every_button_has_a_name_and_is_reached_by_the_keyboard(wanderer: Explorer) -> None:
+    page = wanderer.page
     for tool in ("view", "colours", "places", "share", "save", "devices", "keys"):
         page.click(f"[data-tool='{tool}']")
         nameless = page.locator("button, input, select, textarea").evaluate_all(
