@@ -8,6 +8,7 @@ import click
 
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
+from mandelcl.cli.progress import Say, say
 from mandelcl.locations import Location
 from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.shading.effects import EFFECTS, effect_named
@@ -106,13 +107,20 @@ class ColourOptions:
         return cls(**{name: values.pop(name, None) for name in names}, effects=effects)
 
     def colouring(
-        self, location: Location | None = None, like: str | None = None, base: "Colouring | None" = None
+        self,
+        location: Location | None = None,
+        like: str | None = None,
+        notice: Say = say,
+        base: "Colouring | None" = None,
     ) -> "Colouring":
-        """Return the colouring that the options name; what they leave out is the place's, the picture's or `base`'s."""
+        """Return the colouring that the options name; what they leave out is the place's, the picture's or `base`'s.
+
+        What of another program's colours is not taken over goes to `notice`, a line each, unless --palette is given.
+        """
         from mandelcl.shading.colour import find_palette
         from mandelcl.shading.palettes import read_colour
 
-        base = base or _base(location, like)
+        base = base or _base(location, like, notice if self.palette is None else lambda _line: None)
         if self.palette is not None:
             base = replace(base, palette=find_palette(self.palette), cycle=None, offset=0.0, inside=None, transfer=None)
         inside = None if self.inside is None else read_colour(self.inside)
@@ -155,13 +163,17 @@ def _samples(text: str | None) -> int | str | None:
         raise click.UsageError(f"--samples takes a number or auto, not {text[:40]!r}") from None
 
 
-def _base(location: Location | None, like: str | None) -> "Colouring":
-    from mandelcl.files.loading import read_colouring
+def _base(location: Location | None, like: str | None, notice: Say) -> "Colouring":
     from mandelcl.shading.colour import Colouring, find_palette
 
-    remembered = read_colouring(like) if like is not None else None
-    if remembered is not None:
-        return Colouring.from_json(remembered)
+    if like is not None:
+        from mandelcl.shading.foreign import read_colouring
+
+        found, notes = read_colouring(like)
+        for note in notes:
+            notice(f"mandelcl: {like}: {note}")
+        if found is not None:
+            return found
     if location is not None:
         return Colouring(find_palette(location.palette), location.cycle, location.offset)
     return Colouring(find_palette(DEFAULT_PALETTE))

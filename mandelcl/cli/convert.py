@@ -26,8 +26,9 @@ def command(source: str, result: str) -> None:
 
     FROM is a picture or field of mandelcl's, a .kfr of Kalles Fraktaler, a .toml of Fraktaler-3 or rust-fractal, or a
     picture into which one of these has put its place. TO is a .kfr or a .toml of Fraktaler-3, and is replaced. The
-    centre, the zoom, the cap, the escape radius and the directions are taken over; colours are not. Numbers that no
-    decimal is, such as a zoom of 1/3, are rounded to 25 digits.
+    centre, the zoom, the cap, the escape radius, the formula and the directions are taken over, and colours where TO is
+    a .kfr; what has no counterpart there is named. Numbers that no decimal is, such as a zoom of 1/3, are rounded to 25
+    digits.
 
     Where TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3: its counts as ours.
     """
@@ -35,16 +36,24 @@ def command(source: str, result: str) -> None:
     from mandelcl.files.loading import read_job_or_place
     from mandelcl.files.paths import replacing, require_writable
     from mandelcl.files.places.of_job import place_of
+    from mandelcl.shading.foreign import read_colouring
+    from mandelcl.shading.kalles_fraktaler import lines_of
 
     if Path(result).suffix.lower() == FIELD:
         return _field(source, result)
     require_writable(result)
     found = read_job_or_place(source)
     place = found if isinstance(found, places.Place) else place_of(found)
-    text = places.write_place(result, place)
+    text, notes = places.write_place(result, place), list(place.notes)
+    colouring, left_out = read_colouring(source)
+    if colouring is not None and Path(result).suffix.lower() == ".kfr":
+        lines, without = lines_of(colouring, place)
+        text, notes = text + lines, [*notes, *left_out, *without]
+    elif colouring is not None:
+        notes.append("its colours are left out: Fraktaler-3 has none in its files")
     with replacing(result) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
-    for note in place.notes:
+    for note in notes:
         say(f"mandelcl: {source}: {note}")
     return None
 
@@ -57,8 +66,8 @@ def _field(source: str, result: str) -> None:
 
     output.check_writable(result)
     found = read_foreign(source)
-    for note in found.notes:
-        say(f"mandelcl: {source}: {note}")
     if not found.placed:
         raise FileError(f"cannot convert {source}: nothing says which place it shows; put its .kfr beside it", source)
     output.write(result, found.field)
+    for note in found.notes:
+        say(f"mandelcl: {source}: {note}")

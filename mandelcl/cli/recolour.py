@@ -48,7 +48,7 @@ def command(
     colouring = ColourOptions.taken_from(given).colouring()
     loaded = loading.read_foreign(field)
     picture = colouring.picture(loaded.field)
-    for note in loaded.notes:
-        say(f"mandelcl: {field}: {note}")
     for path in outputs:
         output.write(path, loaded.field if loaded.placed else None, picture, compress)
+    for note in loaded.notes:
+        say(f"mandelcl: {field}: {note}")

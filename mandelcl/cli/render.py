@@ -156,11 +156,11 @@ def command(
     paths = outputs or (DEFAULT_OUTPUT,)
     pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])
-    colouring = colours.colouring(options_given.location(), options_given.like)
+    tell: Say = (lambda _: None) if quiet else say
+    colouring = colours.colouring(options_given.location(), options_given.like, tell)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
-    tell: Say = (lambda _: None) if quiet else say
     job = options_given.job(
         (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, tell
     )

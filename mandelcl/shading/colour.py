@@ -144,6 +144,11 @@ class Colouring:
         return self._transfer()[0]
 
     @property
+    def turn(self) -> float:
+        """The length of a turn of the palette, in units of `bend`."""
+        return self._transfer()[1]
+
+    @property
     def by_device(self) -> bool:
         """Whether a device may find the colours, with the host's bytes."""
         return self.by_table and self.equalise is None

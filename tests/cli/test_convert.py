@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mandelcl.errors import FileError
-from mandelcl.files.loading import read_field, read_foreign, read_job
+from mandelcl.files.loading import read_colouring, read_field, read_foreign, read_job
 from mandelcl.files.output import write
+from mandelcl.shading.colour import Colouring
 from tests.cli.conftest import Run, refused
 from tests.host import test_kfb as kfb
 from tests.host.files import ICE, a_field
@@ -35,11 +36,32 @@ def test_a_render_takes_a_place(run: Run, tmp_path: Path, name: str) -> None:
     assert f"ImagPointsUp: {int(name == 'a.toml')}" in again.read_text()
 
 
+def test_colours_go_with_a_place(run: Run, tmp_path: Path) -> None:
+    colours = "IterDiv: 0.5\nColorMethod: 1\nColorOffset: 77\nColors: 1,2,3,250,100,50,\nSlopes: 1\n"
+    (tmp_path / "a.kfr").write_text(KFR.replace("Colors: 1,2,3,\r\n", colours))
+    out, other = tmp_path / "out.png", tmp_path / "b.kfr"
+    done = run("render", "--like", str(tmp_path / "a.kfr"), "--size", "8x6", "-o", str(out))
+    assert done.code == 0
+    assert "slopes: 1" in done.err
+    drawn = Colouring.from_json(read_colouring(out) or "")
+    assert (drawn.transfer, drawn.cycle, drawn.palette.colours) == ("root2", 512, ("#030201", "#3264fa"))
+    assert run("convert", str(out), str(other)).code == 0
+    assert {"IterDiv: 0.5", "ColorMethod: 1", "ColorOffset: 77", "Colors: 1,2,3,250,100,50,"} <= set(
+        other.read_text().splitlines()
+    )
+    done = run("convert", str(out), str(tmp_path / "b.toml"))
+    assert "its colours are left out" in done.line
+    done = run("render", "--like", str(other), "--size", "8x6", "--palette", "ice", "-o", str(out), "--quiet")
+    assert (done.code, done.err) == (0, "")
+
+
 def test_what_is_left_out_is_said(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.kfr").write_text(KFR + "Ratio: 381\n")
     result = run("convert", str(tmp_path / "a.kfr"), str(tmp_path / "b.toml"))
     assert result.code == 0
-    assert "ratio: 381" in result.line
+    left_out, colours = result.err.splitlines()
+    assert "ratio: 381" in left_out
+    assert "its colours are left out" in colours
 
 
 @pytest.mark.parametrize(

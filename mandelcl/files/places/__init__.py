@@ -38,15 +38,24 @@ def read_place(path: str | Path) -> Place:
     Raises FileError or InvalidInputError for a file that has none, or one that cannot be drawn.
     """
     with one_line("cannot read", path):
-        place = target(path)
-        if is_place_file(path):
-            return place_in(text_of(read_bounded(place, _MOST_BYTES)))
-        require_readable(place)
-        with place.open("rb") as file:
-            text = text_in(file)
+        text = read_text(path)
         if text is None:
             raise FileError("a picture in which no program has noted a place")
         return place_in(text)
+
+
+def read_text(path: str | Path) -> str | None:
+    """Return the text of the place in a file of another program, or in a picture; None for a picture without one.
+
+    Raises FileError for another file, or a damaged one.
+    """
+    with one_line("cannot read", path):
+        place = target(path)
+        if is_place_file(path):
+            return text_of(read_bounded(place, _MOST_BYTES))
+        require_readable(place)
+        with place.open("rb") as file:
+            return text_in(file)
 
 
 def text_in(file: BinaryIO) -> str | None:
