@@ -1,0 +1,79 @@
+"""Files of other programs: places, maps and OpenEXR, damaged. Refused in a line, or something of a sensible size."""
+
+import struct
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+
+from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.files import loading, output, places
+from mandelcl.files.foreign import Foreign
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.shading.foreign import read_colouring
+from tests.fuzz import samples
+from tests.fuzz.ground import Ground
+from tests.fuzz.mutations import changed_text, damaged
+from tests.fuzz.oracle import require, require_line
+
+_KFR = (
+    "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 200\r\nIterDiv: 2.5\r\nColorMethod: 1\r\nColorOffset: 7\r\n"
+    "Colors: 1,2,3,250,0,90,\r\nInteriorColor: 0,0,0,\r\nPower: 3\r\nFractalType: 1\r\nRotateAngle: 30\r\n"
+)
+_F3 = (
+    'location.real = "-0.75"\nlocation.imag = "0.1"\nlocation.zoom = "1.5e3"\nbailout.iterations = 200\n'
+    'image.width = 9\nimage.height = 6\ntransform.rotate = 30.0\n[[formula]]\nopcodes = "absx sqr add"\n'
+)
+_RUST = 'real = "-0.75"\nimag = "1e-1"\nzoom = "1.5E3"\niterations = 200\nrotate = 30.0\n'
+_FIELDS = (".exr", ".kfb")
+
+
+def files(ground: Ground) -> None:
+    """Check a damaged file: its place, its colours and its field are read, or refused in a line; it stays as it is."""
+    random = ground.random
+    name = random.choice(list(_whole()))
+    data, path = _changed(name, _whole()[name], random), ground.here / name
+    path.write_bytes(data)
+    for read in (places.read_place, read_colouring, *([loading.read_foreign] if name.endswith(_FIELDS) else [])):
+        try:
+            found = read(path)
+        except (FileError, InvalidInputError) as error:
+            require_line(f"mandelcl: {error}")
+            continue
+        ground.accepted |= read is not read_colouring
+        if isinstance(found, Foreign):
+            require(found.field.counts.size <= 1100 * len(data), "a field that is larger than its file can be")
+            require(int(found.field.counts.max()) <= found.field.job.iterations, "counts beyond the cap")
+    require(path.read_bytes() == data, "the file was changed by reading it")
+    if random.random() < 0.1:
+        result = random.choice(("new.kfr", "new.toml", "new.npz"))
+        ground.command("convert", name, result, outputs=[result])
+
+
+def _changed(name: str, data: bytes, random: Random) -> bytes:
+    if name.endswith(_FIELDS) or random.random() < 0.4:
+        return damaged(data, random)
+    return changed_text(data.decode(), random).encode("utf-8", "replace")
+
+
+@cache
+def _whole() -> Mapping[str, bytes]:
+    """Return whole files by name."""
+    field = samples.field_of(samples.jobs()[1])
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.exr")
+        output.write(path, field, Colouring(find_palette("ice")).picture(field))
+        exr = path.read_bytes()
+    pixels = struct.pack("<6i", 9, 8, 60, 10, 20, -1)
+    kfb = b"KFB" + struct.pack("<ii", 3, 2) + pixels + struct.pack("<ii", 1, 1) + b"\1\2\3" + struct.pack("<i", 60)
+    return MappingProxyType(
+        {
+            "a.kfr": _KFR.encode(),
+            "a.f3.toml": _F3.encode(),
+            "b.toml": _RUST.encode(),
+            "a.exr": exr,
+            "a.kfb": kfb + struct.pack("<6f", *(k / 8 for k in range(6))),
+        }
+    )
