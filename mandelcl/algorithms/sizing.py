@@ -45,16 +45,17 @@ class Sharing:
     """How long the blocks of a device that shares a picture are to take, in seconds if nothing escapes.
 
     They take at least `least` and at most `most`. Where most pixels turn out to escape sooner, blocks of up to
-    `stretch` times as many pixels are made to last that long.
+    `stretch` times as many pixels are made to last as long as `most`, and up to `least_stretch` times to last `least`.
     """
 
     least: float
     most: float
     stretch: int
+    least_stretch: int
 
 
 # In a process beside this one; and far away, where a block costs some ten milliseconds on the way and more in between.
-HERE, ELSEWHERE = Sharing(0.02, 1.0, 1), Sharing(0.25, 1.0, 16)
+HERE, ELSEWHERE = Sharing(0.02, 1.0, 1, 1), Sharing(0.25, 1.0, 16, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +160,14 @@ def shared_band_pixels(job: Job, speeds: Sequence[float], saturations: Sequence[
     return min(pixels, most or pixels)
 
 
-def paced_block_pixels(bounds: tuple[int, int], now: int, pixels: int, seconds: float, sharing: Sharing) -> int:
-    """Return how many pixels a device's next blocks may have, after one of `pixels` that took `seconds`.
+def paced_block_pixels(bounds: tuple[int, int], now: int, pixels: int, seconds: float, wanted: float) -> int:
+    """Return how many pixels a device's next blocks should have to last `wanted` seconds.
 
-    `now` is how many they may have so far, and they stay within `bounds`; they grow to twice as many at most.
+    The last one had `pixels` and took `seconds`; `now` is how many they should have so far. They stay within `bounds`,
+    and grow to twice as many at most.
     """
     least, most = bounds
-    wanted = int(pixels * sharing.most / max(seconds, 1e-6))
-    return max(least, min(wanted, 2 * now, most))
+    return max(least, min(int(pixels * wanted / max(seconds, 1e-6)), 2 * now, most))
 
 
 def in_hand_pixels(job: Job, blocks: int) -> int:

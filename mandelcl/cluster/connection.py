@@ -27,6 +27,7 @@ _FIRST_LOOKS_S, _LOOKS_S = 0.1, 1.0  # how often the scheduler is asked who is t
 _ANSWER_S = 30.0  # how long the scheduler may be silent
 _CLOSED_S = 5.0  # how long a connection that was closed may take to come back
 _CLOSE_S = 5.0
+_REACH_S = 3.0  # how long a worker may take to answer the client itself
 _TICK_S = 0.05
 
 
@@ -50,6 +51,8 @@ class Connection:
         self._loop = _loop_of(client)
         self._answered = self._connected = time.monotonic()
         self._lost = ""
+        self._direct = True  # whether all workers so far could be reached without the scheduler
+        self._reaching: dict[Member, asyncio.Task[None]] = {}
         self._watching = self.spawn(self._watch())
 
     @classmethod
@@ -146,10 +149,13 @@ class Connection:
         if member.call is not None:
             await asyncio.wait([member.call], timeout=_ANSWER_S)
         name = f"mandelcl-{getattr(task, '__name__', 'task')}"
+        await self._reach(member)
         future = self.client.submit(
             task, *values, key=f"{name}-{uuid.uuid4().hex}", workers=[member.address], pure=False, priority=priority,
         )  # fmt: skip
-        done: asyncio.Future[_T] = asyncio.ensure_future(self.client.gather(future, asynchronous=True))
+        # The way by the scheduler takes three times as long, and Dask mixes results that are on their way.
+        gathered = self.client.gather(future, direct=self._direct, asynchronous=True)
+        done: asyncio.Future[_T] = asyncio.ensure_future(gathered)
         done.add_done_callback(lambda one: one.cancelled() or one.exception())  # somebody may have stopped waiting
         try:
             while not (await asyncio.wait([done], timeout=_LOOKS_S))[0]:
@@ -173,6 +179,22 @@ class Connection:
                 await self.client.run(task, *values, workers=[member.address], wait=True, on_error="ignore")
 
         return self.spawn(call())
+
+    async def _reach(self, member: Member) -> None:
+        """Find out, once, whether a worker can be reached without the scheduler."""
+        if member not in self._reaching:
+            self._reaching = {other: task for other, task in self._reaching.items() if not other.gone}
+            self._reaching[member] = asyncio.create_task(self._try(member))
+        await asyncio.wait([self._reaching[member]])
+
+    async def _try(self, member: Member) -> None:
+        from distributed.comm import connect
+
+        try:
+            comm = await connect(member.address, timeout=_REACH_S, **self.client.connection_args)
+            await comm.close()
+        except Exception:  # whatever is in the way
+            self._direct = False
 
     async def _knock(self) -> None:
         from mandelcl.cluster import tasks

@@ -12,7 +12,7 @@ from mandelcl.engine import choose
 from mandelcl.engine.settling import settle_method
 from mandelcl.job import Job
 
-REPEATED = 64  # one block in so many is computed by another worker, too
+REPEATED = 64  # one row in so many is computed by another worker, too
 
 
 def cluster_work(

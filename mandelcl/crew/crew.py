@@ -38,6 +38,7 @@ from mandelcl.workers.wire import WireError
 
 _TICK_S = 0.05
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
+_REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own
 
 _Finished = tuple[Block, Words]
 
@@ -47,8 +48,8 @@ class Crew:
 
     The choices are for one job, settled alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
     used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know others.
-    With `repeats` one block in so many of each worker's is computed by another as well, and where a worker's results
-    are wrong, all that it has delivered is computed again.
+    With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's results are
+    wrong, all that it has delivered is computed again.
     Each fault is a line for `notice`. A crew is used by one thread, for one job after another, until it is closed.
     Raises DeviceError if no device is left.
     """
@@ -71,7 +72,7 @@ class Crew:
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
-        self._repeats = Repeats(repeats, self._chance) if repeats else None
+        self._repeats = Repeats(max(1, repeats // _REPEATED_PART), self._chance) if repeats else None
         self._begin(choices[0].job, choices[0].warnings)
         try:
             self._roster.start()
@@ -281,7 +282,7 @@ class Crew:
         self.log.add_copy(message.copy_s)
         if block.height > 1:
             seat.took(block.pixels, sum(message.launches))
-            share.pace(seat.name, seat.most_pixels)
+            share.pace(seat.name, seat.least_pixels, seat.most_pixels)
         if audited is not None:
             return self._compare(seat, audited, results)
         if outcome is None:
@@ -317,12 +318,12 @@ class Crew:
         return disagrees
 
     def _repeated(self, seat: Seat, computed: ComputedBlock) -> bool:
-        """Return whether another worker is to compute a block, or as many of its rows as it manages, as well."""
+        """Return whether another worker is to compute some rows of a block as well, as many as it manages."""
         others = [other.most_pixels for other in self._roster.ready if other is not seat]
         if self._repeats is None or not others or not self._repeats.due(seat.name):
             return False
         block = computed.block
-        rows = max(1, min(block.height, max(others) // block.width))
+        rows = max(1, min(block.height // _REPEATED_PART, max(others) // block.width))
         run = Block(block.x, block.y + self._chance.randrange(block.height - rows + 1), block.width, rows)
         return self._checks.repeat(seat.name, computed, run, len(others) + 1)
 

@@ -58,16 +58,15 @@ class CrossChecks:
 
     def add(self, owner: str, computed: ComputedBlock, sample: checking.PixelSample) -> bool:
         """Have a block checked; return False if too many blocks, or the same pixels, are waiting already."""
-        waiting = self._waiting()
         run = checking.neighbours(computed.block, sample)
-        if len(waiting) >= _MOST_WAITING or any(check.run == run for check in waiting):
+        if len(self._waiting()) >= _MOST_WAITING or self._out(run):
             return False
         self._open.append(CrossCheck(owner, computed, sample, run))
         return True
 
     def repeat(self, owner: str, computed: ComputedBlock, run: Block, devices: int) -> bool:
-        """Have some rows of a block computed by another device as well; return False if too many wait already."""
-        if len(self._waiting()) >= _MOST_REPEATED * devices:
+        """Have some rows of a block computed by another device as well; return False where `add` would."""
+        if len(self._waiting()) >= _MOST_REPEATED * devices or self._out(run):
             return False
         self._open.append(CrossCheck(owner, computed, None, run))
         return True
@@ -128,6 +127,10 @@ class CrossChecks:
     def _waiting(self) -> list[CrossCheck]:
         assigned = [check for checks in self._assigned.values() for check in checks.values() if not check.settled]
         return self._open + assigned
+
+    def _out(self, run: Block) -> bool:
+        """Whether the same pixels are to be computed already: answers are told apart by them."""
+        return any(check.run == run for check in self._open) or any(run in own for own in self._assigned.values())
 
     def _forget(self, check: CrossCheck) -> None:
         check.settled = True

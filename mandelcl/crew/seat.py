@@ -62,7 +62,7 @@ class Seat:
         self._patience = patience
         self._start_worker = start_worker
         self._sharing = sharing
-        self._paced = 1, 1  # between how many pixels `most_pixels` may be
+        self._paced = self._paced_least = 1, 1  # between how many pixels `most_pixels` and `least_pixels` may be
         self._budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
         self._faults = self._faults_in_a_row = 0
         self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
@@ -137,11 +137,14 @@ class Seat:
         bounds = sizing.shared_block_pixels(self.job, self.rate, self.saturation, most, self._sharing)
         self.least_pixels, self.most_pixels = bounds
         self._paced = bounds[1], max(bounds[1], min(most, self._sharing.stretch * bounds[1]))
+        self._paced_least = bounds[0], max(bounds[0], min(most, self._sharing.least_stretch * bounds[0]))
         return self.able
 
     def took(self, pixels: int, seconds: float) -> None:
         """Take note of how long a block took: the next ones may be larger, or smaller again."""
-        self.most_pixels = sizing.paced_block_pixels(self._paced, self.most_pixels, pixels, seconds, self._sharing)
+        paced, wanted = sizing.paced_block_pixels, self._sharing
+        self.most_pixels = paced(self._paced, self.most_pixels, pixels, seconds, wanted.most)
+        self.least_pixels = paced(self._paced_least, self.least_pixels, pixels, seconds, wanted.least)
 
     def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
         """Give the worker a block; it was `idle` where it had none."""

@@ -68,10 +68,10 @@ class ShareOut:
         """Let a worker take part, with its iterations a second and the pixels that its blocks may have."""
         self._members[name] = _Member(rate, max(1, min(least, most)), most)
 
-    def pace(self, name: str, most: int) -> None:
-        """Have a worker's next blocks have at most so many pixels."""
+    def pace(self, name: str, least: int, most: int) -> None:
+        """Have a worker's next blocks have at least and at most so many pixels."""
         if name in self._members:
-            self._members[name].most = most
+            self._members[name].least, self._members[name].most = max(1, min(least, most)), most
 
     def leave(self, name: str) -> list[Block]:
         """Take a worker's blocks back, and return those that nobody else has."""
@@ -154,14 +154,16 @@ class ShareOut:
         return piece
 
     def _late(self, member: _Member) -> Block | None:
-        """Return the block that another worker has had for longest, unless two have it.
+        """Return a block that another worker has, unless two have it: at the end the one that it was given last.
 
-        While bands are left but lack room, that block may be what the room waits for; a busy worker does not take it.
+        That is what it comes to last, so that each of them does a part of what is left. While bands are left but lack
+        room, the block that has been out for longest may be what the room waits for; a busy worker does not take it.
         """
         if not self._dry and member.blocks:
             return None
-        for block in self._waiting:
-            if not member.has(block) and block.pixels <= member.most and len(self._owners(block)) == 1:
+        for block in reversed(self._waiting) if self._dry else self._waiting:
+            owners = self._owners(block)
+            if not member.has(block) and block.pixels <= member.most and len(owners) == 1 and block in owners[0].blocks:
                 return block
         return None
 

@@ -26,7 +26,7 @@ def free_port() -> int:
         return port
 
 
-def await_port(port: int, seconds: float = 60) -> None:
+def await_port(port: int, seconds: float = 300) -> None:
     for _ in range(int(seconds / 0.1)):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return

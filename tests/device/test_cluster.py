@@ -39,7 +39,7 @@ def able() -> list[str]:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Session]:
     """Yield a session with two workers, for two devices if there are."""
-    with Session(able(), cluster="local:2") as session:
+    with Session(able(), cluster="local:2", cluster_wait=600) as session:
         yield session
 
 

@@ -44,7 +44,7 @@ def while_rendering(session: Session, happen: Callable[[], None], after: float) 
     begun = threading.Event()
 
     def act() -> None:
-        begun.wait(60)
+        begun.wait(600)
         time.sleep(after)
         happen()
 
@@ -67,7 +67,7 @@ def kill_one(role: str, chance: np.random.Generator) -> None:
 
 def kills(number: int, seed: int) -> None:
     chance = np.random.default_rng(seed)
-    with Session(able()[:1], cluster="local:2") as session:
+    with Session(able()[:1], cluster="local:2", cluster_wait=600) as session:
         for _ in range(number):
             role = str(chance.choice(["cluster worker", "cluster device"]))
             when = float(chance.uniform(0, 0.5))
@@ -109,11 +109,13 @@ def scheduler_killed(folder: Path) -> None:
         first = stack.enter_context(scheduler(port))
         stack.enter_context(lent(port, able()[0]))
         lost = pytest.raises(DeviceError, match=r"cannot reach the cluster at tcp:")
-        with Session(cluster=f"tcp://127.0.0.1:{port}") as session, lost as caught:
+        with Session(cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600) as session, lost as caught:
             keep(session, path, False, first.kill)
         assert "go on with --resume" in str(caught.value) or not (folder / "field.npz.part").exists()
         stack.enter_context(scheduler(port))
-        with Session(cluster=f"tcp://127.0.0.1:{port}") as session:  # the worker has come to the new one by itself
+        with Session(
+            cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600
+        ) as session:  # the worker has come to the new one by itself
             keep(session, path, True)
     assert read_field(path).counts_sha256() == right()
 
@@ -143,14 +145,14 @@ def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
                 cable.pull() if pulled else cable.cut()
                 threading.Timer(seconds, cable.mend).start()
 
-            with Session(cluster=f"tcp://127.0.0.1:{cable.port}") as session:
+            with Session(cluster=f"tcp://127.0.0.1:{cable.port}", cluster_wait=600) as session:
                 try:
                     keep(session, path, False, happen)
                 except DeviceError as error:
                     said = str(error)
             if said:
                 time.sleep(max(0.0, seconds - 4))
-                with Session(cluster=f"tcp://127.0.0.1:{cable.port}") as session:
+                with Session(cluster=f"tcp://127.0.0.1:{cable.port}", cluster_wait=600) as session:
                     keep(session, path, True)
         finally:
             cable.close()
@@ -179,7 +181,7 @@ def liar_among_others(turn: int) -> None:
         scheduler(port),
         dask_worker(port, able()[0], f"liar-{turn}", "tests.device.lying"),
         dask_worker(port, able()[0], f"honest-{turn}"),
-        Session(cluster=f"tcp://127.0.0.1:{port}") as session,
+        Session(cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600) as session,
     ):
         connection_of(session).await_members()
         wait_for(lambda: len(connection_of(session).members.present) == 2)
@@ -199,7 +201,7 @@ def connection_of(session: Session) -> connection.Connection:
     return session._cluster
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never happens"

@@ -42,12 +42,13 @@ class Clock:
         self.shelf = Shelf(SIDE, rows, max(1, MEMORY // (4 * rows * SIDE)))
         self.share = ShareOut(self.shelf, SIDE * SIDE, self.shelf.room)
         most = min(rows * SIDE, in_hand_pixels(job, DEPTH * len(speeds)))
-        self.bounds, self.most = [], []
+        self.bounds, self.sizes = [], []
         for name, (rate, saturation) in enumerate(zip(self.rates, saturations, strict=True)):
             least, usual = shared_block_pixels(job, rate, saturation, most, ELSEWHERE)
             self.share.join(str(name), rate, least, usual)
-            self.bounds.append((usual, max(usual, min(most, ELSEWHERE.stretch * usual))))
-            self.most.append(usual)
+            largest = max(usual, min(most, ELSEWHERE.stretch * usual))
+            self.bounds.append(((least, max(least, min(most, ELSEWHERE.least_stretch * least))), (usual, largest)))
+            self.sizes.append([least, usual])
         self.free = [0.0] * len(speeds)  # when each has done what it was given
         self.client = 0.0  # when the client has done what has come
         self.blocks = 0
@@ -61,7 +62,7 @@ class Clock:
                 self.free[name] = max(self.free[name], self.client + self.latency) + seconds
                 heapq.heappush(coming, (self.free[name] + self.latency, next(order), name, block, seconds))
 
-        names = range(len(self.rates))
+        names, wanted_s = range(len(self.rates)), (ELSEWHERE.least, ELSEWHERE.most)
         for name in names:
             feed(name)
         while not self.share.complete:
@@ -71,10 +72,11 @@ class Clock:
             if self.share.finish(str(name), block):
                 self.shelf.finish(block)
             if block.height > 1:
-                self.most[name] = paced_block_pixels(
-                    self.bounds[name], self.most[name], block.pixels, seconds, ELSEWHERE
-                )
-                self.share.pace(str(name), self.most[name])
+                self.sizes[name] = [
+                    paced_block_pixels(bounds, now, block.pixels, seconds, wanted)
+                    for bounds, now, wanted in zip(self.bounds[name], self.sizes[name], wanted_s, strict=True)
+                ]
+                self.share.pace(str(name), *self.sizes[name])
             feed(name)
             if not self.blocks % 64:
                 for other in names:

@@ -128,3 +128,16 @@ def test_few_results_wait_at_a_time() -> None:
     assert taken == [True] * 4 + [False] * 4
     checks.settle(lambda _check: True)
     assert checks.add("a", ComputedBlock(blocks[5], counts(blocks[5])), PixelSample(5, 5, 1))
+
+
+def test_the_same_pixels_are_not_out_twice() -> None:
+    """As where two devices have done the same block: their answers could not be told apart."""
+    checks = CrossChecks(JOB)
+    results, run = counts(BLOCK), Block(4, 5, 12, 2)
+    assert checks.repeat("a", ComputedBlock(BLOCK, results), run, 3)
+    assert not checks.repeat("b", ComputedBlock(BLOCK, results), run, 3)
+    assert checks.take("c", nothing_in_hand) == run
+    checks.settle(lambda _check: True)
+    assert not checks.repeat("b", ComputedBlock(BLOCK, results), run, 3), "the answer is still to come"
+    assert checks.answer("c", run, results[:, 3:5]) is not None
+    assert checks.repeat("b", ComputedBlock(BLOCK, results), run, 3)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.block import Block
@@ -15,6 +15,7 @@ def bands(width: int, height: int, rows: int) -> list[Block]:
     return [Block(0, y, width, min(rows, height - y)) for y in range(0, height, rows)]
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 70), st.integers(1, 70), st.integers(1, 40), st.lists(st.floats(0.1, 1000), min_size=1, max_size=4),
     st.integers(1, 300), st.integers(0, 2**32),
