@@ -38,6 +38,7 @@ def main() -> None:
 
 def _leave(code: str | int | None) -> None:
     """End the process at once: its work is done."""
+    interrupts.ignore()  # another would be answered in the middle of what is imported here
     from contextlib import suppress
 
     from mandelcl.files.leftovers import end_process

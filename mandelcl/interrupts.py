@@ -82,10 +82,10 @@ def answer_with(end: "Callable[[], object]") -> None:
 
 def ignore() -> None:
     """Leave them all unanswered from here on: to another process, or because this one ends anyway."""
-    import threading
-
-    if threading.current_thread() is threading.main_thread():  # Python lets no other say so
+    try:  # noqa: SIM105 - little is imported here
         _set(signal.SIG_IGN)
+    except ValueError:  # not in the main thread, and Python lets no other say so
+        pass
 
 
 def _interrupt(number: int, frame: "FrameType | None") -> None:

@@ -108,6 +108,19 @@ def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> N
     assert Path("loaded").exists()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_one_while_the_process_ends_changes_nothing(name: str) -> None:
+    """Also while the module is loaded that ends it."""
+    hook = """class Finder:
+        def find_spec(self, name, *_):
+            if name == "mandelcl.files.leftovers":
+                kill()
+    sys.meta_path.insert(0, Finder())
+    kill()"""
+    before = "sys.modules.pop('mandelcl.files.leftovers', None)"
+    assert ended(name, hook, before) == (1, "", "mandelcl: stopped\n")
+
+
 def test_too_little_memory_is_a_line_and_no_hang() -> None:
     """A driver that was refused memory may wait for ever at the end of the process."""
     body = "atexit.register(signal.pause); raise MemoryError('std::bad_alloc')"
