@@ -188,7 +188,7 @@ class Connection:
         await asyncio.wait([self._reaching[member]])
 
     async def _try(self, member: Member) -> None:
-        from distributed.comm import connect
+        from distributed.comm.core import connect
 
         try:
             comm = await connect(member.address, timeout=_REACH_S, **self.client.connection_args)

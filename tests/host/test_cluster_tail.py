@@ -109,7 +109,7 @@ class Clocked(Roster):
             return None
         worker, head, size = said
         message = WorkerMessage(cast(Worker, worker), head, RESULTS[:size])
-        return next(one for one in self if one.worker is worker), message
+        return next(one for one in self if cast(Any, one.worker) is worker), message
 
 
 class Simulation:
@@ -137,7 +137,7 @@ class Simulation:
             return cast(Worker, self.made[-1])
 
         Clocked.simulation = self
-        seats = Clocked(parts, Settings(), Patience(), lambda _line: None, start)
+        seats = Clocked(parts, Settings(), Patience(), lambda _line: None, cast(Any, start))
         crew = Crew(parts, roster=seats, repeats=64)
         crew._chance.seed(seed)
         crew.assemble()
