@@ -102,10 +102,10 @@ def size_of(text: str | None, default: tuple[int, int]) -> tuple[int, int]:
 
 def summary(path: str, plan: "Plan", size: tuple[int, int], timing: "Timing", made: "Made") -> str:
     """Return a line on a film that has been made."""
-    bound = "encoding" if made.waited < made.seconds / 2 else "assembly"
     return (
         f"{path}: {made.frames} frames of {size[0]}x{size[1]}, {float(made.frames / timing.fps):.1f} s at "
-        f"{float(timing.fps):g} frames/s, of {plan.keyframes} keyframes; made in {made.seconds:.1f} s, bound by {bound}"
+        f"{float(timing.fps):g} frames/s, of {plan.keyframes} keyframes; made in {made.seconds:.1f} s, "
+        f"bound by {made.bound}"
     )
 
 
@@ -125,6 +125,7 @@ def as_json(
         "film_s": made.seconds,
         "stages_s": made.stages,
         "encoder_waited_s": made.waited,
+        "bound": made.bound,
     }
     if computed is not None:
         values["computed"] = {

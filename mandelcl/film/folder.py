@@ -17,7 +17,7 @@ from mandelcl.job import Job
 PLAN = "film.json"
 LOCK = "lock"
 _NEW = ".new"
-_MOST_PLAN = 1 << 22
+_MOST_PLAN = 1 << 20
 _SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has settled
 
 

@@ -34,6 +34,11 @@ class Made:
     stages: dict[str, float] = field(default_factory=dict)
     waited: float = 0.0  # for frames to encode
 
+    @property
+    def bound(self) -> str:
+        """The stage that took longest: `assembly` where encoding waited for frames most of the time, or `encoding`."""
+        return "assembly" if self.waited > self.seconds / 2 else "encoding"
+
 
 def make_film(
     folder: Folder,

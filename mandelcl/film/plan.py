@@ -8,16 +8,18 @@ from math import isqrt
 from typing import Any
 
 from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.exact import MAX_DIGITS
 from mandelcl.film.path import Leg, Stop, legs_of
 from mandelcl.job import Job
 from mandelcl.job_text import fraction, integer, text
 from mandelcl.shading.colour import Colouring
 
 VERSION = 1
-MOST_KEYFRAMES = 100_000
+MOST_KEYFRAMES = 50_000
 MOST_STOPS = 100
 MOST_SAMPLES = 64
 _MOST_SIDE = 1 << 16
+_LONGEST_NUMBER = 2 * MAX_DIGITS + 8  # a ratio, with its signs
 _OVERSIZE = 2  # a keyframe has twice the columns and rows of the widest frame that is made of it, at one sample a pixel
 
 
@@ -103,6 +105,8 @@ class Plan:
                 raise TypeError(f"a film has from 2 to {MOST_STOPS} stops")
             read = []
             for stop in stops:
+                if any(len(value) > _LONGEST_NUMBER for value in stop):
+                    raise ValueError(f"a number has more than {_LONGEST_NUMBER} characters")
                 re, im, zoom, rotation = (fraction(value) for value in stop)
                 read.append(Stop(re, im, zoom, rotation))
             width, height = (integer(side) for side in values["size"])

@@ -36,13 +36,13 @@ def offered(*words: str, incomplete: str = "") -> list[str]:
     return [item.value for item in complete.get_completions(list(words), incomplete)]
 
 
-@pytest.mark.parametrize("command", ["render", "source", "bench", "locate"])
+@pytest.mark.parametrize("command", ["render", "zoom", "source", "bench", "locate"])
 def test_places(command: str) -> None:
     assert offered(command, "--at") == list(LOCATIONS)
     assert offered(command, "--at", incomplete="seahorse-v") == ["seahorse-valley"]
 
 
-@pytest.mark.parametrize("command", ["render", "recolour"])
+@pytest.mark.parametrize("command", ["render", "zoom", "recolour"])
 def test_palettes(command: str) -> None:
     assert offered(command, "--palette") == [*PALETTES, "cmap:"]
     assert offered(command, "--center", "0,1", "--palette", incomplete="gr") == ["grey"]

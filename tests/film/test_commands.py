@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -146,14 +147,14 @@ LONGER = ("--at", "seahorse-valley", "--to-zoom", "1e4", "--size", "160x90", "--
 
 def finished(folder: Path) -> dict[str, Any]:
     """Make the film in this process, and return its report."""
-    result = run("zoom", *LONGER, "-o", str(folder / "a.mp4"), "--json")
+    result = run("zoom", *LONGER, "-o", str(folder / "a.mkv"), "--codec", "ffv1", "--json")
     assert result.exit_code == 0, (result.output, result.exception)
     report: dict[str, Any] = json.loads(result.stdout)
     return report
 
 
 def started(folder: Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "mandelcl", "zoom", *LONGER, "-o", "a.mp4", "--json"]
+    command = [sys.executable, "-m", "mandelcl", "zoom", *LONGER, "-o", "a.mkv", "--codec", "ffv1", "--json"]
     return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -185,6 +186,14 @@ def test_ctrl_c_leaves_whole_keyframes_and_one_line(folder: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
+def pictures(film: Path) -> list[str]:
+    """Return a digest of each frame of a film."""
+    import av
+
+    with av.open(str(film)) as container:
+        return [sha256(frame.to_ndarray(format="rgb24")).hexdigest() for frame in container.decode(video=0)]
+
+
 def killed(folder: Path, rounds: int, chance: random.Random) -> None:
     """Kill a film so many times at some moment, go on each time, and compare it with one that nobody stopped."""
     whole = folder / "whole"
@@ -192,6 +201,7 @@ def killed(folder: Path, rounds: int, chance: random.Random) -> None:
     first = time.monotonic()
     finished(whole)
     lasts = time.monotonic() - first
+    frames = pictures(whole / "a.mkv")
     expected = {path.name: path.read_bytes() for path in (whole / "a.keys").glob("k*.npz")}
     for number in range(rounds):
         place = folder / str(number)
@@ -209,7 +219,7 @@ def killed(folder: Path, rounds: int, chance: random.Random) -> None:
         # Whatever was there is not computed again: of what the first process computed, one keyframe is lost at most.
         assert report["computed"]["keyframes"] == len(expected) - len(kept)
         assert {path.name: path.read_bytes() for path in (place / "a.keys").glob("k*.npz")} == expected
-        assert (place / "a.mp4").read_bytes() == (whole / "a.mp4").read_bytes()
+        assert pictures(place / "a.mkv") == frames
         left = {path.name for path in (place / "a.keys").iterdir()}
         assert left == {*expected, "film.json"}
         shutil.rmtree(place)

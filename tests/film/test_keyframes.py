@@ -1,6 +1,7 @@
 """Keyframes: the very fields that renders of their views give, kept whole, and computed no more than once."""
 
 import json
+import random
 import shutil
 from dataclasses import replace
 from fractions import Fraction
@@ -181,6 +182,10 @@ def test_a_plan_that_is_none_is_refused_in_one_line(data: bytes, tmp_path: Path)
         {"stops": [["0", "0", "-1", "0"], ["0", "0", "2", "0"]]},
         {"stops": [["0", "0", "1", "0"], ["9", "9", "2", "0"]]},
         {"stops": [["0", "0", "1", "0"], ["0", "0", "x", "0"]]},
+        {"stops": [["0", "0", "1", "0"], ["0", "0", "0x1" + "0" * 30_000, "0"]]},
+        {"stops": [["0", "0", "1", "0"], ["0", "0", "1" + "0" * 20_000, "0"]]},
+        {"stops": [["0", "0", "1", "1" + "0" * 400], ["0", "0", "2", "0"]]},
+        {"stops": [[0, 0, 1, 0], [0, 0, 2, 0]]},
         {"stops": 7},
         {"size": [0, 5]},
         {"size": [1 << 40, 5]},
@@ -194,7 +199,7 @@ def test_a_plan_that_is_none_is_refused_in_one_line(data: bytes, tmp_path: Path)
         {"colouring": None},
         {"mandelcl film": "1"},
     ],
-    ids=str,
+    ids=lambda change: str(change)[:40],
 )
 def test_a_plan_with_a_wrong_value_is_refused_in_one_line(change: dict[str, Any], tmp_path: Path) -> None:
     values = json.loads(film().to_json())
@@ -202,6 +207,27 @@ def test_a_plan_with_a_wrong_value_is_refused_in_one_line(change: dict[str, Any]
     with pytest.raises(FileError) as error:
         Folder.opened(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_a_plan_with_flipped_bits_or_without_its_end_is_refused_in_one_line(tmp_path: Path) -> None:
+    whole = film().to_json().encode()
+    chance = random.Random(22)
+    refused = 0
+    for number in range(200):
+        data = bytearray(whole)
+        if number % 2:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        else:
+            del data[chance.randrange(len(data) - 2) :]
+        (tmp_path / PLAN).write_bytes(data)
+        line = ""
+        try:
+            assert Folder.opened(tmp_path).plan.keyframes > 1  # a digit may be another one
+        except FileError as error:
+            line = str(error)
+        assert "\n" not in line
+        refused += bool(line)
+    assert refused >= 150
 
 
 def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> None:
