@@ -191,7 +191,7 @@ def pictures(film: Path) -> list[str]:
     import av
 
     with av.open(str(film)) as container:
-        return [sha256(frame.to_ndarray(format="rgb24")).hexdigest() for frame in container.decode(video=0)]
+        return [sha256(frame.to_ndarray(format="rgb24").tobytes()).hexdigest() for frame in container.decode(video=0)]
 
 
 def killed(folder: Path, rounds: int, chance: random.Random) -> None:
