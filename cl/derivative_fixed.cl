@@ -142,11 +142,6 @@ static derivative_complex derivative_times(derivative_point z, derivative_comple
   return derivative_normal(product.re, product.im, product.e);
 }
 
-/* 2·z·a + move. */
-static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, derivative_complex move) {
-  return derivative_add(derivative_twice(derivative_product(z, a)), move);
-}
-
 static derivative_complex derivative_turn_re(derivative_complex a, int_lanes mask) {
   const derivative_complex turned = {select(a.re, -a.re, mask), a.im, a.e};
   return turned;
@@ -155,6 +150,17 @@ static derivative_complex derivative_turn_re(derivative_complex a, int_lanes mas
 static derivative_complex derivative_turn_im(derivative_complex a, int_lanes mask) {
   const derivative_complex turned = {a.re, select(a.im, -a.im, mask), a.e};
   return turned;
+}
+
+/* 2·z·a, with the sign of its imaginary part turned in the lanes of the mask. */
+static derivative_complex derivative_square(derivative_point z, derivative_complex a, int_lanes turned) {
+  return derivative_turn_im(derivative_twice(derivative_times(z, a)), turned);
+}
+
+/* The same plus move, where the product is not normalised. */
+static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, int_lanes turned,
+                                                derivative_complex move) {
+  return derivative_add(derivative_turn_im(derivative_twice(derivative_product(z, a)), turned), move);
 }
 
 static derivative_complex derivative_keep(derivative_complex a, derivative_complex other, int_lanes mask) {

@@ -79,13 +79,27 @@ static derivative_complex derivative_times(derivative_point z, derivative_comple
   return product;
 }
 
-/* 2·z·a + move. */
-static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, derivative_complex move) {
+/* 2·z·a, with the sign of its imaginary part turned in the lanes of the mask. */
+static derivative_complex derivative_square(derivative_point z, derivative_complex a, int_lanes turned) {
   const number_real re = z.re + z.re, im = z.im + z.im;
+  const number_real up_re = derivative_choose(re, -re, turned), up_im = derivative_choose(im, -im, turned);
 #if ROUNDING_FUSED
-  const derivative_complex next = {fma(re, a.re, fma(-im, a.im, move.re)), fma(re, a.im, fma(im, a.re, move.im))};
+  const derivative_complex next = {fma(re, a.re, -(im * a.im)), fma(up_re, a.im, up_im * a.re)};
 #else
-  const derivative_complex next = {(re * a.re - im * a.im) + move.re, (re * a.im + im * a.re) + move.im};
+  const derivative_complex next = {re * a.re - im * a.im, up_re * a.im + up_im * a.re};
+#endif
+  return next;
+}
+
+/* The same plus move. */
+static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, int_lanes turned,
+                                                derivative_complex move) {
+  const number_real re = z.re + z.re, im = z.im + z.im;
+  const number_real up_re = derivative_choose(re, -re, turned), up_im = derivative_choose(im, -im, turned);
+#if ROUNDING_FUSED
+  const derivative_complex next = {fma(re, a.re, fma(-im, a.im, move.re)), fma(up_re, a.im, fma(up_im, a.re, move.im))};
+#else
+  const derivative_complex next = {(re * a.re - im * a.im) + move.re, (up_re * a.im + up_im * a.re) + move.im};
 #endif
   return next;
 }

@@ -11,11 +11,16 @@ static number_far operation_absx_far(number_far z) {
 }
 
 #ifdef HAS_DERIVATIVES
+/* Mask of the lanes in which the sign of the part is turned. */
+static int_lanes operation_absx_turned(derivative_point z) {
+  return lanes_mask(z.re < 0);
+}
+
 static derivative_point operation_absx_point(derivative_point z) {
-  return derivative_point_turn_re(z, lanes_mask(z.re < 0));
+  return derivative_point_turn_re(z, operation_absx_turned(z));
 }
 
 static derivative_complex operation_absx_derivative(derivative_point z, derivative_complex derivative) {
-  return derivative_turn_re(derivative, lanes_mask(z.re < 0));
+  return derivative_turn_re(derivative, operation_absx_turned(z));
 }
 #endif

@@ -11,11 +11,16 @@ static number_far operation_absy_far(number_far z) {
 }
 
 #ifdef HAS_DERIVATIVES
+/* Mask of the lanes in which the sign of the part is turned. */
+static int_lanes operation_absy_turned(derivative_point z) {
+  return lanes_mask(z.im < 0);
+}
+
 static derivative_point operation_absy_point(derivative_point z) {
-  return derivative_point_turn_im(z, lanes_mask(z.im < 0));
+  return derivative_point_turn_im(z, operation_absy_turned(z));
 }
 
 static derivative_complex operation_absy_derivative(derivative_point z, derivative_complex derivative) {
-  return derivative_turn_im(derivative, lanes_mask(z.im < 0));
+  return derivative_turn_im(derivative, operation_absy_turned(z));
 }
 #endif

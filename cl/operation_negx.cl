@@ -10,6 +10,11 @@ static number_far operation_negx_far(number_far z) {
 }
 
 #ifdef HAS_DERIVATIVES
+/* Mask of the lanes in which the sign of the part is turned: all. */
+static int_lanes operation_negx_turned(derivative_point z) {
+  return (int_lanes)(-1);
+}
+
 static derivative_point operation_negx_point(derivative_point z) {
   return derivative_point_turn_re(z, (int_lanes)(-1));
 }

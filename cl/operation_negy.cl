@@ -10,6 +10,11 @@ static number_far operation_negy_far(number_far z) {
 }
 
 #ifdef HAS_DERIVATIVES
+/* Mask of the lanes in which the sign of the part is turned: all. */
+static int_lanes operation_negy_turned(derivative_point z) {
+  return (int_lanes)(-1);
+}
+
 static derivative_point operation_negy_point(derivative_point z) {
   return derivative_point_turn_im(z, (int_lanes)(-1));
 }

@@ -31,8 +31,4 @@ static operation_bound operation_sqr_bound(operation_bound z) {
 static derivative_point operation_sqr_point(derivative_point z) {
   return derivative_point_square(z);
 }
-
-static derivative_complex operation_sqr_derivative(derivative_point z, derivative_complex derivative) {
-  return derivative_twice(derivative_times(z, derivative));
-}
 #endif

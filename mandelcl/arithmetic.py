@@ -96,8 +96,14 @@ class DerivativeArithmetic(Protocol):
     def times(self, z: Any, a: Any) -> Any:
         """Return the complex product z·a, of a point and a derivative."""
 
-    def square_add(self, z: Complex, a: Any, move: Any) -> Any:
-        """Return 2·z·a + move: the derivative of z² + c."""
+    def square(self, z: Any, a: Any, turned: Any) -> Any:
+        """Return 2·z·a, with the sign of its imaginary part turned where `turned` says so: the derivative of z².
+
+        That of the square of a z of which parts have turned their signs is the same but for that sign.
+        """
+
+    def square_add(self, z: Any, a: Any, turned: Any, move: Any) -> Any:
+        """Return the same plus move."""
 
     def turn_re(self, a: Any, where: Any) -> Any:
         """Return a with the sign of its real part turned where `where` says so, which `plain.less` returned."""

@@ -7,11 +7,25 @@ from typing import Any
 
 from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas.operations import Add, Growth, Moved, Mul, Operation, Place, Sqr, Store
+from mandelcl.formulas.operations import Add, Growth, Moved, Mul, Operation, Place, Sqr, Store, Turning
 
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
 # A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
 MOST_DEGREE = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A step of a derivative: an operation, for a square those that turn signs before it, and an `add` behind it."""
+
+    operation: Operation
+    turns: tuple[Turning, ...] = ()
+    added: Add | None = None
+
+    @property
+    def takes_add(self) -> bool:
+        """Whether an `add` behind it can be part of it."""
+        return isinstance(self.operation, Sqr) and self.added is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +112,45 @@ class Line:
                 stored = z
         return z
 
-    def fused_derivatives(self, moves: bool) -> tuple[bool, ...]:
-        """Return of each operation whether it is one of `sqr add`, whose derivative is made at once where c moves."""
-        following = (*self.operations[1:], None)
-        pairs = [
-            moves and isinstance(one, Sqr) and isinstance(next_one, Add)
-            for one, next_one in zip(self.operations, following, strict=True)
-        ]
-        return tuple(one or before for one, before in zip(pairs, [False, *pairs], strict=False))
+    def derived_steps(self, moves: bool) -> tuple[Derived, ...]:
+        """Return the operations as derivatives go through them, where c `moves` or stays.
+
+        (±x ± yi)² is z² but for the sign of its imaginary part, and so is its derivative: a square is taken with the
+        signs that are turned before it, and with the c that is added behind it.
+        """
+        found, turns = list[Derived](), list[Turning]()
+        for operation in self.operations:
+            if isinstance(operation, Turning):
+                turns.append(operation)
+            elif isinstance(operation, Sqr):
+                found.append(Derived(operation, tuple(turns)))
+                turns = []
+            elif moves and isinstance(operation, Add) and not turns and found and found[-1].takes_add:
+                found[-1] = Derived(found[-1].operation, found[-1].turns, operation)
+            else:
+                found += [*map(Derived, turns), Derived(operation)]
+                turns = []
+        return *found, *map(Derived, turns)
 
     def derivative(self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, moved: Any, move: Any) -> Any:
         """Return how what it makes of z changes where z changes by `moved` and c by `move`; None: c stays."""
         stored, with_it = z, moved
-        for operation, fused in zip(self.operations, self.fused_derivatives(move is not None), strict=True):
-            place = Place(z, stored, c)
-            if fused:
-                moved = arithmetic.square_add(z, moved, move) if isinstance(operation, Sqr) else moved
+        for step in self.derived_steps(move is not None):
+            upright, turned = z, False
+            for turn in step.turns:
+                turned ^= turn.turned(arithmetic, z)
+                z = turn.point(arithmetic, Place(z, stored, c))
+            place, operation = Place(z, stored, c), step.operation
+            if isinstance(operation, Sqr):
+                if step.added is None:
+                    moved = arithmetic.square(upright, moved, turned)
+                else:
+                    moved = arithmetic.square_add(upright, moved, turned, move)
             elif not isinstance(operation, Add) or move is not None:
                 moved = operation.derivative(arithmetic, place, Moved(moved, with_it, move))
             z = operation.point(arithmetic, place)
+            if step.added is not None:
+                z = step.added.point(arithmetic, Place(z, stored, c))
             if isinstance(operation, Store):
                 stored, with_it = z, moved
         return moved

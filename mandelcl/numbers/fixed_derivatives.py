@@ -102,9 +102,13 @@ class FixedDerivatives:
         """Return z·a, where z may have an exponent."""
         return _normal(*_product(z, a))
 
-    def square_add(self, z: tuple[Any, ...], a: Scaled, move: Scaled) -> Scaled:
-        """Return 2·z·a + move, of which the product is not normalised."""
-        return self.add(self.twice(_product(z, a)), move)
+    def square(self, z: Point, a: Scaled, turned: bool) -> Scaled:
+        """Return 2·z·a, with the sign of its imaginary part turned where `turned` says so."""
+        return self.turn_im(self.twice(self.times(z, a)), turned)
+
+    def square_add(self, z: Point, a: Scaled, turned: bool, move: Scaled) -> Scaled:
+        """Return the same plus move, where the product is not normalised."""
+        return self.add(self.turn_im(self.twice(_product(z, a)), turned), move)
 
     def turn_re(self, a: Scaled, where: bool) -> Scaled:
         """Return a with the sign of its real part turned."""

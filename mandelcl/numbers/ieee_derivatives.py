@@ -84,15 +84,23 @@ class IeeeDerivatives:
         less = plain.negate(plain.multiply(z[1], a[1]))
         return plain.multiply_add(z[0], a[0], less), plain.multiply_add(z[0], a[1], plain.multiply(z[1], a[0]))
 
-    def square_add(self, z: Complex, a: Complex, move: Complex) -> Complex:
-        """Return 2·z·a + move."""
+    def square(self, z: Complex, a: Complex, turned: bool) -> Complex:
+        """Return 2·z·a, with the sign of its imaginary part turned where `turned` says so."""
         plain, (re, im) = self.plain, self.twice(z)
-        if self._fused:
-            return (
-                plain.multiply_add(re, a[0], plain.multiply_add(plain.negate(im), a[1], move[0])),
-                plain.multiply_add(re, a[1], plain.multiply_add(im, a[0], move[1])),
-            )
-        return self.add(self.times((re, im), a), move)
+        up_re, up_im = (plain.negate(part) if turned else part for part in (re, im))
+        less = plain.negate(plain.multiply(im, a[1]))
+        return plain.multiply_add(re, a[0], less), plain.multiply_add(up_re, a[1], plain.multiply(up_im, a[0]))
+
+    def square_add(self, z: Complex, a: Complex, turned: bool, move: Complex) -> Complex:
+        """Return the same plus move."""
+        if not self._fused:
+            return self.add(self.square(z, a, turned), move)
+        plain, (re, im) = self.plain, self.twice(z)
+        up_re, up_im = (plain.negate(part) if turned else part for part in (re, im))
+        return (
+            plain.multiply_add(re, a[0], plain.multiply_add(plain.negate(im), a[1], move[0])),
+            plain.multiply_add(up_re, a[1], plain.multiply_add(up_im, a[0], move[1])),
+        )
 
     def turn_re(self, a: Complex, where: bool) -> Complex:
         """Return a with the sign of its real part turned."""

@@ -32,9 +32,6 @@ static derivative_complex derivative_times(derivative_point z, derivative_comple
   const derivative_complex product = {z.re * a.re - z.im * a.im, z.re * a.im + z.im * a.re};
   return product;
 }
-static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, derivative_complex move) {
-  return derivative_add(derivative_twice(derivative_times(z, a)), move);
-}
 static derivative_complex derivative_turn_re(derivative_complex a, int_lanes mask) {
   const derivative_complex turned = {mask ? -a.re : a.re, a.im};
   return turned;
@@ -44,6 +41,13 @@ static derivative_complex derivative_turn_im(derivative_complex a, int_lanes mas
   return turned;
 }
 static derivative_point derivative_point_from(number_complex z) { return number_far_from(z); }
+static derivative_complex derivative_square(derivative_point z, derivative_complex a, int_lanes turned) {
+  return derivative_turn_im(derivative_twice(derivative_times(z, a)), turned);
+}
+static derivative_complex derivative_square_add(derivative_point z, derivative_complex a, int_lanes turned,
+                                                derivative_complex move) {
+  return derivative_add(derivative_square(z, a, turned), move);
+}
 static derivative_point derivative_point_square(derivative_point z) { return derivative_times(z, z); }
 static derivative_point derivative_point_product(derivative_point a, derivative_point b) {
   return derivative_times(a, b);
@@ -131,8 +135,11 @@ class PlainDerivatives:
     def times(self, z: Complex, a: Complex) -> Any:
         return z[0] * a[0] - z[1] * a[1], z[0] * a[1] + z[1] * a[0]
 
-    def square_add(self, z: Complex, a: Complex, move: Complex) -> Any:
-        return self.add(self.twice(self.times(z, a)), move)
+    def square(self, z: Complex, a: Complex, turned: bool) -> Any:
+        return self.turn_im(self.twice(self.times(z, a)), turned)
+
+    def square_add(self, z: Complex, a: Complex, turned: bool, move: Complex) -> Any:
+        return self.add(self.square(z, a, turned), move)
 
     def turn_re(self, a: Complex, where: bool) -> Any:
         return (-a[0] if where else a[0]), a[1]

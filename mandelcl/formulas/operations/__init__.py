@@ -16,8 +16,9 @@ from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Pla
 from mandelcl.formulas.operations.rot import Rot
 from mandelcl.formulas.operations.sqr import Sqr
 from mandelcl.formulas.operations.store import Store
+from mandelcl.formulas.operations.turning import Turning
 
-__all__ = ["OPERATIONS", "Add", "Growth", "Moved", "Mul", "Operation", "Place", "Rot", "Sqr", "Store"]
+__all__ = ["OPERATIONS", "Add", "Growth", "Moved", "Mul", "Operation", "Place", "Rot", "Sqr", "Store", "Turning"]
 
 OPERATIONS: Mapping[str, type[Operation]] = MappingProxyType(
     {operation.name: operation for operation in (Sqr, Mul, Store, AbsX, AbsY, NegX, NegY, Rot, Add)}

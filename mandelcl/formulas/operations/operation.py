@@ -45,7 +45,7 @@ class Operation(ABC):
     """One elementary operation on z.
 
     Its kernel part defines operation_NAME, the same in `number_far` as operation_NAME_far, and operation_NAME_point and
-    operation_NAME_derivative beside derivatives.
+    operation_NAME_derivative beside derivatives, but for `sqr`, whose derivative is the arithmetic's own.
     """
 
     name: ClassVar[str]
@@ -85,9 +85,11 @@ class Operation(ABC):
     def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
         """Return how what it makes changes."""
 
-    @abstractmethod
-    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:
-        """Return what is known of what it makes, where |c| ≤ `constant`."""
+    def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002 - others take them
+        """Return what is known of what it makes, where |c| ≤ `constant`: what is known of z, if |z| stays."""
+        if not self.isometric:
+            raise NotImplementedError(f"{self.name} changes |z|")
+        return z
 
     def __str__(self) -> str:
         return self.name

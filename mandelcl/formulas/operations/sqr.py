@@ -30,7 +30,7 @@ class Sqr(Operation):
 
     def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
         """Return 2z times the change of z."""
-        return arithmetic.twice(arithmetic.times(place.z, moved.z))
+        return arithmetic.square(place.z, moved.z, False)
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z²."""
