@@ -1,6 +1,7 @@
 """Derivatives, distances and last z: every device's bits are those of the host, and near those of exact arithmetic."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import gmpy2
@@ -99,6 +100,52 @@ def test_every_word_by_perturbation(device: Device, number: str) -> None:
     centre, size, period = deep.minibrot(1)
     view = deep.around(centre, 8 * abs(size[0]), 13, 9)
     check(deep.job(view, 40 * period, number, planes=KEPT), device)
+
+
+# Folds before and behind a square, products by way of the stored z, turns, lines that take turns; Julia sets.
+OTHERS = (
+    "sqr absx add / negx absy sqr add",
+    "absx store sqr negy mul add / rot:30 sqr add",
+    "tricorn",
+    "celtic",
+    "buffalo",
+    "perpendicular",
+    "perpendicular-burning-ship",
+    "perpendicular-celtic",
+    "perpendicular-buffalo",
+    "multibrot-4",
+    "multibrot-5",
+    "sqr add / absx absy sqr add",
+    "sqr sqr add / negy sqr add / absy sqr absx add",
+)
+HOME = View.centred("-0.13", "-0.07", "0.9", 11, 7)
+
+
+def other(text: str, rounding: str, julia: bool) -> Job:
+    formula = Formula.parse(text)
+    formula = formula.julia("-0.4", "0.6") if julia else formula
+    radius_squared = max(Fraction(4), formula.least_radius_squared())
+    return Job(HOME, CAP, radius_squared, formula, "float", rounding, planes=KEPT)
+
+
+@pytest.mark.parametrize("text", OTHERS[:1])
+def test_every_word_of_a_hybrid(any_device: Device, text: str) -> None:
+    check(other(text, "separate", julia=False), any_device)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rounding", ["fused", "separate"])
+@pytest.mark.parametrize("julia", [False, True])
+@pytest.mark.parametrize("text", OTHERS)
+def test_every_word_of_others(device: Device, text: str, julia: bool, rounding: str) -> None:
+    check(other(text, rounding, julia), device)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("text", OTHERS[:4])
+def test_every_word_of_others_in_fixed_point(device: Device, text: str) -> None:
+    job = replace(other(text, "separate", julia=False), number="fixed:5", rounding="fixed", iterations=60)
+    check(job, device)
 
 
 # Against exact arithmetic

@@ -14,7 +14,7 @@ from mandelcl.computing.settings import Progress, Settings
 from mandelcl.errors import LONGEST_LINE, BuildError, CancelledError, FileError
 from mandelcl.files import archive, output, png
 from mandelcl.job import Job
-from mandelcl.opencl.device import Device
+from mandelcl.opencl.device import Device, discover
 from mandelcl.printable import printable
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.render import render
@@ -22,6 +22,7 @@ from mandelcl.rendering.store import Store
 from mandelcl.rendering.streaming import render_to
 from mandelcl.report import Report
 from mandelcl.shading.colour import PALETTES, Colouring
+from mandelcl.shading.light import Light
 from tests.device import views
 from tests.device.targets import Target, devices
 
@@ -207,6 +208,17 @@ def test_another_device_goes_on(device: Device, files: Files) -> None:
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
     files.job = files.job.resolved("float", "separate")
     files.check(first)
+
+
+def test_planes_go_on(tmp_path: Path) -> None:
+    """Distances, smooth fractions and last z of bands that were kept are those of a render without a pause."""
+    device, folder = discover()[0], tmp_path / "here"
+    folder.mkdir()
+    files = Files(folder, a_job(planes=("smooth", "distance", "last")), replace(ICE, effects=(Light(135),)))
+    files.stop(device, WIDTH * HEIGHT // 2)
+    kept = len(files.bands())
+    assert files.render(device, resume=True).pixels_computed == WIDTH * (HEIGHT - 5 * kept)
+    files.check(device)
 
 
 def test_what_auto_settled_on_goes_on(device: Device, files: Files) -> None:
