@@ -1,14 +1,19 @@
 """`mandelcl convert`, and `render --like` of other programs' files."""
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mandelcl.errors import FileError
+from mandelcl.computing.settings import Settings
+from mandelcl.errors import CancelledError, FileError
 from mandelcl.files.loading import read_colouring, read_field, read_foreign, read_job
 from mandelcl.files.output import write
+from mandelcl.job import Job
+from mandelcl.rendering.streaming import render_to
 from mandelcl.shading.colour import Colouring
+from mandelcl.view import View
 from tests.cli.conftest import Run, refused
 from tests.host import test_kfb as kfb
 from tests.host.files import ICE, a_field
@@ -131,3 +136,25 @@ def test_a_map_is_drawn_and_converted(run: Run, tmp_path: Path) -> None:
     field = read_field(tmp_path / "a.npz")
     assert field.job.view == read_job(tmp_path / "a.png").view
     np.testing.assert_array_equal(field.counts, read_foreign(path).field.counts)
+
+
+@pytest.mark.usefixtures("usable")
+def test_a_stopped_exr_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+    job = Job(View.centred("-0.7436", "0.1318", "20000", 96, 80), 300, planes=("counts", "smooth", "distance"))
+    render_to(tmp_path / "a.exr", job, ICE)
+    stop = threading.Event()
+    with pytest.raises(CancelledError):
+        render_to(
+            tmp_path / "b.exr",
+            job,
+            ICE,
+            settings=Settings(blocks=(1, 10)),
+            progress=lambda made: stop.set() if 2 * made.pixels > made.pixels_total else None,
+            cancel=stop,
+            store_after=0.0,
+        )
+    assert [path.name for path in tmp_path.glob("b*")] == ["b.exr.part"]
+    lines: list[str] = []
+    render_to(tmp_path / "b.exr", job, ICE, resume=True, notice=lines.append)
+    assert any(line.startswith("going on with") for line in lines)
+    assert (tmp_path / "a.exr").read_bytes() == (tmp_path / "b.exr").read_bytes()

@@ -313,10 +313,11 @@ def test_a_place_is_found_in_a_picture(kind: str, tmp_path: Path) -> None:
         places.read_place(path)
 
 
-@pytest.mark.parametrize("kind", ["kfr", "toml", "png", "jpg", "tif", "exr"])
+@pytest.mark.parametrize("kind", ["kfr", "f3.toml", "rust.toml", "png", "jpg", "tif", "exr"])
 def test_damaged_files_end_in_one_line(kind: str, tmp_path: Path) -> None:
     names = {"png": "PNG", "jpg": "JPEG", "tif": "TIFF", "exr": "EXR"}
-    whole = put_into(names[kind], KFR) if kind in names else (KFR if kind == "kfr" else F3).encode()
+    texts = {"kfr": KFR, "f3.toml": F3 + "[[formula]]\npower = 3\n", "rust.toml": RUST}
+    whole = put_into(names[kind], KFR) if kind in names else texts[kind].encode()
     refused: list[str] = []
     rng, path = random.Random(kind), tmp_path / f"a.{kind}"
     for case in range(500):
