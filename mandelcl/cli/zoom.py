@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,13 @@ from mandelcl.cli.trace import recorded
 from mandelcl.errors import CancelledError, remark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mandelcl.cancelling import Token
     from mandelcl.computing.settings import Settings
     from mandelcl.film.folder import Folder
     from mandelcl.film.keyframes import Computed
+    from mandelcl.rendering.session import Session
 
 DEFAULT_OUTPUT = "zoom.mp4"
 _DEFAULT_SIZE = 1920, 1080
@@ -46,6 +50,8 @@ Examples:
 @options.iteration_options
 @options.planes_option
 @options.device_option
+@options.cluster_option
+@options.cluster_wait_option
 @options.self_test_option
 @click.option(
     "--samples",
@@ -68,6 +74,8 @@ def command(
     size: str | None,
     planes: tuple[str, ...],
     devices: tuple[str, ...],
+    cluster: str | None,
+    cluster_wait: float,
     no_self_test: bool,
     samples: int,
     keys: str | None,
@@ -96,6 +104,7 @@ def command(
     from mandelcl.film.making import make_film, require_colouring
     from mandelcl.film.plan import Plan
     from mandelcl.planes import SMOOTH, ordered
+    from mandelcl.rendering.session import Session
 
     colouring = colours.colouring(stops.location())
     require_colouring(colouring)
@@ -108,8 +117,9 @@ def command(
     timing.frame_count(plan.doublings)
     folder_path = keys or f"{Path(output).with_suffix('')}.keys"
     settings = Settings(self_test=not no_self_test)
+    opened = partial(Session, devices, cluster=cluster, cluster_wait=cluster_wait)
     with recorded(trace, "zoom"), held(folder_path, plan) as folder:
-        computed = _compute(folder, devices, settings, quiet)
+        computed = _compute(folder, opened, settings, quiet)
         with frames_bar("frames", quiet) as show:
             made = interruptible(
                 lambda cancel: make_film(
@@ -129,10 +139,9 @@ def _no_view() -> dict[str, None]:
     return dict.fromkeys(names)
 
 
-def _compute(folder: "Folder", devices: tuple[str, ...], settings: "Settings", quiet: bool) -> "Computed":
+def _compute(folder: "Folder", opened: "Callable[[], Session]", settings: "Settings", quiet: bool) -> "Computed":
     """Compute the keyframes that are missing; a signal leaves those that are done."""
     from mandelcl.film.keyframes import Computed, compute
-    from mandelcl.rendering.session import Session
 
     missing = folder.missing()
     if not missing:
@@ -141,7 +150,7 @@ def _compute(folder: "Folder", devices: tuple[str, ...], settings: "Settings", q
     with progress_bar(pixels, quiet) as (show, notice):
 
         def work(cancel: "Token") -> Computed:
-            with Session(devices) as session:
+            with opened() as session:
                 return compute(folder, session, settings, show, lambda line: notice(f"mandelcl: {line}"), cancel)
 
         try:

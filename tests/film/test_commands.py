@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 from mandelcl.cli import cli
 from mandelcl.cli.stops import StopOptions
 from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.files.loading import read_field
 from mandelcl.film.folder import Folder
 from mandelcl.film.path import Stop
 from mandelcl.locations import find_location
@@ -52,6 +53,16 @@ def refused(*arguments: str) -> str:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_keyframes_of_a_cluster_are_those_of_a_device(folder: Path) -> None:
+    pytest.importorskip("distributed")
+    for name, where in (("a", ()), ("b", ("--cluster", "local", "--cluster-wait", "600"))):
+        made = run("zoom", *VALLEY, *SMALL, "-o", f"{name}.gif", *where)
+        assert made.exit_code == 0, made.output
+    one, other = (sorted((folder / f"{name}.keys").glob("k*.npz")) for name in "ab")
+    assert [read_field(path).counts_sha256() for path in one] == [read_field(path).counts_sha256() for path in other]
+    assert len(one) > 2
 
 
 def test_zoom_and_film(folder: Path) -> None:
