@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
@@ -69,12 +70,12 @@ class Line:
     @property
     def degree(self) -> int:
         """The power of |z| with which it grows."""
-        return self._grown(Fraction(1), Fraction(0)).degree
+        return _growth(self).degree
 
     @property
     def products(self) -> int:
         """How many roundings of complex products a step is off by at most: its degree less one, and more for `rot`."""
-        return self._grown(Fraction(1), Fraction(0)).products
+        return _growth(self).products
 
     @property
     def analytic(self) -> bool:
@@ -168,3 +169,9 @@ class Line:
 
     def __str__(self) -> str:
         return " ".join(map(str, self.operations))
+
+
+@lru_cache(maxsize=256)
+def _growth(line: Line) -> Growth:
+    """Return how |z| = 1 grows without c; a job asks for it again and again."""
+    return line._grown(Fraction(1), Fraction(0))

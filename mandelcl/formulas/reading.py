@@ -1,5 +1,7 @@
 """Formulas as people write them: operations, a space between them, and lines with ` / ` between them."""
 
+from functools import lru_cache
+
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
 from mandelcl.formulas.line import Line
@@ -10,6 +12,7 @@ from mandelcl.rotation import cosine_and_sine
 BETWEEN_LINES = "/"
 
 
+@lru_cache(maxsize=256)
 def lines(text: str) -> tuple[Line, ...]:
     """Return the lines of a formula; raises InvalidInputError for what is none."""
     written: list[list[Operation]] = [[]]
