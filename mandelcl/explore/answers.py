@@ -16,8 +16,9 @@ from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House
 from mandelcl.explore.messages import Message
+from mandelcl.explore.planning import LEVELS
 from mandelcl.explore.saves import Save, read_compression, stem_of
-from mandelcl.explore.viewing import LEVELS, Viewing
+from mandelcl.explore.viewing import Viewing
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job

@@ -19,6 +19,9 @@ def overlap(one: Block, other: Block) -> Block | None:
 
 def missing(whole: Block, there: Iterable[Block]) -> list[Block]:
     """Return blocks, none of which meets another, that are all of `whole` but what is `there`."""
+    there = list(there)
+    if not there:
+        return [whole]
     covered = np.zeros((whole.height, whole.width), bool)
     for block in there:
         common = overlap(whole, block)

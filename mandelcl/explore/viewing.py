@@ -13,16 +13,12 @@ from mandelcl.explore import rectangles
 from mandelcl.explore.frames import Address, Part, pixel_bytes, unpacked
 from mandelcl.explore.messages import ViewWanted
 from mandelcl.explore.pictures import Summary, summary
+from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
 from mandelcl.explore.seats import BLOCK_BYTES, Seat
 from mandelcl.explore.tasks import Piece, Settled
 from mandelcl.job import Job
 from mandelcl.workers.wire import WireError
 
-COARSE, FINE = 3, 0
-LEVELS = (COARSE, FINE)
-_PIECE_S = 0.04  # what a block should take on a CPU
-_GPU_PIXELS = 1 << 20  # of a GPU's blocks, at least
-_LEAST_COARSE = 1 << 12
 _SHOW_S = 0.1
 
 
@@ -58,11 +54,8 @@ class Viewing:
         self._reasons: list[str] = []
         self._wholes = {level: rectangles.coarse(wanted.whole, level) for level in LEVELS}
         self._near = wanted.near
-        self._missing: list[Block] = []
-        self._pending: dict[int, list[Block]] = {}
-        self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
-        self._coarse_pixels, self._coarse_s = 0, 0.0
-        self._kernel_s, self._iterations, self._done, self._to_do = 0.0, 0, 0, 0
+        self._plan: Plan | None = None
+        self._kernel_s, self._iterations, self._done = 0.0, 0, 0
         self._started, self._shown = time.perf_counter(), 0.0
         self._ended = False
 
@@ -95,8 +88,8 @@ class Viewing:
     def turn_to(self, near: tuple[float, float]) -> None:
         """Compute what is near a pixel first from now on."""
         self._near = near
-        for level, blocks in self._pending.items():
-            self._pending[level] = rectangles.by_distance(blocks, _scaled(near, level))
+        if self._plan is not None:
+            self._plan.turn_to(near)
 
     def order(self) -> Mapping[str, Any]:
         """Return what a worker is told of it."""
@@ -131,49 +124,36 @@ class Viewing:
 
     def next(self, seat: Seat) -> Piece | None:
         """Return what a device is to compute next."""
-        if not self.key or self._ended or seat not in self._facts:
+        if self._plan is None or self._ended or seat not in self._facts:
             return None
-        for level in LEVELS:
-            if level == FINE and FINE not in self._pending:
-                if self._open[COARSE]:
-                    return None  # which says how large blocks should be
-                self._cut_fine()
-            blocks = self._pending.get(level)
-            if blocks:
-                block, whole = blocks.pop(), self._wholes[level]
-                return Piece(level, replace(block, x=block.x - whole.x, y=block.y - whole.y))
-        return None
+        return self._plan.next()
 
     def returned(self, piece: Piece) -> None:
         """Take a piece back that a device has not computed: it comes first."""
-        self._pending.setdefault(piece.level, []).append(self._anchored(piece))
+        if self._plan is not None:
+            self._plan.returned(piece)
 
     def done(self, _seat: Seat, piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
         """Pass the frames of a piece on."""
-        block = self._anchored(piece)
+        assert self._plan is not None
+        block = self._plan.anchored(piece)
         try:
             parts = list(unpacked(block, self.job.planes, frames))
         except ValueError as error:
             raise WireError(str(error)) from error
         if self._ended:
             return
-        self._open[piece.level] -= 1
+        self._plan.done(piece, seconds)
         self._kernel_s += seconds
         self._done += block.pixels
-        if piece.level == COARSE:
-            self._coarse_pixels, self._coarse_s = self._coarse_pixels + block.pixels, self._coarse_s + seconds
-        else:
+        if piece.level == FINE:
             self._iterations += iterations
             self.parts += parts
         for part in parts:
             self._outbox.show(self.wanted.pane, self.wanted.generation, part.frame)
         self._show_progress(piece.level)
-        if not any(self._open.values()) and FINE in self._pending:
+        if self._plan.complete:
             self._finish()
-
-    def _anchored(self, piece: Piece) -> Block:
-        whole = self._wholes[piece.level]
-        return replace(piece.block, x=piece.block.x + whole.x, y=piece.block.y + whole.y)
 
     def _when_all_have_answered(self) -> None:
         if self._ended or not all(seat in self._facts for seat in self._seats):
@@ -202,20 +182,11 @@ class Viewing:
             warnings=list(dict.fromkeys(line for one in facts for line in one.warnings)),
         )
         self._take_over()
-        whole = self.whole
-        self._missing = rectangles.missing(whole, [part.block for part in self.parts])
-        missing = sum(block.pixels for block in self._missing)
-        self._to_do = missing
+        missing = rectangles.missing(self.whole, [part.block for part in self.parts])
+        most = BLOCK_BYTES // pixel_bytes(job.planes) // 2  # about as large as they should be is how pieces are cut
+        self._plan = Plan(self._wholes, missing, facts, self._near, most)
         if not missing:
-            self._pending = {FINE: []}
             self._finish()
-            return
-        quick = min(one.pixels_per_s for one in facts) * _PIECE_S
-        if missing > quick:
-            coarse = [rectangles.coarse(block, COARSE) for block in self._missing]
-            pieces = rectangles.cut(coarse, max(_LEAST_COARSE, int(quick)), _scaled(self._near, COARSE))
-            self._pending[COARSE], self._open[COARSE] = pieces, len(pieces)
-            self._to_do += sum(piece.pixels for piece in pieces)
         for seat in self._seats:
             seat.fill()
 
@@ -233,23 +204,18 @@ class Viewing:
             if rectangles.missing(part.block, had):
                 self._outbox.show(self.wanted.pane, self.wanted.generation, part.frame)
 
-    def _cut_fine(self) -> None:
-        facts = self._facts.values()
-        rate = self._coarse_pixels / self._coarse_s if self._coarse_s else min(one.pixels_per_s for one in facts)
-        pixels = max(int(rate * _PIECE_S), max(one.saturation for one in facts))
-        if all(one.gpu for one in facts):
-            pixels = max(pixels, _GPU_PIXELS)
-        most = BLOCK_BYTES // pixel_bytes(self.job.planes)
-        pieces = rectangles.cut(self._missing, min(pixels, most // 2), self._near)
-        self._pending[FINE], self._open[FINE] = pieces, len(pieces)
-
     def _show_progress(self, level: int) -> None:
         now = time.perf_counter()
         if now - self._shown < _SHOW_S:
             return
         self._shown = now
         rate = self._iterations / self._kernel_s / 1e9 if self._kernel_s else 0.0
-        facts = {"done": self._done, "pixels": self._to_do, "kernel_s": self._kernel_s, "giter_per_s": rate}
+        facts = {
+            "done": self._done,
+            "pixels": self._plan.to_do if self._plan else 0,
+            "kernel_s": self._kernel_s,
+            "giter_per_s": rate,
+        }
         self._say("progress", level=level, **facts)
 
     def _finish(self) -> None:
@@ -294,7 +260,3 @@ def agreed(jobs: Sequence[Job]) -> Job:
 def _same_lattice(one: Job, other: Job) -> bool:
     a, b = one.view.lattice, other.view.lattice
     return (a.re, a.im, a.matrix) == (b.re, b.im, b.matrix)
-
-
-def _scaled(near: tuple[float, float], level: int) -> tuple[float, float]:
-    return near[0] / (1 << level), near[1] / (1 << level)

@@ -6,7 +6,7 @@ that nobody wants any more. What runs for it ends within a launch. Blocks are co
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
@@ -31,11 +31,13 @@ from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A view being computed: for whom, and the work on each of its levels."""
+    """A view being computed: for whom, its levels' pixels, and the work on those where there was something to do."""
 
     pane: int
     generation: int
-    work: Mapping[int, Computation]
+    choice: Choice
+    levels: Mapping[int, View]
+    work: dict[int, Computation] = field(default_factory=dict)
 
 
 class _Explorer:
@@ -82,9 +84,9 @@ class _Explorer:
 
         method_of(choice.job).prepare(choice.job, show, cancel)
         lattice = choice.job.view.lattice
-        views = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
-        work = {level: self._computation(choice, view) for level, view in views.items()}
-        self._views[number] = _View(order["pane"], order["generation"], work)
+        levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
+        view = self._views[number] = _View(order["pane"], order["generation"], choice, levels)
+        work = self._work(view, 0)
         self._channel.send(
             {
                 "say": "settled",
@@ -93,8 +95,8 @@ class _Explorer:
                 "spec": choice.device.spec,
                 "name": choice.device.name,
                 "warnings": choice.warnings,
-                "pixels_per_s": work[0].rate / method_of(choice.job).cost(choice.job),
-                "saturation": work[0].program.saturation,
+                "pixels_per_s": work.rate / method_of(choice.job).cost(choice.job),
+                "saturation": work.program.saturation,
                 "gpu": choice.device.type != "cpu",
             }
         )
@@ -102,16 +104,25 @@ class _Explorer:
             device.between = LAUNCHING
             device.progressed()
 
-    def _computation(self, choice: Choice, view: View) -> Computation:
-        spec, device = choice.device.spec, choice.device
-        spare = self._spare.setdefault(spec, Spare())
-        lender = self._lenders.setdefault(spec, Lender(device))
-        return Computation(replace(choice, job=choice.job.at(view)), self._settings, spare=spare, lender=lender)
+    def _work(self, view: _View, level: int) -> Computation:
+        """Return the work on a level of a view."""
+        if level not in view.work:
+            choice = view.choice
+            spec = choice.device.spec
+            spare = self._spare.setdefault(spec, Spare())
+            lender = self._lenders.setdefault(spec, Lender(choice.device))
+            own = replace(choice, job=choice.job.at(view.levels[level]))
+            view.work[level] = Computation(own, self._settings, spare=spare, lender=lender)
+        return view.work[level]
 
     def _compute(self, first: Order) -> None:
         """Compute a block, and those of the same view and level that have come."""
         view = self._views[first.view]
-        work = view.work[first.level]
+        try:
+            work = self._work(view, first.level)
+        except MandelclError:
+            self._orders.give_back([first])
+            raise
         blocks = Blocks(self._orders, first)
         delivery = Delivery(lambda _block, shape, dtype: work.lend(shape, dtype))
         reported, done = work.log.kernel_seconds, work.log.totals.iterations

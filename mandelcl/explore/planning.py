@@ -1,0 +1,122 @@
+"""In which pieces and in which order a view is computed: coarse pixels first, then all of them, nearest first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mandelcl.block import Block
+from mandelcl.explore import rectangles
+from mandelcl.explore.tasks import Piece, Settled
+
+COARSE, FINE = 3, 0
+LEVELS = (COARSE, FINE)
+_PIECE_S = 0.04  # what a piece should take on a CPU
+_GPU_PIXELS = 1 << 20  # of a GPU's pieces, at least
+_LEAST_COARSE = 1 << 12
+_LEAST_FINE = 1 << 16
+_PIECES = 4  # of a view, at least, on a CPU: while one is sent, the next is computed
+
+
+class Plan:
+    """The pieces of a view that are not done.
+
+    `wholes` are the view's pixels by level, and `missing` those of the finest that nobody has yet; pieces have at most
+    `most` pixels. `facts` say how fast the devices may be, `near` is the pixel near which work begins, and `to_do` is
+    how many pixels are to be computed in all.
+    """
+
+    def __init__(
+        self,
+        wholes: Mapping[int, Block],
+        missing: Sequence[Block],
+        facts: Sequence[Settled],
+        near: tuple[float, float],
+        most: int,
+    ) -> None:
+        self.to_do = sum(block.pixels for block in missing)
+        self._wholes, self._missing, self._facts = wholes, list(missing), facts
+        self._near, self._most = near, most
+        self._pending: dict[int, list[Block]] = {}
+        self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
+        self._coarse_pixels, self._coarse_s = 0, 0.0
+        # What the slowest device makes in the time of a piece, even where all pixels are inside.
+        self._quick = int(min(one.pixels_per_s for one in facts) * _PIECE_S)
+        self._begun = False  # whether a first piece has been cut off the finest pixels
+        self._cut = not missing  # whether all of them have been cut
+        if self.to_do > self._quick:
+            coarse = [rectangles.coarse(block, COARSE) for block in missing]
+            self._add(COARSE, rectangles.cut(coarse, max(_LEAST_COARSE, self._quick), _scaled(near, COARSE)))
+            self.to_do += sum(piece.pixels for piece in self._pending[COARSE])
+
+    @property
+    def complete(self) -> bool:
+        """Whether all is done."""
+        return self._cut and not any(self._open.values())
+
+    def turn_to(self, near: tuple[float, float]) -> None:
+        """Have what is near a pixel computed first from now on."""
+        self._near = near
+        for level, blocks in self._pending.items():
+            self._pending[level] = rectangles.by_distance(blocks, _scaled(near, level))
+
+    def next(self) -> Piece | None:
+        """Return what is to be computed next; None where nothing is for now."""
+        if not self._cut and not self._pending.get(COARSE):
+            if not self._open[COARSE]:
+                self._cut_all()
+            elif not self._begun:
+                self._cut_first()
+        for level in LEVELS:
+            blocks = self._pending.get(level)
+            if blocks:
+                block, whole = blocks.pop(), self._wholes[level]
+                return Piece(level, replace(block, x=block.x - whole.x, y=block.y - whole.y))
+        return None
+
+    def returned(self, piece: Piece) -> None:
+        """Take a piece back that has not been computed: it comes first."""
+        self._pending.setdefault(piece.level, []).append(self.anchored(piece))
+
+    def done(self, piece: Piece, seconds: float) -> None:
+        """Note that a piece is there, and what its kernels took."""
+        self._open[piece.level] -= 1
+        if piece.level == COARSE:
+            self._coarse_pixels += piece.block.pixels
+            self._coarse_s += seconds
+
+    def anchored(self, piece: Piece) -> Block:
+        """Return a piece's pixels, counted from the anchor."""
+        whole = self._wholes[piece.level]
+        return replace(piece.block, x=piece.block.x + whole.x, y=piece.block.y + whole.y)
+
+    def _add(self, level: int, pieces: list[Block]) -> None:
+        self._pending[level] = pieces + self._pending.get(level, [])
+        self._open[level] += len(pieces)
+
+    def _cut_first(self) -> None:
+        """Cut a piece off that a device can begin before the coarse pixels have said how large pieces should be."""
+        self._begun = True
+        pieces = rectangles.cut(self._missing, max(_LEAST_FINE, self._quick), self._near)
+        if len(pieces) > 1:
+            first = pieces[-1]
+            self._missing = [part for block in self._missing for part in _without(block, first)]
+            self._add(FINE, [first])
+
+    def _cut_all(self) -> None:
+        """Cut what no piece has yet."""
+        self._cut = True
+        rate = self._coarse_pixels / self._coarse_s if self._coarse_s else self._quick / _PIECE_S
+        least = max(one.saturation for one in self._facts)
+        pixels = max(int(rate * _PIECE_S), least)
+        if all(one.gpu for one in self._facts):
+            pixels = max(pixels, _GPU_PIXELS)
+        else:
+            pixels = min(pixels, max(self.to_do // _PIECES, least, _LEAST_FINE))
+        self._add(FINE, rectangles.cut(self._missing, min(pixels, self._most), self._near))
+
+
+def _without(block: Block, other: Block) -> list[Block]:
+    return rectangles.missing(block, [other]) if rectangles.overlap(block, other) else [block]
+
+
+def _scaled(near: tuple[float, float], level: int) -> tuple[float, float]:
+    return near[0] / (1 << level), near[1] / (1 << level)

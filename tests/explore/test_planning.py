@@ -1,0 +1,68 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mandelcl.block import Block
+from mandelcl.explore import rectangles
+from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
+from mandelcl.explore.tasks import Piece, Settled
+from mandelcl.job import Job
+from mandelcl.view import View
+
+_JOB = Job(View.centred(0, 0, 1, 64, 36), 100)
+
+
+def facts(pixels_per_s: float, gpu: bool = False) -> Settled:
+    return Settled(_JOB, "cpu", "a device", (), pixels_per_s, 256, gpu)
+
+
+def plan_of(whole: Block, there: list[Block], one: Settled) -> Plan:
+    wholes = {level: rectangles.coarse(whole, level) for level in LEVELS}
+    return Plan(wholes, rectangles.missing(whole, there), [one], (whole.x + 3.0, whole.y + 5.0), 1 << 20)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    place=st.tuples(st.integers(-3000, 3000), st.integers(-3000, 3000)),
+    size=st.tuples(st.integers(1, 900), st.integers(1, 700)),
+    pixels_per_s=st.floats(1e3, 1e8),
+    gpu=st.booleans(),
+    choices=st.lists(st.integers(0, 5), min_size=8, max_size=8),
+)
+def test_all_that_is_missing_is_computed_once(
+    place: tuple[int, int], size: tuple[int, int], pixels_per_s: float, gpu: bool, choices: list[int]
+) -> None:
+    """Pieces come back in any order, and some have to be computed again."""
+    whole = Block(*place, *size)
+    there = [Block(place[0] - 50, place[1], 120, 90)]
+    plan = plan_of(whole, there, facts(pixels_per_s, gpu))
+    in_hand: list[Piece] = []
+    done: dict[int, list[Block]] = {level: [] for level in LEVELS}
+    for turn in range(100_000):
+        while len(in_hand) < 3 and (piece := plan.next()) is not None:
+            in_hand.append(piece)
+        if not in_hand:
+            break
+        choice = choices[turn % len(choices)]
+        piece = in_hand.pop(choice % len(in_hand))
+        if choice == 5 and turn < 20:
+            plan.returned(piece)
+        else:
+            plan.done(piece, 0.001)
+            done[piece.level].append(plan.anchored(piece))
+    assert plan.complete
+    assert sum(block.pixels for blocks in done.values() for block in blocks) == plan.to_do
+    assert rectangles.missing(whole, [*there, *done[FINE]]) == []
+    parts = [rectangles.overlap(one, other) for k, one in enumerate(done[FINE]) for other in done[FINE][:k]]
+    assert not any(parts)
+
+
+def test_a_device_that_waits_for_coarse_pixels_has_a_piece_in_hand() -> None:
+    plan = plan_of(Block(0, 0, 1280, 720), [], facts(5e6))
+    first, second = plan.next(), plan.next()
+    assert first is not None
+    assert second is not None
+    assert (first.level, second.level) == (COARSE, FINE)
+    assert plan.next() is None
+    assert second.block.pixels < 1280 * 720 / 2
+    plan.done(first, 0.001)
+    assert plan.next() is not None
