@@ -40,8 +40,16 @@ def same_as_rendered(picture: Picture) -> None:
         HOME,
         {**HOME, "lattice": {**HOME["lattice"], "rotation": "30"}},
         {**HOME, "formula": {"name": "julia", "re": "-0.4", "im": "3/5"}},
-        {**HOME, "formula": {"name": "burning-ship"}, "planes": ["counts"]},
-        {**HOME, "number": "fixed:3", "origin": [1000, -2000], "lattice": {"re": "-1.5", "im": "1/7", "pitch": "1e-4"}},
+        pytest.param({**HOME, "formula": {"name": "burning-ship"}, "planes": ["counts"]}, marks=pytest.mark.long),
+        pytest.param(
+            {
+                **HOME,
+                "number": "fixed:3",
+                "origin": [1000, -2000],
+                "lattice": {"re": "-1.5", "im": "1/7", "pitch": "1e-4"},
+            },
+            marks=pytest.mark.long,
+        ),
         DEEP,
     ],
     ids=["home", "turned", "julia", "ship", "fixed", "deep"],
