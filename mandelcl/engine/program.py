@@ -3,28 +3,25 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from mandelcl import timeline
 from mandelcl.block import Block
+from mandelcl.engine import view_words
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel, loop_text
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.job import Job
-from mandelcl.lattice import Lattice
 from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.planes import DISTANCE
-from mandelcl.words import Words
 
 _SURVIVORS_LOCAL = 64
 _ENDLESS = 1 << 62
@@ -69,7 +66,7 @@ class Program:
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}
-        self.view_words = device.upload(self._encoded_view(self.method.lattice(job)))
+        self.view_words = device.upload(view_words.encoded(job, self.method.lattice(job)))
         words = self.method.words(job)
         self.method_words = self.view_words if words is None else device.upload(words)
 
@@ -135,8 +132,8 @@ class Program:
 
         By turns, orbits are the job's own from the picture's corner on: how long a turn takes depends on the reference.
         """
-        view_words = self.view_words if self.method.by_turns else self.device.upload(self._view_of_zero())
-        values = {"view_words": view_words, "offset": (0, 0), "size": (columns, rows)}
+        words = self.view_words if self.method.by_turns else self.device.upload(view_words.of_zero(self.job))
+        values = {"view_words": words, "offset": (0, 0), "size": (columns, rows)}
         values |= {"method_words": self.method_words, "first_row": 0, "rows": rows}
         values |= {**self._limits(strides, finishes=True), "shortcuts": 0}
         return self._launch_rows(memory, columns, rows, strides, values, finishes=True)
@@ -296,21 +293,3 @@ class Program:
     def text(self, orbits: str) -> str:
         """Return the source text of one of the program's kernels (`source.ORBITS`)."""
         return loop_text(self.job, self.variant, orbits)
-
-    def _view_of_zero(self) -> Words:
-        """Return the words of a view in which every pixel is 0, with R² = 4."""
-        words = np.zeros(self._encoded_view(self.job.view.lattice).size, np.uint32)
-        radius_squared = self.number.encode(Fraction(4))
-        words[: radius_squared.size] = radius_squared
-        return words
-
-    def _encoded_view(self, lattice: Lattice) -> Words:
-        """Return R², the map and the formula's parameters, as cl/advance.cl and cl/map_lattice.cl load them."""
-        number = self.number
-        anchor = ((lattice.re, "the left of the picture"), (lattice.im, "the top of the picture"))
-        values = ((self.job.radius_squared, "the escape radius squared"), *anchor)
-        words = [number.encode(value, what) for value, what in values]
-        a, b, c, d = lattice.matrix
-        words += [number.encode_pitch(step) for step in ((a,) if lattice.is_upright else (a, -b, c, -d))]
-        words += [number.encode(part, "the constant") for pair in self.job.formula.parameters for part in pair]
-        return np.concatenate(words)
