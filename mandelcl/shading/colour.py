@@ -4,7 +4,6 @@ A colour depends on a pixel's own planes alone, never on the rest of the picture
 agree with the whole.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,8 +19,9 @@ from mandelcl.job import Job
 from mandelcl.planes import SMOOTH
 from mandelcl.printable import quoted
 from mandelcl.report import Stopwatch
-from mandelcl.shading.effects import Effect, effect_named, in_order
-from mandelcl.shading.equalising import knots_of, require_knots, sampled_rows
+from mandelcl.shading import colouring_text
+from mandelcl.shading.effects import Effect, in_order
+from mandelcl.shading.equalising import knots_of, sampled_rows
 from mandelcl.shading.heights import require_height, span_of
 from mandelcl.shading.painting import paint
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
@@ -101,13 +101,6 @@ class Colouring:
             require_height(self.height)
             if self.effects or self.equalise is not None:
                 raise InvalidInputError("a height map has no effects, and is not equalised")
-
-    @property
-    def _own_palette(self) -> Palette:
-        """The palette as it is without another inside, if it is one of those in the list."""
-        listed = PALETTES.get(self.palette.name)
-        own = listed is not None and self.palette == replace(listed, inside=self.palette.inside)
-        return listed if listed is not None and own and self.inside is not None else self.palette
 
     @property
     def planes(self) -> tuple[str, ...]:
@@ -232,64 +225,16 @@ class Colouring:
                 raise InvalidInputError(f"{effect.name} needs the plane {lacking[0]}, which the field has not")
 
     def to_json(self) -> str:
-        """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest.
-
-        A palette in the list goes by its name; any other is there with its colours, so that nobody needs its file.
-        What else there is to say is there only where it is not the usual.
-        """
-        values: dict[str, Any] = {"palette": self._own_palette.to_json(), "cycle": self.cycle, "offset": self.offset}
-        if self.inside is not None:
-            values["inside"] = self.inside
-        if self.transfer is not None:
-            values["transfer"] = self.transfer
-        if self.equalise is not None:
-            values |= {"equalise": self.equalise, "knots": list(self.knots)}
-        values |= {name: getattr(self, name) for name in ("dither", "transparent") if getattr(self, name)}
-        if self.depth != 8:
-            values["depth"] = self.depth
-        if self.samples != 1:
-            values["samples"] = self.samples
-        if self.height is not None:
-            values |= {"height": self.height, "span": list(self.span)}
-        if self.effects:
-            values["effects"] = {effect.name: effect.to_json() for effect in self.effects}
-        return json.dumps(values)
+        """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest."""
+        return colouring_text.as_text(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the colouring that `to_json` wrote; raises InvalidInputError for anything else."""
         try:
-            values = json.loads(text)
-            palette, cycle, offset = Palette.from_json(values["palette"]), values["cycle"], values["offset"]
-            cycle = None if cycle is None else float(cycle)
-            effects = {name: effect_named(name).from_json(value) for name, value in values.get("effects", {}).items()}
-            knots = require_knots(values["knots"]) if values.get("knots") else ()
-            return cls(
-                palette,
-                cycle,
-                float(offset),
-                values.get("inside"),
-                tuple(effects.values()),
-                values.get("transfer"),
-                values.get("equalise"),
-                knots,
-                values.get("depth", 8),
-                values.get("dither", False),
-                values.get("transparent", False),
-                values.get("height"),
-                _span(values.get("span", ())),
-                values.get("samples", 1),
-            )
+            return cls(**colouring_text.read(text))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInputError(f"not a mandelcl colouring: {type(error).__name__}: {error}") from error
-
-
-def _span(values: Sequence[float]) -> tuple[float, ...]:
-    """Return the ends of a span as a colouring keeps them; raises ValueError for what are none."""
-    span = tuple(float(value) for value in values)
-    if span and not (len(span) == 2 and -math.inf < span[0] <= span[1] < math.inf):
-        raise ValueError("a span has two ends, ascending")
-    return span
 
 
 def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) -> Pixels:
