@@ -9,45 +9,29 @@ which the checksums show. The lock is the operating system's and ends with the p
 import hashlib
 import json
 import os
-import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.files import deepzoom
+from mandelcl.errors import FileError
 from mandelcl.files.paths import one_line, read_bounded
-from mandelcl.job import Job
-from mandelcl.job_text import integer
-from mandelcl.printable import quoted
 from mandelcl.rendering import packing
-from mandelcl.rendering.form import Form, Values
+from mandelcl.rendering.form import Values
+from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
+from mandelcl.rendering.store_names import BAND, DRAFT, LOCK, MANIFEST, NEW, is_band, is_draft, own, remove
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-MANIFEST = "manifest.json"
-LOCK = "lock"
-DRAFT = "draft"
-_BAND = "band-{:07d}"
-_NEW = ".new"
-_OWN_BAND = re.compile(r"band-\d{7}")
-_OWN_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{_NEW}")
-_VERSION = 2
 _MAGIC = b"mandelcl band 2\n"
-_DIGEST_BYTES = 16
 _LONGEST_MANIFEST = 1 << 20
 _LONGEST_FACTS = 1 << 12
-_HEAD = struct.Struct(f"<{len(_MAGIC)}s{_DIGEST_BYTES}sI")  # the last: the bytes of the facts
+_HEAD = struct.Struct(f"<{len(_MAGIC)}s{DIGEST_BYTES}sI")  # the last: the bytes of the facts
 _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
-
-
-class OtherVersionError(ValueError):
-    """A manifest that another version of mandelcl wrote, and that is whole."""
 
 
 class Band(NamedTuple):
@@ -55,66 +39,6 @@ class Band(NamedTuple):
 
     values: Values
     facts: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a store holds: of a resolved job's pixels what `form` says, cut into bands of `band_rows` rows.
-
-    `origin` is the text that it was read from, which the checksums of the bands include; empty for a new one.
-    """
-
-    job: Job
-    band_rows: int
-    form: Form
-    origin: str = field(default="", compare=False, repr=False)
-
-    @classmethod
-    def of_words(cls, job: Job, band_rows: int) -> Self:
-        """Return the manifest of a store of results as the kernels wrote them."""
-        return cls(job, band_rows, Form.words(job))
-
-    @property
-    def bands(self) -> int:
-        """Number of bands."""
-        return -(-self.job.view.height // self.band_rows)
-
-    def rows(self, band: int) -> int:
-        """Return how many rows a band has."""
-        return min(self.band_rows, self.job.view.height - band * self.band_rows)
-
-    def shape(self, band: int) -> tuple[int, ...]:
-        """Return the shape of a band's values."""
-        return self.form.shape(self.rows(band), self.job.view.width)
-
-    def text(self) -> str:
-        """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
-        if self.origin:
-            return self.origin
-        job = json.loads(self.job.to_json())
-        core = {"version": _VERSION, "job": job, "form": self.form.as_dict(), "band_rows": self.band_rows}
-        return _text({"manifest": core, "checksum": _checksum(core)})
-
-    @classmethod
-    def parse(cls, text: str) -> "Manifest":
-        """Return what `text` wrote; raises ValueError for anything else, of which OtherVersionError is one."""
-        try:
-            values = json.loads(text)
-            core: dict[str, Any] = values["manifest"]
-            if values["checksum"] != _checksum(core):
-                raise ValueError("its checksum is wrong")
-            if core["version"] != _VERSION:
-                raise OtherVersionError(
-                    f"bands of version {quoted(core['version'])}, and this one reads version {_VERSION}"
-                )
-            origin = _text({"manifest": core, "checksum": values["checksum"]})
-            job = Job.from_json(json.dumps(core["job"]))
-            manifest = cls(job, integer(core["band_rows"]), Form.parse(core["form"], job), origin)
-        except (AttributeError, InvalidInputError, LookupError, RecursionError, TypeError) as error:
-            raise ValueError(f"{type(error).__name__}: {error}") from error
-        if manifest.band_rows < 1:
-            raise ValueError("its bands have no rows")
-        return manifest
 
 
 class Store:
@@ -154,7 +78,7 @@ class Store:
     def _refuse_strangers(self) -> None:
         """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
         names = sorted(path.name for path in self.folder.iterdir())
-        strangers = [name for name in names if _OWN_BAND.fullmatch(name) or _OWN_DRAFT.fullmatch(name)]
+        strangers = own(names)
         if strangers and not {LOCK, MANIFEST} & set(names):
             stranger = self.folder / strangers[0]
             raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
@@ -205,12 +129,12 @@ class Store:
         if manifest is None or self.band_count():
             return manifest
         with one_line("cannot use", self.folder):
-            _remove(self.folder / MANIFEST)
+            remove(self.folder / MANIFEST)
         return None
 
     def band_count(self) -> int:
         """Return how many bands have files."""
-        return sum(map(_is_band, self.folder.iterdir()))
+        return sum(map(is_band, self.folder.iterdir()))
 
     def write(self, band: int, values: Values, facts: Mapping[str, Any] = _NO_FACTS) -> None:
         """Put a band's values into the store, and what JSON can hold of facts about it, some 4000 bytes at most."""
@@ -223,11 +147,11 @@ class Store:
             raise ValueError(f"facts of {len(text)} bytes")
         digest = self._digest(band, text, table)
         parts = [_HEAD.pack(_MAGIC, digest, len(text)), text, table, *frames]
-        self._write(_BAND.format(band), parts, flush=False)  # what a power cut takes of it, its checksums tell
+        self._write(BAND.format(band), parts, flush=False)  # what a power cut takes of it, its checksums tell
 
     def drop(self, band: int) -> None:
         """Remove a band, where it is there."""
-        _remove(self._path(band))
+        remove(self._path(band))
 
     def read(self, band: int) -> Band:
         """Return a band; raises FileError if its file is damaged or belongs to another store."""
@@ -256,31 +180,31 @@ class Store:
         if self._lock is None or not self._lock.is_locked:
             return
         # The manifest goes last: bands without one belong to no job, and are swept away.
-        names = [path for path in self._entries() if _is_band(path) or _is_draft(path)]
+        names = [path for path in self._entries() if is_band(path) or is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
-            _remove(path)
+            remove(path)
         with suppress(OSError):  # Windows does not remove a file that is open
-            _remove(self.folder / LOCK)
+            remove(self.folder / LOCK)
         self._lock.release()
         with suppress(OSError):  # somebody else's file is in it
-            _remove(self.folder / LOCK)
+            remove(self.folder / LOCK)
             self.folder.rmdir()
 
     def sweep(self) -> None:
         """Remove drafts that an earlier process left, and bands without a manifest; the caller holds the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self._entries():
-            if _is_draft(path) or (orphans and _is_band(path)):
-                _remove(path)
+            if is_draft(path) or (orphans and is_band(path)):
+                remove(path)
 
     def _entries(self) -> list[Path]:
         """Return what is in the folder; what this process may have put there, where the folder cannot be read."""
         try:
             return list(self.folder.iterdir())
         except OSError:  # no descriptor is left for it
-            bands = [_BAND.format(band) for band in range(self.manifest.bands)] if self.manifest else []
-            own = (DRAFT, *(f"{name}{_NEW}" for name in (MANIFEST, *bands)), *bands)
-            return [self.folder / name for name in own if os.path.lexists(self.folder / name)]
+            bands = [BAND.format(band) for band in range(self.manifest.bands)] if self.manifest else []
+            mine = (DRAFT, *(f"{name}{NEW}" for name in (MANIFEST, *bands)), *bands)
+            return [self.folder / name for name in mine if os.path.lexists(self.folder / name)]
 
     def release(self) -> None:
         """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
@@ -289,7 +213,7 @@ class Store:
         if self.keeps_draft:
             self._lock.release()
             (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
-        elif (self.folder / MANIFEST).exists() and (self.manifest is None or any(map(_is_band, self._entries()))):
+        elif (self.folder / MANIFEST).exists() and (self.manifest is None or any(map(is_band, self._entries()))):
             self.sweep()
             self._lock.release()
         else:
@@ -301,11 +225,11 @@ class Store:
         return self.manifest
 
     def _path(self, band: int) -> Path:
-        return self.folder / _BAND.format(band)
+        return self.folder / BAND.format(band)
 
     def _digest(self, band: int, facts: bytes, table: bytes | memoryview) -> bytes:
         """Return what binds a band's file to its place, to the manifest and to what the file holds."""
-        digest = hashlib.blake2b(f"{band}\n{self._require_manifest().text()}".encode(), digest_size=_DIGEST_BYTES)
+        digest = hashlib.blake2b(f"{band}\n{self._require_manifest().text()}".encode(), digest_size=DIGEST_BYTES)
         for part in (_HEAD.pack(_MAGIC, b"", len(facts)), facts, table):
             digest.update(part)
         return digest.digest()
@@ -315,7 +239,7 @@ class Store:
 
         With `flush` that holds when the machine stops, too.
         """
-        draft = self.folder / f"{name}{_NEW}"
+        draft = self.folder / f"{name}{NEW}"
         try:
             with draft.open("wb") as file:
                 for part in parts:
@@ -328,35 +252,3 @@ class Store:
             with suppress(OSError):
                 draft.unlink()
             raise
-
-
-def _text(values: dict[str, Any]) -> str:
-    return json.dumps(values, indent=1) + "\n"
-
-
-def _checksum(core: dict[str, Any]) -> str:
-    return hashlib.blake2b(json.dumps(core, sort_keys=True).encode(), digest_size=_DIGEST_BYTES).hexdigest()
-
-
-def _is_band(path: Path) -> bool:
-    return bool(_OWN_BAND.fullmatch(path.name)) and not _is_folder(path)
-
-
-def _is_draft(path: Path) -> bool:
-    """Whether a path is a draft that a store made: a file, or the folder of a Deep Zoom picture."""
-    if _is_folder(path):
-        return path.name == DRAFT and deepzoom.is_draft(path)
-    return bool(_OWN_DRAFT.fullmatch(path.name))
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
-
-
-def _remove(path: Path) -> None:
-    if _is_folder(path):
-        import shutil  # only Deep Zoom's drafts are folders
-
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

@@ -43,12 +43,14 @@ from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES, BandReader, Bands
 from mandelcl.rendering.fitting import fitted
 from mandelcl.rendering.form import PIXELS, Values
+from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import Convert, converter, form_for, picture_of, require_form
 from mandelcl.rendering.render import require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
 from mandelcl.rendering.session import Session
-from mandelcl.rendering.store import DRAFT, Band, Manifest, Store
+from mandelcl.rendering.store import Band, Store
+from mandelcl.rendering.store_names import DRAFT
 from mandelcl.report import Report, Stopwatch
 from mandelcl.shading.colour import Colouring
 from mandelcl.totals import Totals, totals_of

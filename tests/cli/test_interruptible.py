@@ -16,7 +16,9 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.job import Job
 from mandelcl.files.paths import drafted
 from mandelcl.rendering.resuming import locked
-from mandelcl.rendering.store import DRAFT, Manifest, Store
+from mandelcl.rendering.manifest import Manifest
+from mandelcl.rendering.store import Store
+from mandelcl.rendering.store_names import DRAFT
 from mandelcl.view import View
 
 def work(cancel):

@@ -18,7 +18,8 @@ from mandelcl.errors import CancelledError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.form import Form
-from mandelcl.rendering.store import Manifest, Store
+from mandelcl.rendering.manifest import Manifest
+from mandelcl.rendering.store import Store
 from mandelcl.rendering.streaming import render_to
 from mandelcl.shading.colour import PALETTES, Colouring
 from mandelcl.words import NO_COUNT

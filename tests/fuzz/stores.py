@@ -18,7 +18,9 @@ from mandelcl.files import deflate
 from mandelcl.job import Job
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form
-from mandelcl.rendering.store import _HEAD, _MAGIC, MANIFEST, Manifest, Store, _checksum
+from mandelcl.rendering.manifest import Manifest, _checksum
+from mandelcl.rendering.store import _HEAD, _MAGIC, Store
+from mandelcl.rendering.store_names import MANIFEST
 from mandelcl.view import View
 from tests.fuzz import samples
 from tests.fuzz.devices import device

@@ -26,8 +26,9 @@ from mandelcl.errors import FileError
 from mandelcl.job import Job
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
+from mandelcl.rendering.manifest import Manifest, OtherVersionError, _checksum
 from mandelcl.rendering.resuming import adopt, left_behind, locked
-from mandelcl.rendering.store import _HEAD, _MAGIC, Manifest, OtherVersionError, Store, _checksum
+from mandelcl.rendering.store import _HEAD, _MAGIC, Store
 from mandelcl.view import View
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
@@ -233,7 +234,7 @@ def test_nonsense_is_no_manifest(text: str) -> None:
 
 
 def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.rendering.store._VERSION", 99)
+    monkeypatch.setattr("mandelcl.rendering.manifest._VERSION", 99)
     text = a_manifest().text()
     monkeypatch.undo()
     with pytest.raises(OtherVersionError, match="version 99"):

@@ -1,0 +1,87 @@
+"""What a store says of itself: which job it belongs to, what is kept of a pixel, and how the picture is cut."""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.job_text import integer
+from mandelcl.printable import quoted
+from mandelcl.rendering.form import Form
+
+DIGEST_BYTES = 16
+_VERSION = 2
+
+
+class OtherVersionError(ValueError):
+    """A manifest that another version of mandelcl wrote, and that is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a store holds: of a resolved job's pixels what `form` says, cut into bands of `band_rows` rows.
+
+    `origin` is the text that it was read from, which the checksums of the bands include; empty for a new one.
+    """
+
+    job: Job
+    band_rows: int
+    form: Form
+    origin: str = field(default="", compare=False, repr=False)
+
+    @classmethod
+    def of_words(cls, job: Job, band_rows: int) -> Self:
+        """Return the manifest of a store of results as the kernels wrote them."""
+        return cls(job, band_rows, Form.words(job))
+
+    @property
+    def bands(self) -> int:
+        """Number of bands."""
+        return -(-self.job.view.height // self.band_rows)
+
+    def rows(self, band: int) -> int:
+        """Return how many rows a band has."""
+        return min(self.band_rows, self.job.view.height - band * self.band_rows)
+
+    def shape(self, band: int) -> tuple[int, ...]:
+        """Return the shape of a band's values."""
+        return self.form.shape(self.rows(band), self.job.view.width)
+
+    def text(self) -> str:
+        """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
+        if self.origin:
+            return self.origin
+        job = json.loads(self.job.to_json())
+        core = {"version": _VERSION, "job": job, "form": self.form.as_dict(), "band_rows": self.band_rows}
+        return _text({"manifest": core, "checksum": _checksum(core)})
+
+    @classmethod
+    def parse(cls, text: str) -> "Manifest":
+        """Return what `text` wrote; raises ValueError for anything else, of which OtherVersionError is one."""
+        try:
+            values = json.loads(text)
+            core: dict[str, Any] = values["manifest"]
+            if values["checksum"] != _checksum(core):
+                raise ValueError("its checksum is wrong")
+            if core["version"] != _VERSION:
+                raise OtherVersionError(
+                    f"bands of version {quoted(core['version'])}, and this one reads version {_VERSION}"
+                )
+            origin = _text({"manifest": core, "checksum": values["checksum"]})
+            job = Job.from_json(json.dumps(core["job"]))
+            manifest = cls(job, integer(core["band_rows"]), Form.parse(core["form"], job), origin)
+        except (AttributeError, InvalidInputError, LookupError, RecursionError, TypeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+        if manifest.band_rows < 1:
+            raise ValueError("its bands have no rows")
+        return manifest
+
+
+def _text(values: dict[str, Any]) -> str:
+    return json.dumps(values, indent=1) + "\n"
+
+
+def _checksum(core: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(core, sort_keys=True).encode(), digest_size=DIGEST_BYTES).hexdigest()
