@@ -17,9 +17,8 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
-from mandelcl.crew import checking
-from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
-from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
+from mandelcl.crew.crosscheck import ComputedBlock
+from mandelcl.crew.judging import Finished, Judge, manages, repeats_of, rows_of
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.part import KnownDevice, Part
 from mandelcl.crew.roster import Roster
@@ -31,16 +30,10 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import new
 from mandelcl.job import Job
 from mandelcl.report import LateText, LaunchLog, Report, report_of
-from mandelcl.totals import totals_of
-from mandelcl.words import Words
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
 
 _TICK_S = 0.05
-_GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
-_REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own
-
-_Finished = tuple[Block, Words]
 
 
 class Crew:
@@ -72,7 +65,7 @@ class Crew:
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
-        self._repeats = Repeats(max(1, repeats // _REPEATED_PART), self._chance) if repeats else None
+        self._repeats = repeats_of(repeats, self._chance)
         self._begin(choices[0].job, choices[0].warnings)
         try:
             self._roster.start()
@@ -113,7 +106,7 @@ class Crew:
 
     def _assign(self) -> int:
         """Have all workers drop their blocks and get ready for the job; return how many pixels a band has."""
-        self._checks, self._audits = CrossChecks(self.job), Audits()
+        self._judge = Judge(self.job, self._roster, self.log, self._fault, self._chance, self._repeats)
         self._assignment, pixels = self._roster.assign(self.job)
         return pixels
 
@@ -172,10 +165,10 @@ class Crew:
         try:
             for seat in self._roster.ready:
                 self._join(seat)
-            while not share.complete or self._audits.pending:
+            while not share.complete or self._judge.audits.pending:
                 for seat in self._roster.ready:
                     self._feed(seat, share)
-                finished = self._unchecked(share) or self._turn()
+                finished = self._judge.unchecked(share) or self._turn()
                 if finished is not None:
                     yield finished
                 if self._share is not share:
@@ -209,16 +202,20 @@ class Crew:
             return
         if self._share is not None:
             self._share.leave(seat.name)
-        self._checks.leave(seat.name)
-        self._audits.leave(seat.name)
+        self._judge.checks.leave(seat.name)
+        self._judge.audits.leave(seat.name)
         if wrong:
-            for doubtful in self._audits.doubt(seat.name):
-                self.log.doubtful_rows.add(_rows(doubtful.block))
+            for doubtful in self._judge.audits.doubt(seat.name):
+                self.log.doubtful_rows.add(rows_of(doubtful.block))
         self._roster.fault(seat, why, wrong)
 
     def _busy(self, seat: Seat) -> bool:
         name, share = seat.name, self._share
-        return self._checks.busy(name) or self._audits.busy(name) or (share is not None and share.has_blocks(name))
+        return (
+            self._judge.checks.busy(name)
+            or self._judge.audits.busy(name)
+            or (share is not None and share.has_blocks(name))
+        )
 
     # Blocks go out, results come in.
 
@@ -229,14 +226,14 @@ class Crew:
         def has(block: Block) -> bool:
             return share.owns(seat.name, block)
 
-        while (run := self._checks.take(seat.name, lambda run: has(run) or not _manages(seat, run))) is not None:
+        while (run := self._judge.checks.take(seat.name, lambda run: has(run) or not manages(seat, run))) is not None:
             seat.give(run, urgent=True, idle=idle)
-        if not self._audits.busy(seat.name) and (again := self._audits.take(seat.name, has)) is not None:
+        if not self._judge.audits.busy(seat.name) and (again := self._judge.audits.take(seat.name, has)) is not None:
             seat.give(again, urgent=True, idle=idle)
         while (block := share.take(seat.name)) is not None:
             seat.give(block, idle=idle)
 
-    def _turn(self) -> _Finished | None:
+    def _turn(self) -> Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
         stop_if(self._cancel)
         for seat, why in self._roster.overdue(self._busy):
@@ -254,7 +251,7 @@ class Crew:
             self._fault(seat, f"sent nonsense: {error}")
             return None
 
-    def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> _Finished | None:
+    def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> Finished | None:
         """Handle a worker's message; raises WireError if it makes no sense at this point."""
         if isinstance(message, Failed):
             self._fault(seat, message.why)
@@ -265,7 +262,7 @@ class Crew:
             return self._done(seat, message, payload)
         return None
 
-    def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> _Finished | None:
+    def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> Finished | None:
         share, block = self._share, message.block
         if share is None or message.assignment != self._assignment:
             raise WireError("a block, although there was none to compute")
@@ -273,8 +270,8 @@ class Crew:
         if len(payload) != 4 * self.job.words * block.pixels:
             raise WireError("a block of another size")
         results = np.frombuffer(payload, "<u4").astype(np.uint32, copy=False).reshape(shape)
-        outcome = self._checks.answer(seat.name, block, results)
-        audited = self._audits.answer(seat.name, block) if outcome is None else None
+        outcome = self._judge.checks.answer(seat.name, block, results)
+        audited = self._judge.audits.answer(seat.name, block) if outcome is None else None
         if outcome is None and audited is None and not share.owns(seat.name, block):
             raise WireError("a block that it was not given")
         for seconds in message.launches:
@@ -284,94 +281,9 @@ class Crew:
             seat.took(block.pixels, sum(message.launches))
             share.pace(seat.name, seat.least_pixels, seat.most_pixels)
         if audited is not None:
-            return self._compare(seat, audited, results)
+            return self._judge.compare(seat, audited, results)
         if outcome is None:
-            return self._look_at(seat, share, ComputedBlock(block, results, message.filled))
+            return self._judge.look_at(seat, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
             self._fault(self._roster[name], why, wrong=len(outcome.faults) == 1)
-        return self._accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
-
-    def _look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
-        """Accept results, have another device check them, or find that they are wrong."""
-        sample = checking.samples(computed.block, computed.results, self._chance)[0]
-        disagrees = self._disproved(seat, computed.results, sample)
-        if disagrees:
-            return None
-        if self._repeated(seat, computed):
-            share.received(seat.name, computed.block)
-            return None
-        unsure = disagrees is None and not self._roster.alone(seat.name)
-        if unsure and self._checks.add(seat.name, computed, sample):
-            share.received(seat.name, computed.block)
-            return None
-        return self._accept(seat.name, share, computed)
-
-    def _disproved(self, seat: Seat, results: Words, sample: checking.PixelSample) -> bool | None:
-        """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""
-        why = checking.implausible(results, self.job)
-        if why:
-            self._fault(seat, why, wrong=True)
-            return True
-        disagrees = checking.host_disagrees(self.job, sample)
-        if disagrees:
-            self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}", wrong=True)
-        return disagrees
-
-    def _repeated(self, seat: Seat, computed: ComputedBlock) -> bool:
-        """Return whether another worker is to compute some rows of a block as well, as many as it manages."""
-        others = [other.most_pixels for other in self._roster.ready if other is not seat]
-        if self._repeats is None or not others or not self._repeats.due(seat.name):
-            return False
-        block = computed.block
-        rows = max(1, min(block.height // _REPEATED_PART, max(others) // block.width))
-        run = Block(block.x, block.y + self._chance.randrange(block.height - rows + 1), block.width, rows)
-        return self._checks.repeat(seat.name, computed, run, len(others) + 1)
-
-    def _compare(self, seat: Seat, before: Delivery, results: Words) -> _Finished | None:
-        """Compare results with what a worker that was found wrong has delivered; return them where they differ."""
-        sample = checking.samples(before.block, results, self._chance)[0]
-        if self._disproved(seat, results, sample):
-            self._audits.reopen(before)
-            return None
-        if digest_of(results) == before.digest:
-            self.log.doubtful_rows.discard(_rows(before.block))
-            return None
-        totals = totals_of(self.job.planes, self.job.iterations, results)
-        self.log.pixels_corrected += before.block.pixels
-        self.log.add_totals(totals - before.totals)
-        return before.block, results
-
-    def _accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> _Finished | None:
-        self._roster[name].succeeded()
-        self.log.end()
-        if not share.finish(name, computed.block):
-            return None
-        self.log.pixels_filled += computed.filled
-        totals = totals_of(self.job.planes, self.job.iterations, computed.results)
-        self.log.add_totals(totals)
-        if self._repeats is not None:
-            self._audits.note(name, computed.block, computed.results, totals)
-        return computed.block, computed.results
-
-    def _unchecked(self, share: ShareOut) -> _Finished | None:
-        """Accept results that no other device can check, or whose checks alone keep the picture unfinished."""
-        now = time.perf_counter()
-        last = now - max(_GRACE_S, _GRACE_SHARE * (now - self.log.began))
-        late = share.awaits_confirmation
-
-        def unneeded(check: CrossCheck) -> bool:
-            able = [seat for seat in self._roster.ready if seat.name != check.owner]
-            stuck = self._checks.stuck(check, lambda run: any(_manages(seat, run) for seat in able))
-            return self._roster.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
-
-        check = self._checks.settle(unneeded)
-        return None if check is None else self._accept(check.owner, share, check.computed)
-
-
-def _manages(seat: Seat, run: Block) -> bool:
-    """Whether some pixels of another worker's block are no more than a block of a worker's own."""
-    return run.height == 1 or run.pixels <= seat.most_pixels
-
-
-def _rows(block: Block) -> tuple[int, int]:
-    return block.y, block.y + block.height
+        return self._judge.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None

@@ -212,7 +212,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:
 @pytest.mark.parametrize("turn", range(5))
 def test_five_liars(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.cluster.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
-    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60.0)
+    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
     liar_among_others(turn)
 
 

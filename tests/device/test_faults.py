@@ -162,7 +162,7 @@ def test_a_driver_that_compiles_at_the_first_launch_may_be_silent(choice: Choice
 def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     monkeypatch.setattr("mandelcl.crew.crosscheck._MOST_WAITING", 1000)
-    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60)
+    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60)
     # One that lies; two of a kind with the same lie would confirm each other.
     choices = {choice.device.platform: choice for choice in crew_choices()}
     if len(choices) < 2:

@@ -66,8 +66,8 @@ def _host_is_blind(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_host_is_blind")
 @pytest.mark.parametrize("seed", range(5))
 def test_a_liar_is_found_out_and_the_picture_is_right(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.crew._GRACE_S", 60.0)
-    monkeypatch.setattr("mandelcl.crew.crew._REPEATED_PART", 1)  # of a row there is no part
+    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
+    monkeypatch.setattr("mandelcl.crew.judging._REPEATED_PART", 1)  # of a row there is no part
     kinds = iter([Liar, Honest, Honest])
 
     def start(messages: Messages, reply_bytes: int = 0, replies: int = 0) -> Honest:

@@ -16,7 +16,7 @@ import pytest
 from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.crew import checking, crosscheck, roster, seat
+from mandelcl.crew import checking, crosscheck, judging, roster, seat
 from mandelcl.crew import crew as crews
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.roster import Roster
@@ -168,12 +168,12 @@ class Simulation:
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the crew's clock be the simulation's, and nothing be checked of results that nobody has computed."""
     clock = SimpleNamespace(perf_counter=lambda: Clocked.simulation.now, monotonic=lambda: Clocked.simulation.now)
-    for module in (crews, crosscheck, roster, seat):
+    for module in (crews, crosscheck, judging, roster, seat):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(checking, "implausible", lambda _results, _job: None)
     monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)
-    monkeypatch.setattr(crews, "totals_of", lambda *_results: Totals(1))
-    monkeypatch.setattr("mandelcl.crew.auditing.digest_of", lambda _results: b"")
+    monkeypatch.setattr(judging, "totals_of", lambda *_results: Totals(1))
+    monkeypatch.setattr("mandelcl.crew.judging.digest_of", lambda _results: b"")
 
 
 def disc() -> npt.NDArray[np.float64]:

@@ -1,0 +1,136 @@
+"""What is believed of workers' results: accepted at once, checked by another worker first, or refused."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from mandelcl.block import Block
+from mandelcl.crew import checking
+from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
+from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
+from mandelcl.crew.roster import Roster
+from mandelcl.crew.seat import Seat
+from mandelcl.crew.sharing import ShareOut
+from mandelcl.job import Job
+from mandelcl.report import LaunchLog
+from mandelcl.totals import totals_of
+from mandelcl.words import Words
+
+_GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
+_REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own
+
+Finished: TypeAlias = tuple[Block, Words]
+
+
+class Judge:
+    """Judges the results of one assignment of a job, by the workers of a roster, and notes what they come to in a log.
+
+    `fault(seat, why, wrong)` is called for a worker whose results are wrong. With `repeats` some blocks are computed by
+    another worker as well, and what was delivered is remembered for `audits`.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        roster: Roster,
+        log: LaunchLog,
+        fault: Callable[[Seat, str, bool], None],
+        chance: random.Random,
+        repeats: Repeats | None,
+    ) -> None:
+        self.checks, self.audits = CrossChecks(job), Audits()
+        self._job, self._roster, self._log = job, roster, log
+        self._fault, self._chance, self._repeats = fault, chance, repeats
+
+    def look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> Finished | None:
+        """Accept results, have another device check them, or find that they are wrong."""
+        sample = checking.samples(computed.block, computed.results, self._chance)[0]
+        disagrees = self._disproved(seat, computed.results, sample)
+        if disagrees:
+            return None
+        if self._repeated(seat, computed):
+            share.received(seat.name, computed.block)
+            return None
+        unsure = disagrees is None and not self._roster.alone(seat.name)
+        if unsure and self.checks.add(seat.name, computed, sample):
+            share.received(seat.name, computed.block)
+            return None
+        return self.accept(seat.name, share, computed)
+
+    def _disproved(self, seat: Seat, results: Words, sample: checking.PixelSample) -> bool | None:
+        """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""
+        why = checking.implausible(results, self._job)
+        if why:
+            self._fault(seat, why, True)
+            return True
+        disagrees = checking.host_disagrees(self._job, sample)
+        if disagrees:
+            self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}", True)
+        return disagrees
+
+    def _repeated(self, seat: Seat, computed: ComputedBlock) -> bool:
+        """Return whether another worker is to compute some rows of a block as well, as many as it manages."""
+        others = [other.most_pixels for other in self._roster.ready if other is not seat]
+        if self._repeats is None or not others or not self._repeats.due(seat.name):
+            return False
+        block = computed.block
+        rows = max(1, min(block.height // _REPEATED_PART, max(others) // block.width))
+        run = Block(block.x, block.y + self._chance.randrange(block.height - rows + 1), block.width, rows)
+        return self.checks.repeat(seat.name, computed, run, len(others) + 1)
+
+    def compare(self, seat: Seat, before: Delivery, results: Words) -> Finished | None:
+        """Compare results with what a worker that was found wrong has delivered; return them where they differ."""
+        sample = checking.samples(before.block, results, self._chance)[0]
+        if self._disproved(seat, results, sample):
+            self.audits.reopen(before)
+            return None
+        if digest_of(results) == before.digest:
+            self._log.doubtful_rows.discard(rows_of(before.block))
+            return None
+        totals = totals_of(self._job.planes, self._job.iterations, results)
+        self._log.pixels_corrected += before.block.pixels
+        self._log.add_totals(totals - before.totals)
+        return before.block, results
+
+    def accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> Finished | None:
+        """Return a block as finished, unless another worker was faster."""
+        self._roster[name].succeeded()
+        self._log.end()
+        if not share.finish(name, computed.block):
+            return None
+        self._log.pixels_filled += computed.filled
+        totals = totals_of(self._job.planes, self._job.iterations, computed.results)
+        self._log.add_totals(totals)
+        if self._repeats is not None:
+            self.audits.note(name, computed.block, computed.results, totals)
+        return computed.block, computed.results
+
+    def unchecked(self, share: ShareOut) -> Finished | None:
+        """Accept results that no other device can check, or whose checks alone keep the picture unfinished."""
+        now = time.perf_counter()
+        last = now - max(_GRACE_S, _GRACE_SHARE * (now - self._log.began))
+        late = share.awaits_confirmation
+
+        def unneeded(check: CrossCheck) -> bool:
+            able = [seat for seat in self._roster.ready if seat.name != check.owner]
+            stuck = self.checks.stuck(check, lambda run: any(manages(seat, run) for seat in able))
+            return self._roster.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
+
+        check = self.checks.settle(unneeded)
+        return None if check is None else self.accept(check.owner, share, check.computed)
+
+
+def repeats_of(one_row_in: int, chance: random.Random) -> Repeats | None:
+    """Return which blocks are repeated in part, so that it comes to one row in so many; None for 0."""
+    return Repeats(max(1, one_row_in // _REPEATED_PART), chance) if one_row_in else None
+
+
+def manages(seat: Seat, run: Block) -> bool:
+    """Whether some pixels of another worker's block are no more than a block of a worker's own."""
+    return run.height == 1 or run.pixels <= seat.most_pixels
+
+
+def rows_of(block: Block) -> tuple[int, int]:
+    """Return a block's first row, and the one behind its last."""
+    return block.y, block.y + block.height
