@@ -36,6 +36,10 @@ class Explorer(AnyWidget):
         super().__init__(_esm=bundle())
         self.on_msg(self._hear)
 
+    def __repr__(self) -> str:
+        width, height = self.size
+        return f"<Explorer of {width}x{height}>"
+
     @property
     def job(self) -> Job:
         """The job of the view, settled once a page shows it."""

@@ -1,0 +1,20 @@
+"""The notebook among the docs: its cells run, and say what stands there."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.usefixtures("_usable")
+def test_its_cells_say_what_stands_there() -> None:
+    for module in ("anywidget", "xarray", "ipykernel", "nbclient"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+    command = [sys.executable, str(ROOT / "scripts" / "notebook"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
