@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from mandelcl import interrupts
 from mandelcl.cli.progress import say
+from mandelcl.errors import BuildError, CancelledError
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
@@ -41,8 +42,18 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
                 say("mandelcl: stopped")
                 end_process(1)
     if errors:
-        raise errors[0]
+        raise _told(errors[0])
     return results[0]
+
+
+def _told(error: BaseException) -> BaseException:
+    """Return what to tell of an error: a compiler that fails since it has been told to stop is no error.
+
+    LLVM heeds signals as well, and removes the files that it is about to need.
+    """
+    if interrupts.have_come() and isinstance(error, BuildError) and "--resume" not in str(error):
+        return CancelledError("stopped")
+    return error
 
 
 def _finishes(finished: threading.Event, seconds: float | None = None) -> bool:

@@ -93,6 +93,24 @@ def test_one_that_comes_while_a_lock_is_being_taken_stops_the_work(name: str) ->
     assert ended(name, TAKEN) == (0, "True\n", "")
 
 
+FAILS = """from mandelcl.cli.interruptible import interruptible
+    from mandelcl.errors import BuildError, CancelledError
+    def work(cancel):
+        {before}
+        raise BuildError("no kernel")
+    try:
+        interruptible(work)
+    except (BuildError, CancelledError) as error:
+        print(type(error).__name__)"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_compiler_that_it_has_stopped_is_no_error(name: str) -> None:
+    """LLVM heeds signals, too."""
+    assert ended(name, FAILS.format(before="kill()")) == (0, "CancelledError\n", "")
+    assert ended(name, FAILS.format(before="pass")) == (0, "BuildError\n", "")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> None:
     """Raised while pyopencl makes its types, it would end the process with a traceback."""
