@@ -91,6 +91,7 @@ class Picture:
 
     wanted: Mapping[str, Any]
     started: float
+    pane: int = 0
     said: list[dict[str, Any]] = field(default_factory=list)
     first: float = 0.0
     last: float = 0.0
@@ -214,7 +215,7 @@ class Page:
         """Ask for a view."""
         self.generation += 1
         wanted = {**wanted, **changes}
-        picture = Picture(wanted, time.perf_counter())
+        picture = Picture(wanted, time.perf_counter(), pane)
         self.send("view", pane=pane, generation=self.generation, **wanted)
         return picture
 
@@ -224,8 +225,10 @@ class Page:
         while True:
             message = self.receive()
             if isinstance(message, bytes):
-                if HEADER.unpack_from(message)[4] == generation:
+                if HEADER.unpack_from(message)[3:5] == (picture.pane, generation):
                     picture.take(message)
+                continue
+            if message.get("pane", picture.pane) != picture.pane:
                 continue
             picture.said.append(message)
             assert message["say"] not in ("failed", "problem"), message
