@@ -32,7 +32,7 @@ def test_unknown_suffixes(name: str, tmp_path: Path) -> None:
     for call in (check_writable, lambda path: write(path, a_field())):
         with pytest.raises(
             FileError,
-            match=r"the suffix must be one of \.png, \.ppm, \.npz, \.tif, \.tiff, \.dzi, \.jpg, \.jpeg, \.webp$",
+            match=r"the suffix must be one of \.png, \.ppm, \.npz, \.exr, \.tif, \.tiff, \.dzi, \.jpg, \.jpeg, \.webp$",
         ):
             call(tmp_path / name)
     assert names(tmp_path) == []
