@@ -164,10 +164,10 @@ def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
 
 def _start(size: int, offset: float) -> int:
     """Return an offset in 2⁻⁶⁴ of a turn: one that is a whole number of colours reaches the colour."""
-    return ceil(_meant(Fraction(offset) % 1 * size) / size * 2**64) % 2**64
+    return ceil(_meant(Fraction(offset) * size) / size * 2**64) % 2**64
 
 
 def _meant(value: Fraction) -> Fraction:
     """Return the simple fraction that a float's may stand for, such as 10 for 16/1.6, or the value itself."""
     simple = value.limit_denominator(_SMALL_DENOMINATOR)
-    return simple if abs(simple - value) <= value * _FLOAT_ERROR else value
+    return simple if abs(simple - value) <= abs(value) * _FLOAT_ERROR else value

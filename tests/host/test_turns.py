@@ -47,6 +47,8 @@ def test_the_published_table_is_n_mod_16(counts: list[int]) -> None:
         (3, 3, -1 / 3, [2, 0, 1, 2, 0]),
         (3, 3, 1e300, [0, 1, 2, 0, 1]),
         (10, 10, 0.7, [7, 8, 9, 0, 1]),
+        (255, 255, -0.8, [51, 52, 53, 54, 55]),
+        (255, 255, 1.2, [51, 52, 53, 54, 55]),
     ],
 )
 def test_by_hand(size: int, cycle: float, offset: float, expected: list[int]) -> None:

@@ -130,8 +130,7 @@ function multiply([b0, b1], low, high, into) {
 
 /** An offset in 2^−64 of a turn. */
 function startOf(size, offset) {
-  const given = Ratio.of(offset);
-  const turned = given.minus(given.floor()).times(BigInt(size));
+  const turned = Ratio.of(offset).times(BigInt(size));
   return BigInt.asUintN(64, ceiling(meant(turned).over(BigInt(size)).times(1n << 64n)));
 }
 
@@ -139,7 +138,7 @@ function startOf(size, offset) {
 function meant(value) {
   const exact = value.reduced(), simple = limited(exact);
   const off = simple.minus(exact);
-  const error = exact.over(1n << 52n);
+  const error = (exact.sign < 0 ? exact.negated() : exact).over(1n << 52n);
   return (off.sign < 0 ? off.negated() : off).compare(error) <= 0 ? simple : exact;
 }
 
