@@ -1,6 +1,7 @@
 """Frames into a file: by FFmpeg's libraries, through PyAV (extra `video`), or one PNG each in a folder."""
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -122,13 +123,16 @@ class _Stream:
             context.color_range = _FULL_RANGE if codec.is_rgb else _TV_RANGE
         self._palette = _Palette(colours) if colours else None
         self._count = 0
+        self._real_time = sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_FIFO
 
     def put(self, frame: Rgb) -> None:
         """Encode a frame."""
         picture = self._picture(frame)
         picture.pts, picture.time_base = self._count, 1 / self._stream.codec_context.framerate
-        self._count += 1
         self._container.mux(self._stream.encode(picture))
+        if self._count == 0 and not self._real_time:  # the codec has been opened
+            _leave_real_time()
+        self._count += 1
 
     def finish(self) -> None:
         """Encode what is left."""
@@ -151,6 +155,19 @@ class _Stream:
             dst_color_primaries=_BT709,  # ProRes takes them from its frames
             dst_color_trc=_BT709,
         )
+
+
+def _leave_real_time() -> None:
+    """Give this process's threads back the usual scheduling: SVT-AV1, run by root, makes them real-time threads.
+
+    Those leave no other thread a core for as long as they work, and whatever process they start would inherit it.
+    """
+    if sys.platform != "linux":
+        return
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # it has ended, or may not be changed
+            if os.sched_getscheduler(int(thread.name)) == os.SCHED_FIFO:
+                os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
 
 
 class _Palette:

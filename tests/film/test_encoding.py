@@ -1,5 +1,7 @@
 """Files of films: codecs, tags, the exact number of frames, and nothing half-written."""
 
+import os
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -41,6 +43,17 @@ def pictures(width: int = 64, height: int = 36) -> Iterator[Rgb]:
             frame[:, columns] = [255 * (corner >> bit & 1) for bit in range(3)]
         frame[: height // 2] = 30 * k
         yield frame
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc")
+@pytest.mark.parametrize("name", ["av1", "h264"])
+def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None:
+    """As SVT-AV1 would have it where root runs it."""
+    with writing(tmp_path / KINDS[name][0], name, (64, 36), Fraction(30)) as sink:
+        for frame in pictures():
+            sink.put(frame)
+        threads = [int(thread.name) for thread in Path("/proc/self/task").iterdir()]
+        assert {os.sched_getscheduler(thread) for thread in threads} == {os.SCHED_OTHER}
 
 
 @pytest.mark.parametrize("name", list(KINDS))
