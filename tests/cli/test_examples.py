@@ -154,7 +154,13 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             assert (folder / arguments[k + 1]).stat().st_size > 0
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+_SLOW = ("bench", "devices", "tune")  # they measure devices
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", *(pytest.param(each, marks=[pytest.mark.long] if each in _SLOW else []) for each in COMMANDS)],
+)
 @pytest.mark.usefixtures("usable_double")
 def test_help_has_examples_and_they_run(run: Run, folder: Path, command: str) -> None:
     for spelling in ("--help", "-h"):
