@@ -160,10 +160,20 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         raise InvalidInputError("the reference and its table are too long for one buffer; choose another place")
     words = np.zeros(end, np.uint32)
     words[:_HEADER_WORDS] = header.astype(np.uint32)
-    error = np.nextafter(np.array(float(packing.point_error), real.dtype), np.array(np.inf, real.dtype))
-    words[Header.POINT_ERROR : Header.POINT_ERROR + real.words] = error.reshape(1).view(np.uint32)
+    words[Header.POINT_ERROR : Header.POINT_ERROR + real.words] = _error_words(packing.point_error, real)
     for name, part in parts.items():
         words[header[name] : header[name] + part.size] = part
+    return words
+
+
+def _error_words(bound: Fraction, real: Real) -> Words:
+    """Return a bound, rounded up."""
+    if bound >= Fraction(float(np.finfo(real.dtype).max)):
+        raise InvalidInputError(
+            "the reference's radius is too large for this view; give a smaller one, or no reference"
+        )
+    error = np.nextafter(np.array(float(bound), real.dtype), np.array(np.inf, real.dtype))
+    words: Words = error.reshape(1).view(np.uint32)
     return words
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mandelcl.engine import source
+from mandelcl.errors import InvalidInputError
 from mandelcl.numbers import by_name
 from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
@@ -98,3 +99,11 @@ def test_the_error_of_points_is_rounded_up() -> None:
         )
         assert (int(words[Header.LENGTH]), int(words[Header.SCALE])) == (ORBIT.length, 50)
         assert int(words[Header.LEVELS]) == len(table.levels)
+
+
+def test_an_error_of_points_that_no_float_holds_is_refused() -> None:
+    """As of a job whose reference is to reach 10^500 around a view of 10^40."""
+    table = build(ORBIT, REFERENCE.radius, REFERENCE.step_bits)
+    for number in REALS:
+        with pytest.raises(InvalidInputError, match="the reference's radius is too large for this view"):
+            packed(ORBIT, table, Packing(REFERENCE, 50, number, Fraction(10) ** 500))
