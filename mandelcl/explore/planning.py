@@ -13,7 +13,6 @@ _PIECE_S = 0.04  # what a piece should take on a CPU
 _GPU_PIXELS = 1 << 20  # of a GPU's pieces, at least
 _LEAST_COARSE = 1 << 12
 _LEAST_FINE = 1 << 16
-_PIECES = 4  # of a view, at least, on a CPU: while one is sent, the next is computed
 
 
 class Plan:
@@ -109,8 +108,6 @@ class Plan:
         pixels = max(int(rate * _PIECE_S), least)
         if all(one.gpu for one in self._facts):
             pixels = max(pixels, _GPU_PIXELS)
-        else:
-            pixels = min(pixels, max(self.to_do // _PIECES, least, _LEAST_FINE))
         self._add(FINE, rectangles.cut(self._missing, min(pixels, self._most), self._near))
 
 
