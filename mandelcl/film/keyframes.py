@@ -129,8 +129,9 @@ def _may_nest(job: Job) -> bool:
 
 def _settled(job: Job, session: Session, settings: Settings | None, notice: Callable[[str], None] | None) -> Job:
     settled, warnings = session.settled(job, settings is None or settings.self_test)
-    for warning in warnings if notice else ():
-        notice(warning)  # type: ignore[misc]
+    if notice is not None:
+        for warning in warnings:
+            notice(warning)
     return settled
 
 
