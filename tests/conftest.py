@@ -58,7 +58,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if given is None:
                 pytest.fail("no OpenCL device found; `mandelcl devices` says what was tried", pytrace=False)
             device = given.device if name == "target" else given
+            _require_one(item, device.spec)
             item.user_properties.append((_PROPERTY, f"{device.platform}|{device.name}, driver {device.driver}"))
+
+
+def _require_one(item: pytest.Item, spec: str) -> None:
+    """Skip a test of what the host does on all devices but the first with double."""
+    if item.get_closest_marker("one_device") and not item.config.getoption("--long"):
+        from tests.device import targets
+
+        every = [parameter.values[0] for parameter in targets.devices()]
+        if spec != min(every, key=lambda device: (not device.fp64, device.spec)).spec:
+            pytest.skip("one device is enough: run with --long")
 
 
 @pytest.fixture

@@ -52,8 +52,9 @@ def complaints_of(done: str) -> str:
 @pytest.mark.parametrize(
     ("what", "number", "rounding"),
     [
-        # Texts in double differ from those in float by types alone, and Oclgrind takes minutes for each.
-        pytest.param(*case, marks=[pytest.mark.long] if case[1] == "double" else [])
+        # Texts in double differ from those in float by types alone, those in `separate` by single operations, and
+        # Oclgrind takes minutes for each.
+        pytest.param(*case, marks=[pytest.mark.long] if case[1] == "double" or case[2] == "separate" else [])
         for case in [
             *(
                 ("check", name, rounding)

@@ -152,6 +152,7 @@ def test_another_signature_is_told(device: Device, old: str, new: str, why: str)
     assert contract.SIGNATURE in "\n".join(fault.value.explanation)
 
 
+@pytest.mark.one_device
 def test_a_hanging_kernel_is_stopped(device: Device) -> None:
     if selftest.result(device, by_name("float"), "separate").loop_limit:
         pytest.skip("its driver ends every loop by itself")

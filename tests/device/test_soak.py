@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from mandelcl.opencl.device import Device, discover
+from mandelcl.opencl.device import Device
 from mandelcl.soak.process import Patience, SoakProcess
 from mandelcl.soak.record import Record
 from mandelcl.soak.run import Soak, Start
@@ -39,6 +39,7 @@ def soaked(device: Device, rounds: int, start: Start = SoakProcess) -> Record:
     return record
 
 
+@pytest.mark.one_device
 def test_a_planted_wrong_word_is_shown_and_the_soak_goes_on(device: Device) -> None:
     record = soaked(device, 4, faulty("flip", 1))
     found = verdict(record)
@@ -56,14 +57,7 @@ def test_a_planted_wrong_word_is_shown_and_the_soak_goes_on(device: Device) -> N
     assert all(series.speeds[0] > 0 for series in record.series.values())
 
 
-@pytest.fixture
-def one_device(request: pytest.FixtureRequest, device: Device) -> None:
-    """Take one device, but in long runs: how its process ends is the host's doing."""
-    if device.spec != min(each.spec for each in discover()) and not request.config.getoption("--long"):
-        pytest.skip("long: run with --long")
-
-
-@pytest.mark.usefixtures("one_device")
+@pytest.mark.one_device
 @pytest.mark.parametrize(("kind", "why"), [("die", "the driver ended the process"), ("hang", "its driver hangs: ")])
 def test_a_device_that_dies_or_hangs_fails(device: Device, kind: str, why: str) -> None:
     record = soaked(device, 1000, faulty(kind, 1))

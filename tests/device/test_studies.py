@@ -92,6 +92,7 @@ def _divides(device: Device) -> bool:
         return False
 
 
+@pytest.mark.one_device
 @pytest.mark.parametrize("name", STUDIES)
 def test_study(device: Device, name: str, tmp_path: Path) -> None:
     study = find_study(name)
