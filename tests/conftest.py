@@ -67,8 +67,7 @@ def _require_one(item: pytest.Item, spec: str) -> None:
     if item.get_closest_marker("one_device") and not item.config.getoption("--long"):
         from tests.device import targets
 
-        every = [parameter.values[0] for parameter in targets.devices()]
-        if spec != min(every, key=lambda device: (not device.fp64, device.spec)).spec:
+        if spec != targets.first().spec:
             pytest.skip("one device is enough: run with --long")
 
 

@@ -71,6 +71,11 @@ def devices() -> list[ParameterSet]:
     return [pytest.param(device, id=name_of(device)) for device in _found()]
 
 
+def first() -> Device:
+    """Return the first device, of those with double if there are any."""
+    return min(_found(), key=lambda device: (not device.fp64, device.spec))
+
+
 def targets() -> list[ParameterSet]:
     """Return every device × IEEE number × rounding, as parameters; what cannot run is a skip that says why.
 
