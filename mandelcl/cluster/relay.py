@@ -4,7 +4,6 @@ Tasks say all that they need, so several clients may use one worker: the process
 the blocks of the other are done. Nobody is overtaken: whoever wants another job is next.
 """
 
-import json
 import queue
 import threading
 import time
@@ -47,7 +46,7 @@ class Relay:
         self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
         self._ready: Future[Answer] = Future()
         self._answer: Future[Answer] = Future()
-        self._auditions: dict[str, dict[str, Any]] = {}
+        self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._others_turn = False
 
     def start(self) -> None:
@@ -66,16 +65,21 @@ class Relay:
     def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the device answers to a question about a job; raises DeviceError where it fails.
 
-        Questions of one `key` have one answer.
+        Questions of one `key` have one answer: the number, the rounding and the formula. That to a rounding of `auto`
+        names the rounding, and is the answer to that one, too: a process that computes need not be ended for it.
         """
-        key = json.dumps([question["key"], question["self_test"]])
+        number, rounding, formula = question["key"]
+        tested = question["self_test"]
         with self._entry:
-            if key not in self._auditions:
+            answer = self._auditions.get((number, rounding, formula, tested))
+            if answer is None:
                 try:
-                    self._auditions[key] = self._ask(question)
+                    answer = self._ask(question)
                 except DeviceError:  # once more: the process may have been ended by somebody
-                    self._auditions[key] = self._ask(question)
-            return self._auditions[key]
+                    answer = self._ask(question)
+                for named in (rounding, answer.get("rounding")):
+                    self._auditions[number, named, formula, tested] = answer
+            return answer
 
     def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         with self._changed:

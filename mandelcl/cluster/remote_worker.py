@@ -50,6 +50,13 @@ class RemoteWorker:
         self._assignment = head["assignment"]
         self._ask(_READY, tasks.prepare, self._order)
 
+    def is_past(self, head: Mapping[str, Any]) -> bool:
+        """Return whether a message says that an assignment failed which the worker has no longer.
+
+        The process of its device may have been ended to answer a question about the next job.
+        """
+        return head.get("say") == "failed" and head.get("assignment") != self._assignment
+
     def reclaim(self) -> None:
         """Do nothing: no memory is lent to another machine."""
 

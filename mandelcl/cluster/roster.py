@@ -116,7 +116,12 @@ class ClusterRoster(Roster):
                 return seat, WorkerMessage(cast(Worker, seat.worker), None, memoryview(b""))
         self._meet()
         self.require()
-        return super().next(timeout)
+        heard = super().next(timeout)
+        if heard is not None and heard[1].head is not None:
+            worker = heard[1].worker
+            if isinstance(worker, RemoteWorker) and worker.is_past(heard[1].head):
+                return None
+        return heard
 
     def fault(self, seat: Seat, why: str, wrong: bool = False) -> None:
         """End a worker's part: for now, where it has left; for good, where its results were wrong.

@@ -4,7 +4,9 @@ import queue
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -19,6 +21,7 @@ from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
 from mandelcl.cluster.members import Members
 from mandelcl.cluster.preload import turn_of
 from mandelcl.cluster.relay import Relay
+from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, InvalidInputError
@@ -167,7 +170,7 @@ class Child:
         if head["do"] == "open":
             self.say({"say": "answer", "answer": asdict(DEVICE)})
         elif head["do"] == "answer":
-            self.say({"say": "answer", "answer": {"asked": head["question"]["key"]}})
+            self.say({"say": "answer", "answer": {"asked": head["question"]["key"], "rounding": "fused"}})
         elif head["do"] in ("start", "job"):
             self.assignment = head["assignment"]
             self.waiting.clear()
@@ -226,10 +229,12 @@ def until(condition: Any) -> None:
 
 def test_tasks_become_messages(relayed: Relay) -> None:
     assert relayed.introduce() == asdict(DEVICE)
-    question = {"key": "double fused", "self_test": True, "job": "{}"}
-    for _ in range(2):
-        assert relayed.audition(question) == {"asked": "double fused"}
+    question = {"key": ["double", "auto", "z2"], "self_test": True, "job": "{}"}
+    answer = {"asked": question["key"], "rounding": "fused"}
+    assert relayed.audition(question) == answer
+    assert relayed.audition(question) == answer
     assert relayed.prepare(order())[0]["say"] == "ready"
+    assert relayed.audition({**question, "key": ["double", "fused", "z2"]}) == answer, "that is known already"
     (child,) = Child.made
     assert [head["do"] for head in child.heads] == ["open", "answer", "start"]
     asked = Asked(relayed, order(), 3)
@@ -240,6 +245,26 @@ def test_tasks_become_messages(relayed: Relay) -> None:
     assert relayed.state()["doing"] == "idle"
     relayed.close()
     assert child.ended
+
+
+def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past(relayed: Relay) -> None:
+    relayed.prepare(order())
+    relayed.audition({"key": ["float", "auto", "z2"], "self_test": True, "job": "{}"})
+    assert [child.ended for child in Child.made] == [True, False]
+
+    def spawn(coroutine: Any) -> "Future[None]":
+        coroutine.close()
+        return Future()
+
+    connection = SimpleNamespace(session="one", spawn=spawn, control=lambda *_: None)
+    worker = RemoteWorker(cast(Any, connection), cast(Any, None), queue.Queue())
+    failed = {"say": "failed", "why": "another takes its place", "assignment": 1}
+    worker.send({"do": "start", "assignment": 1, "job": "{}"})
+    assert not worker.is_past(failed)
+    worker.send({"do": "job", "assignment": 2, "job": "{}"})
+    assert worker.is_past(failed)
+    assert not worker.is_past({**failed, "assignment": 2})
+    assert not worker.is_past({"say": "done", "assignment": 1})
 
 
 def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Relay) -> None:
