@@ -65,7 +65,7 @@ export function writeEffect(values) {
   return values.map((value) => (typeof value === "string" ? value.slice(1) : `${value}`)).join(",");
 }
 
-/** What effects_shader.js is given, by name; null without effects.
+/** What effects_shader.js is given, {names, values}: the effects, and uniforms by name; null without effects.
  *
  * `degree` is that with which the formula's |z| grows, and `radius` the one at which the last z is kept.
  */
@@ -73,16 +73,17 @@ export function uniformsOf({ effects }, degree, radius) {
   if (!effects) return null;
   const [angle, height, strength] = effects.light ?? [0, 0, 0];
   const [width, line] = effects.boundary ?? [0, "#000000"];
-  const [share, below] = effects.decomposition ?? [-1, "#000000"];
+  const [share, below] = effects.decomposition ?? [1, "#000000"];
   const [number, darker, between] = effects.stripes ?? [1, 0, "#000000"];
   const turned = (angle * Math.PI) / 180;
-  return {
+  const values = {
     light: [Math.cos(turned), Math.sin(turned), height, strength],
     boundary: [...lightOf(line), width],
     decomposition: [...lightOf(below), share],
     stripes: [...lightOf(between), darker],
     stripes_of: [number, Math.max(degree, 1.0001), 2 * Math.log(radius)],
   };
+  return { names: Object.keys(effects).filter((name) => name in EFFECTS).sort(), values };
 }
 
 /** The light of a colour's channels (the transfer function of IEC 61966-2-1). */

@@ -1,14 +1,14 @@
 // Effects as WebGL draws them while anything moves: floats, where mandelcl/shading has doubles and rounds to bytes.
 
-export const EFFECTS_UNIFORMS = `
-uniform vec4 light;           /* where it comes from (x, y), its height, its strength; 0 for none */
-uniform vec4 boundary;        /* its colour's light, and its width in pixels; 0 for none */
-uniform vec4 decomposition;   /* the colour's light, and the share that remains; below 0 for none */
-uniform vec4 stripes;         /* the colour's light, and their strength; 0 for none */
+export const effectsUniforms = `
+uniform vec4 light;           /* where it comes from (x, y), its height, its strength */
+uniform vec4 boundary;        /* its colour's light, and its width in pixels */
+uniform vec4 decomposition;   /* the colour's light, and the share that remains */
+uniform vec4 stripes;         /* the colour's light, and their strength */
 uniform vec3 stripes_of;      /* their number, the formula's degree, and ln of the squared radius at which z was kept */
 `;
 
-export const EFFECTS_FUNCTIONS = `
+const COMMON = `
 vec3 decoded(vec3 value) {
   return mix(value / 12.92, pow((value + 0.055) / 1.055, vec3(2.4)), greaterThan(value, vec3(0.04045)));
 }
@@ -27,6 +27,9 @@ vec3 direction(vec2 value) {
   return vec3(scaled / along, along * most);
 }
 
+`;
+
+const STRIPED = `
 float striped(vec2 last) {
   vec3 way = direction(last);
   if (way.z == 0.0) return 1.0 - 0.5 * stripes.w;
@@ -35,17 +38,26 @@ float striped(vec2 last) {
   float height = (1.0 - weight) * sin(stripes_of.y * angle) + weight * sin(angle);
   return clamp(1.0 - stripes.w * (0.5 - 0.5 * height), 0.0, 1.0);
 }
+`;
 
+/* What each does to a colour, in their order. */
+const EACH = {
+  stripes: "if (has.y) own = mix(stripes.rgb, own, striped(last));",
+  decomposition: "if (has.y && last.y < 0.0) own = mix(decomposition.rgb, own, decomposition.w);",
+  light: `float share = light.w / (1.0 + light.z);
+  if (has.x) own *= max(1.0 - share + share * dot(way.xy, light.xy), 1.0 - light.w);`,
+  boundary: "if (has.x) own = mix(boundary.rgb, own, min(way.z / boundary.w, 1.0));",
+};
+
+/** The function `effects` with those of some names. */
+export function effectsFunctions(names) {
+  const chosen = Object.keys(EACH).filter((name) => names.includes(name));
+  return `${COMMON}${chosen.includes("stripes") ? STRIPED : ""}
 vec3 effects(vec3 value, vec2 slope, vec2 last, bvec2 has) {
   vec3 own = decoded(value);
-  if (has.y && stripes.w > 0.0) own = mix(stripes.rgb, own, striped(last));
-  if (has.y && decomposition.w >= 0.0 && last.y < 0.0) own = mix(decomposition.rgb, own, decomposition.w);
-  vec3 way = direction(slope);
-  if (has.x && light.w > 0.0) {
-    float share = light.w / (1.0 + light.z);
-    own *= max(1.0 - share + share * dot(way.xy, light.xy), 1.0 - light.w);
-  }
-  if (has.x && boundary.w > 0.0) own = mix(boundary.rgb, own, min(way.z / boundary.w, 1.0));
+  ${chosen.includes("light") || chosen.includes("boundary") ? "vec3 way = direction(slope);" : ""}
+  ${chosen.map((name) => EACH[name]).join("\n  ")}
   return encoded(own);
 }
 `;
+}

@@ -4,6 +4,7 @@ import { between } from "./place.js";
 import { wordsOf } from "./frames.js";
 
 const STILL = { scale: 1, x: 0, y: 0 };
+const MOST_CHANGES = 500; // beyond that, all may have changed
 export const NONE = 0xffffffff; // no count: caps end below it
 
 /** A window of a lattice's level, on a torus: pixel (c, r) is kept at (c mod width, r mod height).
@@ -23,7 +24,7 @@ export class Layer {
     this.smooth = new Float32Array(this.words.smooth.buffer);
     [this.left, this.top] = [0, 0];
     this.held = [];
-    this.changes = null; // rectangles since they were last taken, in places of the torus; null for all of it
+    this.changes = []; // rectangles since they were last taken, in places of the torus
   }
 
   get bytes() {
@@ -49,7 +50,12 @@ export class Layer {
   clear(column, row) {
     const [x, y] = this.at(column, row);
     for (let r = y; r < y + this.tile; r++) this.counts.fill(NONE, r * this.width + x, r * this.width + x + this.tile);
-    this.changes?.push([x, y, this.tile, this.tile]);
+    this.change([x, y, this.tile, this.tile]);
+  }
+
+  change(places) {
+    if (this.changes.length === MOST_CHANGES) this.changes = [[0, 0, this.width, this.height]];
+    else this.changes.push(places);
   }
 
   /** Where a pixel is kept. */
@@ -79,7 +85,7 @@ export class Layer {
         if (frame.words[name]) this.words[name].set(frame.words[name].subarray(from, from + frame.width), to);
       }
     }
-    this.changes?.push([x, y, frame.width, frame.height]);
+    this.change([x, y, frame.width, frame.height]);
     this.filled = true;
     this.hold([frame.column, frame.row, frame.width, frame.height]);
     return true;
@@ -98,6 +104,16 @@ export class Layer {
     this.held.push(grown);
   }
 
+  /** Where the pixels that have come are kept: rectangles. */
+  heldPlaces() {
+    return this.held.flatMap(([column, row, width, height]) => {
+      const [x, y] = this.at(column, row);
+      const wide = Math.min(width, this.width - x), high = Math.min(height, this.height - y);
+      const across = [[x, wide], [0, width - wide]], down = [[y, high], [0, height - high]];
+      return down.flatMap(([top, rows]) => across.map(([left, columns]) => [left, top, columns, rows])).filter((one) => one[2] > 0 && one[3] > 0);
+    });
+  }
+
   /** [count, smooth fraction] of a pixel, or null. */
   pixel(column, row) {
     if (!this.has(column, row)) return null;
@@ -106,11 +122,35 @@ export class Layer {
   }
 
   /** Whether all of a view's pixels are here, which begins at `origin` in pixels of the lattice. */
-  covers([column, row], [width, height]) {
-    if (this.level > 0) return false;
+  covers(origin, size) {
+    return this.level === 0 && this.holds([...origin, ...size]);
+  }
+
+  /** Whether all pixels of a rectangle are here. */
+  holds([column, row, width, height]) {
     const inside = (one) =>
       one[0] <= column && one[1] <= row && one[0] + one[2] >= column + width && one[1] + one[3] >= row + height;
     return this.held.some(inside) || area(this.held, [column, row, width, height]) === width * height;
+  }
+
+  /** Whether each pixel of a view has one here, by the view's map. */
+  fills({ a, b, c, d, x, y }, size) {
+    const [across, down] = size.map((side) => (side - 1) / 2);
+    const far = [Math.abs(a) * across + Math.abs(b) * down, Math.abs(c) * across + Math.abs(d) * down];
+    const [left, top] = [x - far[0], y - far[1]].map((first) => Math.floor(first + 0.5));
+    const [right, bottom] = [x + far[0], y + far[1]].map((last) => Math.floor(last + 0.5));
+    return this.holds([left, top, right - left + 1, bottom - top + 1]);
+  }
+
+  /** The rectangle of a view's pixels, [x, y, width, height], beside which none is here; null for no rectangle. */
+  edges({ a, b, c, d, x, y }, [width, height]) {
+    const rights = this.held.map((one) => one[0] + one[2]), bottoms = this.held.map((one) => one[1] + one[3]);
+    const columns = [Math.min(...this.held.map((one) => one[0])), Math.max(...rights)].map((column) => column - 0.5 - x);
+    const rows = [Math.min(...this.held.map((one) => one[1])), Math.max(...bottoms)].map((row) => row - 0.5 - y);
+    const determinant = a * d - b * c;
+    const corners = columns.flatMap((u) => rows.map((v) => [(d * u - b * v) / determinant, (a * v - c * u) / determinant]));
+    const [left, right] = spanned(corners.map(([at]) => at), width), [top, bottom] = spanned(corners.map(([, at]) => at), height);
+    return left < right && top < bottom ? [left, top, right - left, bottom - top] : null;
   }
 
   /** The affine map from a view's pixels, counted from its middle, to this layer's: {a, b, c, d, x, y}, or null.
@@ -131,6 +171,12 @@ export class Layer {
     const parts = [a, -c, c, a, x, y].map((value) => value / this.factor);
     return { a: parts[0], b: parts[1], c: parts[2], d: parts[3], x: parts[4], y: parts[5] };
   }
+}
+
+/** [first, end] of the pixels of a side between places, which are counted from its middle. */
+function spanned(places, side) {
+  const first = Math.floor(Math.min(...places) + side / 2), end = Math.ceil(Math.max(...places) + side / 2);
+  return [Math.max(0, first), Math.min(side, end)];
 }
 
 function join([c1, r1, w1, h1], [c2, r2, w2, h2]) {

@@ -1,47 +1,55 @@
-// The shaders: each pixel from the first layer that has it, and its colour by whole numbers, as turns.js finds it.
+// The shaders: the colours of a layer's pixels, by whole numbers as turns.js finds them, and layers as a view shows them.
+//
+// A program that paints is made for what it paints: such turns, with these effects. Where a processor stands in for a GPU
+// it computes both sides of every branch.
 
-import { EFFECTS_FUNCTIONS, EFFECTS_UNIFORMS } from "./effects_shader.js";
+import { effectsFunctions, effectsUniforms } from "./effects_shader.js";
 
-export const LAYERS = 6;
-
+/** One triangle that has all of the target; `v` is where a corner lies in a layer's window. */
 export const VERTEX = `#version 300 es
+uniform mat2 turn;
+uniform vec2 shift;
+out vec2 v;
 void main() {
   vec2 corner = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
   gl_Position = vec4(corner, 0.0, 1.0);
+  v = turn * corner + shift;
 }
 `;
 
-const LAYER = (k) => `
-uniform usampler2DArray layer${k};
-uniform vec4 turn${k};
-uniform vec2 shift${k};
-uniform ivec4 window${k};
-uniform ivec2 first${k};
-uniform uint cap${k};
-uniform ivec2 pairs${k};
+/** Show what has been painted: nothing beside the window, nor where no pixel has come. */
+export const SHOW = `#version 300 es
+precision highp float;
+precision highp sampler2D;
+uniform sampler2D painted;
+uniform vec2 first;
+in vec2 v;
+out vec4 colour;
+void main() {
+  if (any(notEqual(floor(v), vec2(0.0)))) discard;
+  colour = texture(painted, v + first);
+  if (colour.a == 0.0) discard;
+}
 `;
 
-const LOOK = (k) => `
-  if (!found && ${k} < used) {
-    vec2 at = vec2(dot(turn${k}.xy, pixel), dot(turn${k}.zw, pixel)) + shift${k};
-    ivec2 place = ivec2(floor(at + 0.5)) - window${k}.xy;
-    if (all(greaterThanEqual(place, ivec2(0))) && all(lessThan(place, window${k}.zw))) {
-      place += first${k};
-      place -= window${k}.zw * ivec2(greaterThanEqual(place, window${k}.zw));
-      count = texelFetch(layer${k}, ivec3(place, 0), 0).r;
-      found = count != NONE;
-      fraction = uintBitsToFloat(texelFetch(layer${k}, ivec3(place, 1), 0).r);
-      inside = count == cap${k} || count >= cap;
-      has = greaterThan(pairs${k}, ivec2(0));
-      if (has.x) slope = pair(texelFetch(layer${k}, ivec3(place, pairs${k}.x), 0).r, texelFetch(layer${k}, ivec3(place, pairs${k}.x + 1), 0).r);
-      if (has.y) last = pair(texelFetch(layer${k}, ivec3(place, pairs${k}.y), 0).r, texelFetch(layer${k}, ivec3(place, pairs${k}.y + 1), 0).r);
-    }
-  }
+/** The fragment shader that paints a layer in {rooted, fractions, effects}: two switches and names of effects. */
+export function paint({ rooted, fractions, effects }) {
+  const planes = effects.length > 0;
+  return `${BEGIN}${planes ? PLANES + effectsUniforms : ""}${rooted ? rootedPlace(fractions) : linearPlace(fractions)}
+${planes ? effectsFunctions(effects) : ""}
+void main() {
+  ivec2 at = ivec2(gl_FragCoord.xy);
+  uint count = word(at, 0);
+  bool inside = count == own_cap || count >= cap;
+  uint place = inside ? size : place_of(count${fractions ? ", uintBitsToFloat(word(at, 1))" : ""});
+  colour = texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
+  ${planes ? "if (!inside) colour.rgb = effects(colour.rgb, pair(at, pairs.x), pair(at, pairs.y), greaterThan(pairs, ivec2(0)));" : ""}
+  if (count == NONE) colour = vec4(0.0);
+}
 `;
+}
 
-const EACH = (part) => Array.from({ length: LAYERS }, (_, k) => part(k)).join("");
-
-export const FRAGMENT = `#version 300 es
+const BEGIN = `#version 300 es
 precision highp float;
 precision highp int;
 precision highp usampler2D;
@@ -51,21 +59,17 @@ precision highp sampler2D;
 const uint NONE = 0xffffffffu;
 const uint CHORD_MASK = 0x3fffu;
 
-uniform int used;
-uniform vec2 middle;
+uniform usampler2DArray layer;
+uniform uint own_cap;
 uniform uint cap;
-uniform bool rooted;
-uniform bool fractions;
 uniform uint size;
-uniform uvec2 per_count;
-uniform uvec2 per_unit;
 uniform uvec2 start;
 uniform sampler2D table;
-uniform usampler2D chords;
-uniform bool lit;
-${EFFECTS_UNIFORMS}
-${EACH(LAYER)}
 out vec4 colour;
+
+uint word(ivec2 at, int slice) {
+  return texelFetch(layer, ivec3(at, slice), 0).r;
+}
 
 /* The high and the low word of a product of two words. */
 uvec2 wide(uint a, uint b) {
@@ -73,6 +77,33 @@ uvec2 wide(uint a, uint b) {
   uint low = al * bl, one = ah * bl + (low >> 16), other = al * bh + (one & 0xffffu);
   return uvec2((low & 0xffffu) | (other << 16), ah * bh + (one >> 16) + (other >> 16));
 }
+`;
+
+const PLANES = `
+uniform ivec2 pairs;          /* the slices where distances and last points begin; -1 for none */
+
+vec2 pair(ivec2 at, int slice) {
+  return slice < 0 ? vec2(0.0) : vec2(uintBitsToFloat(word(at, slice)), uintBitsToFloat(word(at, slice + 1)));
+}
+`;
+
+/** The place in the table: of a bend that chords approach, … */
+const rootedPlace = (fractions) => `
+uniform usampler2D chords;
+
+uint place_of(uint count${fractions ? ", float fraction" : ""}) {
+  float added = ${fractions ? "fraction + 7.0" : "8.0"};
+  uint bits = min(floatBitsToUint(max(float(count) + added, 8.0)), 0x4fffffffu) - 0x41000000u;
+  int chord = int(bits >> 14);
+  uvec2 line = texelFetch(chords, ivec2(chord & 127, chord >> 7), 0).rg;
+  return wide((bits & CHORD_MASK) * line.g + line.r + start.x, size).y;
+}
+`;
+
+/** … or of the count itself. */
+const linearPlace = (fractions) => `
+uniform uvec2 per_count;
+uniform uvec2 per_unit;
 
 uvec2 sum(uvec2 a, uvec2 b) {
   uint low = a.x + b.x;
@@ -85,44 +116,10 @@ uvec2 times(uvec2 a, uvec2 b) {
   return uvec2(low.x, low.y + a.x * b.y + a.y * b.x);
 }
 
-uint rooted_place(uint count, float fraction) {
-  float added = fractions ? fraction + 7.0 : 8.0;
-  uint bits = min(floatBitsToUint(max(float(count) + added, 8.0)), 0x4fffffffu) - 0x41000000u;
-  int chord = int(bits >> 14);
-  uvec2 line = texelFetch(chords, ivec2(chord & 127, chord >> 7), 0).rg;
-  return wide((bits & CHORD_MASK) * line.g + line.r + start.x, size).y;
-}
-
-uint linear_place(uint count, float fraction) {
+uint place_of(uint count${fractions ? ", float fraction" : ""}) {
   uvec2 turned = sum(times(uvec2(count, 0u), per_count), start);
-  if (fractions) {
-    int units = int(clamp(fraction, -31.0, 31.0) * 67108864.0);
-    turned = sum(turned, times(uvec2(uint(units), units < 0 ? 0xffffffffu : 0u), per_unit));
-  }
+  ${fractions ? `int units = int(clamp(fraction, -31.0, 31.0) * 67108864.0);
+  turned = sum(turned, times(uvec2(uint(units), units < 0 ? 0xffffffffu : 0u), per_unit));` : ""}
   return sum(wide(turned.y, size), uvec2(wide(turned.x, size).y, 0u)).y;
-}
-
-vec4 shade(uint count, float fraction, bool inside) {
-  uint place = inside ? size : rooted ? rooted_place(count, fraction) : linear_place(count, fraction);
-  return texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
-}
-
-vec2 pair(uint re, uint im) {
-  return vec2(uintBitsToFloat(re), uintBitsToFloat(im));
-}
-${EFFECTS_FUNCTIONS}
-void main() {
-  vec2 pixel = vec2(gl_FragCoord.x - 0.5, 2.0 * middle.y - (gl_FragCoord.y - 0.5)) - middle;
-  bool found = false, inside = false;
-  bvec2 has = bvec2(false);
-  uint count = 0u;
-  float fraction = 0.0;
-  vec2 slope = vec2(0.0), last = vec2(0.0);
-  ${EACH(LOOK)}
-  if (!found) colour = vec4(0.055, 0.06, 0.075, 1.0);
-  else {
-    colour = shade(count, fraction, inside);
-    if (lit && !inside) colour.rgb = effects(colour.rgb, slope, last, has);
-  }
 }
 `;

@@ -77,14 +77,19 @@ class Explorer:
 
     def resting(self, pane: int = 0) -> npt.NDArray[np.uint8]:
         """Return the pixels of the exact canvas: (height, width, 3)."""
-        return self._pixels("resting", pane)
+        return self._pixels("(explorer, pane) => explorer.panes[pane].resting.toDataURL('image/png')", pane)
 
     def moving(self, pane: int = 0) -> npt.NDArray[np.uint8]:
-        """Return the pixels that WebGL drew."""
-        return self._pixels("moving", pane)
+        """Return the pixels that WebGL draws: a canvas that has been shown no longer has them."""
+        script = """(explorer, index) => {
+            const pane = explorer.panes[index];
+            if (pane.renderer) pane.draw(performance.now());
+            return pane.moving.toDataURL('image/png');
+        }"""
+        return self._pixels(script, pane)
 
-    def _pixels(self, canvas: str, pane: int) -> npt.NDArray[np.uint8]:
-        url = self.run(f"(explorer, pane) => explorer.panes[pane].{canvas}.toDataURL('image/png')", pane)
+    def _pixels(self, script: str, pane: int) -> npt.NDArray[np.uint8]:
+        url = self.run(script, pane)
         with Image.open(BytesIO(base64.b64decode(url.partition(",")[2]))) as image:
             return np.asarray(image.convert("RGB"))
 

@@ -142,11 +142,15 @@ def test_a_lost_context_is_drawn_again(explorer: Explorer) -> None:
     before = explorer.moving()
     explorer.run(
         """async (explorer) => {
-            const lose = explorer.panes[0].renderer.gl.getExtension('WEBGL_lose_context');
+            const pane = explorer.panes[0], { canvas, gl } = pane.renderer, { drawn } = pane;
+            const lose = gl.getExtension('WEBGL_lose_context');
+            const hear = (kind) => new Promise((resolve) => canvas.addEventListener(kind, resolve, { once: true }));
+            const lost = hear('webglcontextlost'), restored = hear('webglcontextrestored');
             lose.loseContext();
-            await new Promise((resolve) => setTimeout(resolve, 100));
-            lose.restoreContext();
-            await new Promise((resolve) => setTimeout(resolve, 500));
+            await lost;
+            setTimeout(() => lose.restoreContext(), 0);
+            await restored;
+            while (pane.drawn === drawn) await new Promise((resolve) => setTimeout(resolve, 10));
         }"""
     )
     assert np.array_equal(explorer.moving(), before)

@@ -1,0 +1,129 @@
+// The colours of layers, painted by WebGL 2 on textures of their own: of new pixels, or of all where colours change.
+
+import { link, texture } from "./gl_programs.js";
+import { VERTEX, paint } from "./shaders.js";
+
+const CHORD_ROW = 128; // chords a row of their texture
+const TABLE_ROW = 256;
+
+export class Paints {
+  constructor(gl) {
+    Object.assign(this, { gl, colouring: null });
+    this.layers = new Map(); // layer to {words, painted, target, colouring, cap}
+    this.programs = new Map(); // by what they paint
+    this.table = texture(gl, gl.TEXTURE_2D);
+    this.chords = texture(gl, gl.TEXTURE_2D);
+  }
+
+  /** The texture with a layer's colours. */
+  of(layer) {
+    return this.layers.get(layer).painted;
+  }
+
+  /** Bring a layer's texture up to date, in colours where counts from `cap` on are inside. */
+  bring(layer, cap, colouring) {
+    const known = this.layers.get(layer);
+    const own = known ?? this.begin(layer);
+    const changes = known ? layer.changes : layer.heldPlaces();
+    this.upload(layer, own, changes);
+    layer.changes = [];
+    const same = !known || (own.colouring === colouring && own.cap === cap);
+    const places = same ? changes : [...layer.heldPlaces(), ...changes];
+    Object.assign(own, { colouring, cap });
+    if (places.length > 0) this.paint(layer, own, places);
+  }
+
+  begin(layer) {
+    const { gl } = this, { width, height } = layer;
+    const words = texture(gl, gl.TEXTURE_2D_ARRAY);
+    gl.texStorage3D(gl.TEXTURE_2D_ARRAY, 1, gl.R32UI, width, height, Object.keys(layer.words).length);
+    const painted = texture(gl, gl.TEXTURE_2D, gl.REPEAT);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, width, height);
+    const target = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, painted, 0);
+    const own = { words, painted, target, colouring: null, cap: 0 };
+    this.layers.set(layer, own);
+    return own;
+  }
+
+  /** Give the GPU what has changed of a layer: a slice for each of its words. */
+  upload(layer, { words }, changes) {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE2);
+    gl.bindTexture(gl.TEXTURE_2D_ARRAY, words);
+    gl.pixelStorei(gl.UNPACK_ROW_LENGTH, layer.width);
+    const slices = Object.values(layer.words);
+    for (const [x, y, width, height] of changes) {
+      slices.forEach((values, k) => {
+        gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, x, y, k, width, height, 1, gl.RED_INTEGER, gl.UNSIGNED_INT, values, y * layer.width + x);
+      });
+    }
+    gl.pixelStorei(gl.UNPACK_ROW_LENGTH, 0);
+  }
+
+  paint(layer, { target, colouring, cap }, places) {
+    const { gl } = this, { uniforms } = this.use(colouring);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.viewport(0, 0, layer.width, layer.height);
+    gl.uniform1i(uniforms.layer, 2);
+    gl.uniform1ui(uniforms.own_cap, layer.cap);
+    gl.uniform1ui(uniforms.cap, cap);
+    const names = Object.keys(layer.words);
+    gl.uniform2i(uniforms.pairs, names.indexOf("distance_re"), names.indexOf("last_re"));
+    for (const place of places) {
+      gl.scissor(...place);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+  }
+
+  /** Use the program for a colouring, with all that it says. */
+  use({ turns, table, continuous, effects }) {
+    const { gl } = this, rooted = turns.kind === "rooted";
+    const kind = { rooted, fractions: continuous, effects: effects?.names ?? [] }, key = JSON.stringify(kind);
+    if (!this.programs.has(key)) this.programs.set(key, link(gl, VERTEX, paint(kind)));
+    const program = this.programs.get(key), { uniforms } = program;
+    program.use();
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, this.table);
+    if (this.colouring?.table !== table) putTable(gl, table);
+    gl.activeTexture(gl.TEXTURE1);
+    gl.bindTexture(gl.TEXTURE_2D, this.chords);
+    if (rooted && this.colouring?.starts !== turns.starts) putChords(gl, turns);
+    this.colouring = { table, starts: rooted ? turns.starts : this.colouring?.starts };
+    gl.uniform1i(uniforms.table, 0);
+    gl.uniform1i(uniforms.chords, 1);
+    gl.uniform1ui(uniforms.size, turns.size);
+    gl.uniform2ui(uniforms.per_count, ...(turns.perCount ?? [0, 0]));
+    gl.uniform2ui(uniforms.per_unit, ...(turns.perUnit ?? [0, 0]));
+    gl.uniform2ui(uniforms.start, ...(rooted ? [turns.offset, 0] : turns.start));
+    for (const [name, values] of Object.entries(effects?.values ?? {})) gl[`uniform${values.length}f`](uniforms[name], ...values);
+    return program;
+  }
+
+  /** Give back the textures of all other layers. */
+  keep(layers) {
+    const { gl } = this;
+    for (const [layer, { words, painted, target }] of this.layers) {
+      if (layers.includes(layer)) continue;
+      gl.deleteFramebuffer(target);
+      gl.deleteTexture(words);
+      gl.deleteTexture(painted);
+      this.layers.delete(layer);
+    }
+  }
+}
+
+function putTable(gl, table) {
+  const colours = table.length / 3, rows = Math.ceil(colours / TABLE_ROW);
+  const texels = new Uint8Array(4 * TABLE_ROW * rows).fill(255);
+  for (let k = 0; k < colours; k++) texels.set(table.subarray(3 * k, 3 * k + 3), 4 * k);
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, TABLE_ROW, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, texels);
+}
+
+function putChords(gl, { starts, rises }) {
+  const rows = Math.ceil(starts.length / CHORD_ROW);
+  const texels = new Uint32Array(2 * CHORD_ROW * rows);
+  starts.forEach((start, k) => texels.set([start, rises[k]], 2 * k));
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RG32UI, CHORD_ROW, rows, 0, gl.RG_INTEGER, gl.UNSIGNED_INT, texels);
+}
