@@ -28,11 +28,19 @@ Examples:
 @click.option("--size", metavar="WxH", help="Width and height of a frame. [default: that of the keyframes' film]")
 @film_options
 @film_colour_options
+@options.device_option
 @options.trace_option
 @click.option("--json", "json_wanted", is_flag=True, help="Print what was made as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
-    keys: str, output: str, size: str | None, trace: str | None, json_wanted: bool, quiet: bool, **given: Any
+    keys: str,
+    output: str,
+    size: str | None,
+    devices: tuple[str, ...],
+    trace: str | None,
+    json_wanted: bool,
+    quiet: bool,
+    **given: Any,
 ) -> None:
     """Make a film of keyframes that are there.
 
@@ -45,6 +53,7 @@ def command(
 
     from mandelcl.film.folder import Folder
     from mandelcl.film.making import make_film, require_colouring, require_smaller
+    from mandelcl.film.on_device import assembler_for
 
     folder = Folder.opened(keys)
     plan = folder.plan
@@ -55,6 +64,9 @@ def command(
     require_colouring(colouring)
     colouring.check_planes(plan.job.planes)
     timing = film.timing()
+    frames = timing.frame_count(plan.doublings)
+    folder.require_whole()
+    assembler = assembler_for(folder.job(0), devices, (width, height), frames)
     with recorded(trace, "film"), frames_bar("frames", quiet) as show:
         made = interruptible(
             lambda cancel: make_film(
@@ -65,6 +77,7 @@ def command(
                 size=(width, height),
                 codec=codec,
                 quality=film.quality,
+                assembler=assembler,
                 progress=show,
                 cancel=cancel,
             )

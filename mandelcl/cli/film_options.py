@@ -125,6 +125,8 @@ def as_json(
         "film_s": made.seconds,
         "stages_s": made.stages,
         "encoder_waited_s": made.waited,
+        "encode_wall_s": made.encoding,
+        "frames_device": made.device,
         "bound": made.bound,
     }
     if computed is not None:

@@ -102,6 +102,7 @@ def command(
     from mandelcl.computing.settings import Settings
     from mandelcl.film.folder import held
     from mandelcl.film.making import make_film, require_colouring
+    from mandelcl.film.on_device import assembler_for
     from mandelcl.film.plan import Plan
     from mandelcl.planes import SMOOTH, ordered
     from mandelcl.rendering.session import Session
@@ -114,16 +115,26 @@ def command(
         base = replace(base, iterations=stops.iterations(DEFAULT_ITERATIONS))
     plan = Plan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
     timing = film.timing()
-    timing.frame_count(plan.doublings)
+    frames = timing.frame_count(plan.doublings)
     folder_path = keys or f"{Path(output).with_suffix('')}.keys"
     settings = Settings(self_test=not no_self_test)
     opened = partial(Session, devices, cluster=cluster, cluster_wait=cluster_wait)
     with recorded(trace, "zoom"), held(folder_path, plan) as folder:
         computed = _compute(folder, opened, settings, quiet)
+        # Those of a cluster are other machines'.
+        assembler = assembler_for(folder.job(0), () if cluster else devices, (width, height), frames)
         with frames_bar("frames", quiet) as show:
             made = interruptible(
                 lambda cancel: make_film(
-                    folder, output, colouring, timing, codec=codec, quality=film.quality, progress=show, cancel=cancel
+                    folder,
+                    output,
+                    colouring,
+                    timing,
+                    codec=codec,
+                    quality=film.quality,
+                    assembler=assembler,
+                    progress=show,
+                    cancel=cancel,
                 )
             )
     if json_wanted:

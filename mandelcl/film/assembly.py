@@ -3,24 +3,25 @@
 Between level k and k + 1 a frame is made of keyframe k, which covers it, and of keyframe k + 1, which covers its middle
 and has four times as many points there. The share of the latter grows from 0 to 1 with no corner at either end: so
 neither what is seen nor how fast it changes jumps where one keyframe takes over from another.
+
+This is what a frame is. Devices make the same bytes (`on_device`): every sum and product here is one of floats, rounded
+once, and cl/film.cl has the same ones in the same order.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
-from mandelcl.film.painted import Painted
-from mandelcl.film.path import Floats, Leg
-from mandelcl.shading.linear_light import Light, bytes_of
+from mandelcl.film.filtering import PLACE_BITS, Lying, Placement, Places, lying, places
+from mandelcl.film.path import Leg
+from mandelcl.shading.linear_light import Light, encoded, steps_of
 
 Rgb = npt.NDArray[np.uint8]
-_FILTER = Image.Resampling.HAMMING
 _FEATHER = 0.06  # of the deeper keyframe's sides, over which its share grows from its edges
-_FINER = 2  # where a picture is turned, samples of a pixel along each side before it is filtered
+_STRIP_PIXELS = 1 << 15  # made at a time: what they need stays in a processor's cache
+_HALF = 1 << PLACE_BITS - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,35 @@ class Composition:
     """What a frame is made of: keyframes of a leg, how it lies on each, and the share of the deeper one."""
 
     number: int
-    placement: tuple[Floats, tuple[float, float]]
-    deeper: tuple[Floats, tuple[float, float]] | None = None
+    placement: Placement
+    deeper: Placement | None = None
     share: float = 0.0
     gap: float = 0.0  # how far the frame goes beyond the deeper keyframe, in sides of that one
+    turned: bool = False  # whether the leg turns
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Where and how much a deeper keyframe is laid over: its share grows to `share` from its edges.
+
+    `most` are the places of its last column and row, and `per_unit` how much the share grows there for each unit of a
+    place, before it is smoothed.
+    """
+
+    places: Places
+    most: tuple[int, int]
+    per_unit: tuple[np.float32, np.float32]
+    share: np.float32
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that a frame of some size is made by but its keyframes' light."""
+
+    size: tuple[int, int]
+    base: Lying
+    deeper: Lying | None = None
+    shares: Shares | None = None
 
 
 def composition(leg: Leg, travelled: float) -> Composition:
@@ -39,85 +65,141 @@ def composition(leg: Leg, travelled: float) -> Composition:
     level = leg.level(travelled)
     number = min(math.floor(level), leg.last)
     part = level - number
+    turned = bool(leg.turn)
     if part <= 0 or number == leg.last:
-        return Composition(number, leg.placement(level, number))
+        return Composition(number, leg.placement(level, number), turned=turned)
     share = part * part * (3 - 2 * part)
-    gap = 2.0 ** (1 - part) - 1
-    return Composition(number, leg.placement(level, number), leg.placement(level, number + 1), share, gap / 2)
-
-
-def assembled(made_of: Composition, base: Painted, deeper: Painted | None, width: int, height: int) -> Rgb:
-    """Return a frame of width × height pixels as sRGB bytes."""
-    light = _resampled(base, made_of.placement, (0, 0, width, height))
-    if deeper is not None and made_of.deeper is not None:
-        _lay_over(light, deeper, made_of, width, height)
-    return bytes_of(light)
+    gap = (2.0 ** (1 - part) - 1) / 2
+    return Composition(number, leg.placement(level, number), leg.placement(level, number + 1), share, gap, turned)
 
 
 def scaled(made_of: Composition, scale: float) -> Composition:
     """Return the composition of the same frame with pixels that are `scale` times as wide and high."""
 
-    def wider(placement: tuple[Floats, tuple[float, float]]) -> tuple[Floats, tuple[float, float]]:
+    def wider(placement: Placement) -> Placement:
         (a, b, c, d), (x, y) = placement
         half = (scale - 1) / 2
         return (a * scale, b * scale, c * scale, d * scale), (x + (a + b) * half, y + (c + d) * half)
 
     deeper = None if made_of.deeper is None else wider(made_of.deeper)
-    return Composition(made_of.number, wider(made_of.placement), deeper, made_of.share, made_of.gap)
+    return Composition(made_of.number, wider(made_of.placement), deeper, made_of.share, made_of.gap, made_of.turned)
 
 
-def _lay_over(light: Light, deeper: Painted, made_of: Composition, width: int, height: int) -> None:
-    assert made_of.deeper is not None
-    (a, b, c, d), (x0, y0) = made_of.deeper
-    x = np.arange(width, dtype=np.float32)[np.newaxis]
-    y = np.arange(height, dtype=np.float32)[:, np.newaxis]
-    # Along one axis alone where nothing is turned: these broadcast.
-    across = (a * x + (b * y + x0 if b else x0)) / deeper.width
-    down = (d * y + (c * x + y0 if c else y0)) / deeper.height
-    shares = np.minimum(_from_edges(across, made_of, deeper.width), _from_edges(down, made_of, deeper.height))
-    columns, rows = np.flatnonzero(shares.max(0)), np.flatnonzero(shares.max(1))
-    if not columns.size or not rows.size:
-        return
-    box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
-    part = np.s_[box[1] : box[3], box[0] : box[2]]
-    over = _resampled(deeper, made_of.deeper, box)
-    over -= light[part]
-    over *= shares[part][..., np.newaxis]
-    light[part] += over
-
-
-def _from_edges(place: npt.NDArray[np.floating[Any]], made_of: Composition, side: int) -> npt.NDArray[np.float32]:
-    """Return the share of the deeper keyframe at places along one of its sides, from 0 to 1."""
-    edge = 0.5 / side
-    inner = np.minimum(place, 1 - 1 / side - place) + edge
+def recipe(
+    made_of: Composition, base: tuple[int, int], deeper: tuple[int, int] | None, size: tuple[int, int]
+) -> Recipe:
+    """Return how a frame is made of keyframes; all sizes are width and height."""
+    lies = lying(made_of.placement, made_of.turned, base, size)
+    if made_of.deeper is None or deeper is None:
+        return Recipe(size, lies)
     feather = max(min(_FEATHER, made_of.gap), 1e-6)
-    ramp = np.clip(inner / np.float32(feather), 0, 1)
-    shares: npt.NDArray[np.float32] = (ramp * ramp * (3 - 2 * ramp) * np.float32(made_of.share)).astype(np.float32)
-    shares[inner < edge] = 0
-    return shares
+    most = (deeper[0] - 1) << PLACE_BITS, (deeper[1] - 1) << PLACE_BITS
+    per_unit = tuple(np.float32(1 / (feather * (side << PLACE_BITS))) for side in deeper)
+    where = places(made_of.deeper, size)
+    if not made_of.turned:
+        none = np.zeros(1, np.int32)
+        where = Places(where.along, none, none, where.down)
+    shares = Shares(where, most, (per_unit[0], per_unit[1]), np.float32(made_of.share))
+    return Recipe(size, lies, lying(made_of.deeper, made_of.turned, deeper, size), shares)
 
 
-def _resampled(
-    keyframe: Painted, placement: tuple[Floats, tuple[float, float]], box: tuple[int, int, int, int]
-) -> Light:
-    """Return the light of a rectangle of a frame, left, top, right and bottom: rows × columns × 3."""
-    (a, b, c, d), (x0, y0) = placement
-    left, top, right, bottom = box
-    size = right - left, bottom - top
-    light = np.empty((size[1], size[0], 3), np.float32)
-    if not b and not c:
-        edges = (x0 + a * (left - 0.5) + 0.5, y0 + d * (top - 0.5) + 0.5)
-        ends = (x0 + a * (right - 0.5) + 0.5, y0 + d * (bottom - 0.5) + 0.5)
-        area = (max(0.0, edges[0]), max(0.0, edges[1]), min(keyframe.width, ends[0]), min(keyframe.height, ends[1]))
-        for k, channel in enumerate(keyframe.channels):
-            light[..., k] = np.asarray(channel.resize(size, _FILTER, area))
-        return light
-    fine = (size[0] * _FINER, size[1] * _FINER)
-    p, q, r, s = (entry / _FINER for entry in (a, b, c, d))
-    # Where the rectangle's corner lies, as Pillow counts: from the corner of the first pixel.
-    at_x = x0 + a * (left - 0.5) + b * (top - 0.5) + 0.5
-    at_y = y0 + c * (left - 0.5) + d * (top - 0.5) + 0.5
-    for k, channel in enumerate(keyframe.channels):
-        turned = channel.transform(fine, Image.Transform.AFFINE, (p, q, at_x, r, s, at_y), Image.Resampling.BILINEAR)
-        light[..., k] = np.asarray(turned.resize(size, _FILTER))
-    return light
+def assembled(how: Recipe, base: Light, deeper: Light | None = None, table: Rgb | None = None) -> Rgb:
+    """Return a frame, height × width × 3: sRGB bytes, or those that another table has for steps of light.
+
+    `base` and `deeper` are the light of the keyframes: 3 × rows × columns.
+    """
+    width, height = how.size
+    frame = np.empty((height, width, 3), np.uint8)
+    step = max(1, _STRIP_PIXELS // width)
+    for top in range(0, height, step):
+        rows = slice(top, min(top + step, height))
+        light = _filtered(how.base, base, rows, slice(0, width))
+        if deeper is not None:
+            _lay_over(light, how, deeper, rows)
+        frame[rows] = np.moveaxis(encoded(steps_of(light), table), 0, -1)
+    return frame
+
+
+def _lay_over(light: Light, how: Recipe, deeper: Light, rows: slice) -> None:
+    """Lay the deeper keyframe over the light of some rows."""
+    assert how.deeper is not None
+    assert how.shares is not None
+    over = _shares(how.shares, rows)
+    there = np.flatnonzero(over.any(axis=0))
+    if there.size:
+        columns = slice(int(there[0]), int(there[-1]) + 1)
+        laid = _filtered(how.deeper, deeper, rows, columns)
+        laid -= light[:, :, columns]
+        laid *= over[:, columns]
+        light[:, :, columns] += laid
+
+
+def _shares(shares: Shares, rows: slice) -> npt.NDArray[np.float32]:
+    """Return the share of the deeper keyframe in the pixels of some rows, from 0 to 1."""
+    where = shares.places
+    along_down = where.along_down[rows] if where.along_down.size > 1 else where.along_down
+    x = where.along + along_down[:, np.newaxis]
+    y = where.down_along + where.down[rows][:, np.newaxis]
+    across, down = (
+        _from_edges(place, most, per_unit)
+        for place, most, per_unit in zip((x, y), shares.most, shares.per_unit, strict=True)
+    )
+    return np.minimum(across, down) * shares.share
+
+
+def _from_edges(place: npt.NDArray[np.int32], most: int, per_unit: np.float32) -> npt.NDArray[np.float32]:
+    """Return how far the share has grown at places along a side, from 0 to 1; 0 beyond its ends."""
+    inner = np.minimum(place, np.int32(most) - place)
+    ramp = np.minimum((inner + np.int32(_HALF)).astype(np.float32) * per_unit, np.float32(1))
+    grown: npt.NDArray[np.float32] = ramp * ramp * (np.float32(3) - np.float32(2) * ramp)
+    grown[inner < 0] = 0
+    return grown
+
+
+def _filtered(lies: Lying, light: Light, rows: slice, columns: slice) -> Light:
+    """Return the light of a rectangle of a frame: 3 × rows × columns."""
+    left, right = lies.columns.reach(columns.start, columns.stop)
+    first, weights = lies.rows.first[rows], lies.rows.weights[:, rows, np.newaxis]
+    total = weights[0] * _points(lies, light, first, left, right)
+    for k in range(1, len(weights)):
+        total += weights[k] * _points(lies, light, first + k, left, right)
+    first, weights = lies.columns.first[columns] - left, lies.columns.weights[:, columns]
+    made: Light = weights[0] * np.take(total, first, axis=2, mode="clip")
+    for k in range(1, len(weights)):
+        made += weights[k] * np.take(total, first + k, axis=2, mode="clip")
+    return made
+
+
+def _points(lies: Lying, light: Light, rows: npt.NDArray[np.int32], left: int, right: int) -> Light:
+    """Return the light of some rows of a keyframe, or of the finer grid, from a column to before another."""
+    where = lies.places
+    if where is None:
+        points: Light = light[:, rows, left:right]
+        return points
+    _, height, width = light.shape
+    x, x_part = _split(where.along[left:right] + where.along_down[rows][:, np.newaxis], width)
+    y, y_part = _split(where.down_along[left:right] + where.down[rows][:, np.newaxis], height)
+    flat, at = light.reshape(3, -1), y * np.int64(width) + x
+    upper, lower = (_between(flat, at + offset, x_part) for offset in (0, width))
+    lower -= upper
+    lower *= y_part
+    upper += lower
+    return upper
+
+
+def _split(place: npt.NDArray[np.int32], side: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """Return the point before a place, of all but the last along a side, and how far the place is from it."""
+    inside = np.clip(place, 0, ((side - 1) << PLACE_BITS) - 1)
+    part = (inside & ((1 << PLACE_BITS) - 1)).astype(np.float32)
+    part *= np.float32(2.0**-PLACE_BITS)
+    return inside >> PLACE_BITS, part
+
+
+def _between(flat: Light, at: npt.NDArray[np.int64], part: npt.NDArray[np.float32]) -> Light:
+    """Return light between points and those to the right of them."""
+    first = np.take(flat, at, axis=1, mode="clip")
+    second = np.take(flat, at + 1, axis=1, mode="clip")
+    second -= first
+    second *= part
+    first += second
+    return first

@@ -1,25 +1,28 @@
 """A film from its keyframes: frames are made by several threads, in order, while earlier ones are encoded."""
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import groupby
 from time import perf_counter
+from typing import TypeAlias
 
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
-from mandelcl.film.assembly import Composition, Rgb, assembled, composition, scaled
+from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, composition, recipe, scaled
 from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
 from mandelcl.film.folder import Folder
-from mandelcl.film.painted import Painted, Paints, fitted
+from mandelcl.film.on_device import Assembler
+from mandelcl.film.painted import Painted, Paints, fitted, processors
 from mandelcl.film.timing import Frame, Timing
 from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring
+from mandelcl.shading.linear_light import Light
 
+_ON_DEVICE = 4  # frames that a device is given at a time, so that one is copied while others are made
 _AHEAD = 2  # frames beyond one a thread that may wait to be encoded
 _SAMPLED = 8  # frames of which the palette of a GIF is made
 _WAIT_S = 0.2
@@ -33,6 +36,8 @@ class Made:
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
     waited: float = 0.0  # for frames to encode
+    encoding: float = 0.0  # the time from a frame's arrival at the encoder to its return, with what its own threads do
+    device: str | None = None  # on which frames were made
 
     @property
     def bound(self) -> str:
@@ -49,14 +54,15 @@ def make_film(
     size: tuple[int, int] | None = None,
     codec: str | None = None,
     quality: int | None = None,
+    assembler: Assembler | None = None,
     progress: Callable[[int, int], None] | None = None,
     cancel: Token = NEVER,
 ) -> Made:
     """Make a film of the keyframes in a folder, all of which must be there; nothing is computed.
 
     `size` is that of the plan, or a smaller one of its shape. `progress` takes the frames that are done, and all of
-    them. Raises FileError for keyframes or a file that cannot be read or written, and InvalidInputError for what the
-    codec does not take.
+    them. Frames have the same bytes with an `assembler`, on whose device they are made, and without. Raises FileError
+    for keyframes or a file that cannot be read or written, and InvalidInputError for what the codec does not take.
     """
     began, plan = perf_counter(), folder.plan
     name = codec_for(path, codec)
@@ -67,8 +73,8 @@ def make_film(
     folder.require_whole()
     frames = timing.frames(plan.doublings)
     watch = Stopwatch()
-    maker = _Maker(folder, fitted(folder, colouring), width, height, watch)
-    made = Made()
+    maker = _Maker(folder, fitted(folder, colouring), width, height, watch, assembler)
+    made = Made(device=None if assembler is None else assembler.device.label)
     try:
         colours: list[Rgb] = []
         if name == GIF:
@@ -83,8 +89,10 @@ def make_film(
                 made.waited += perf_counter() - waiting
                 if frame is None:
                     break
+                encoding = perf_counter()
                 with watch.of("encode"):
                     sink.put(frame)
+                made.encoding += perf_counter() - encoding
                 made.frames += 1
                 if progress is not None:
                     progress(made.frames, len(frames))
@@ -114,18 +122,30 @@ def require_colouring(colouring: Colouring) -> None:
         raise InvalidInputError("frames of a film have 8 bits a channel, colours, and no transparent pixels")
 
 
-class _Maker:
-    """Makes frames: keyframes are painted by one thread, frames by as many as there are processors."""
+# Numbers of the keyframes that a frame is made of, and how.
+_Need: TypeAlias = tuple[tuple[int, ...], Composition]
+# Frames under way: each with its keyframes' numbers, and how often it is shown.
+_Waiting: TypeAlias = deque[tuple[Future[Rgb], tuple[int, ...], int]]
 
-    def __init__(self, folder: Folder, colouring: Colouring, width: int, height: int, watch: Stopwatch) -> None:
-        self._folder, self._width, self._height = folder, width, height
+
+class _Maker:
+    """Makes frames, several at a time: on an assembler's device, or by as many threads as there are processors."""
+
+    def __init__(
+        self,
+        folder: Folder,
+        colouring: Colouring,
+        width: int,
+        height: int,
+        watch: Stopwatch,
+        assembler: Assembler | None = None,
+    ) -> None:
+        self._folder, self._size = folder, (width, height)
         self._scale = folder.plan.width / width
-        self._watch = watch
-        self._workers = max(
-            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
+        self._watch, self._assembler = watch, assembler
+        self._workers = processors() if assembler is None else _ON_DEVICE
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
-        self.paints = Paints(folder, colouring)
+        self.paints = Paints(folder, colouring, assembler)
 
     def close(self) -> None:
         """End the threads."""
@@ -134,23 +154,29 @@ class _Maker:
 
     def frames(self, frames: Sequence[Frame], cancel: Token) -> Iterator[Rgb]:
         """Yield frames in their order; one that repeats is made once."""
-        waiting: deque[tuple[Future[Rgb], tuple[int, ...], int]] = deque()
+        waiting: _Waiting = deque()
         # Frames at rest are the same one, and so may be those at the slow ends of a leg.
         distinct = [(frame, len(list(same))) for frame, same in groupby(frames)]
         needs = [self._needed(frame) for frame, _ in distinct]
-        for k, (_, repeated) in enumerate(distinct):
-            while len(waiting) >= self._workers + _AHEAD:
+        later = _later(needs, self.paints.most)
+        for (_, repeated), need, coming in zip(distinct, needs, later, strict=True):
+            while waiting and not self._has_room(waiting, need):
                 yield from self._finished(waiting, cancel)
-            waiting.append((self._begin(needs[k]), needs[k][0], repeated))
-            held = {number for _, numbers, _ in waiting for number in numbers}
-            if held <= set(needs[k][0]):  # nothing but this stretch is in hand: there is room for one more keyframe
-                self.paints.ask(self._next(needs, k))
-                held.update(self._next(needs, k))
+            waiting.append((self._begin(need), need[0], repeated))
+            held = _held(waiting)
+            for number in coming:
+                if number not in held and len(held) < self.paints.most:
+                    self.paints.ask([number])
+                    held.add(number)
             self.paints.keep_only(held)
         while waiting:
             yield from self._finished(waiting, cancel)
 
-    def _finished(self, waiting: "deque[tuple[Future[Rgb], tuple[int, ...], int]]", cancel: Token) -> Iterator[Rgb]:
+    def _has_room(self, waiting: _Waiting, need: _Need) -> bool:
+        """Return whether another frame may be begun before the first is taken."""
+        return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
+
+    def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Rgb]:
         future, _, repeated = waiting[0]
         while not future.done():
             stop_if(cancel)
@@ -161,36 +187,52 @@ class _Maker:
         for _ in range(repeated):
             yield frame
 
-    def _needed(self, frame: Frame) -> tuple[tuple[int, ...], Composition]:
+    def _needed(self, frame: Frame) -> _Need:
         leg = self._folder.plan.legs[frame.leg]
         made_of = composition(leg, frame.travelled)
         number = self._folder.plan.first(frame.leg) + made_of.number
         return ((number, number + 1) if made_of.deeper is not None else (number,)), made_of
 
-    @staticmethod
-    def _next(needs: Sequence[tuple[tuple[int, ...], Composition]], k: int) -> list[int]:
-        """Return the keyframes that the next stretch needs beyond those of this one."""
-        here = set(needs[k][0])
-        for numbers, _ in needs[k + 1 :]:
-            beyond = [number for number in numbers if number not in here]
-            if beyond:
-                return beyond[:1]
-        return []
-
-    def _begin(self, needed: tuple[tuple[int, ...], Composition]) -> "Future[Rgb]":
-        numbers, made_of = needed
+    def _begin(self, need: _Need) -> "Future[Rgb]":
+        numbers, made_of = need
         self.paints.ask(numbers)
         keyframes = [self.paints.get(number) for number in numbers]
         return self._pool.submit(self._make, scaled(made_of, self._scale), keyframes)
 
-    def _make(self, made_of: Composition, keyframes: "Sequence[Future[Painted]]") -> Rgb:
+    def _make(self, made_of: Composition, keyframes: "list[Future[Painted]]") -> Rgb:
         base, *deeper = [keyframe.result() for keyframe in keyframes]
+        keyframes.clear()  # they may go as soon as the frame is there, and not when this thread has its next one
         with self._watch.of("assemble"):
-            return assembled(made_of, base, deeper[0] if deeper else None, self._width, self._height)
+            how = recipe(made_of, base.size, deeper[0].size if deeper else None, self._size)
+            return self._assembled(how, base, *deeper)
+
+    def _assembled(self, how: Recipe, *keyframes: Painted) -> Rgb:
+        """Return a frame, from the device where it can make it and has what it is made of."""
+        made_by = self._assembler
+        there = [keyframe.resident for keyframe in keyframes if keyframe.resident is not None]
+        if made_by is not None and len(there) == len(keyframes) and made_by.makes(how):
+            return made_by.frame(how, *there)
+        base, *deeper = (self._on_host(keyframe) for keyframe in keyframes)
+        return assembled(how, base, deeper[0] if deeper else None)
+
+    def _on_host(self, keyframe: Painted) -> Light:
+        if keyframe.light is not None:
+            return keyframe.light
+        assert self._assembler is not None
+        assert keyframe.resident is not None
+        return self._assembler.fetched(keyframe.resident)
 
 
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _held(waiting: _Waiting) -> set[int]:
+    """Return the numbers of the keyframes that frames under way are made of."""
+    return {number for _, numbers, _ in waiting for number in numbers}
+
+
+def _later(needs: Sequence[_Need], most: int) -> list[list[int]]:
+    """Return, for each frame, so many keyframes that come behind its own, in the order in which they are needed."""
+    stretches = [(numbers, len(list(same))) for numbers, same in groupby(numbers for numbers, _ in needs)]
+    found: list[list[int]] = []
+    for k, (_, frames) in enumerate(stretches):
+        coming = [number for numbers, _ in stretches[k + 1 : k + 1 + most] for number in numbers]
+        found += [list(dict.fromkeys(coming))] * frames
+    return found

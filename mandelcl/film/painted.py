@@ -1,41 +1,59 @@
 """Keyframes as light, ready to be made into frames: read and painted ahead, and dropped once they are behind."""
 
+import os
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
+from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.film.folder import Folder
+from mandelcl.film.on_device import Assembler, Resident
+from mandelcl.host_memory import available_bytes
 from mandelcl.planes import CHUNK_PIXELS
 from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.equalising import sampled_rows
+from mandelcl.shading.linear_light import Light
 from mandelcl.shading.painting import lit
+
+_LEAST = 3  # keyframes in memory
+_MOST_AHEAD = 8  # keyframes beyond those in use
+_SHARE = 4  # of the memory that the system has left, keyframes take at most this fraction
+_PIXEL_BYTES = 32  # of a keyframe while it is painted: its light and its planes
 
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A keyframe's red, green and blue light: images of floats, 1 being that of white."""
+    """A keyframe's light, 3 × rows × columns, 1 being that of white; or a device has it."""
 
-    channels: tuple[Image.Image, ...]
-    width: int
-    height: int
+    light: Light | None
+    resident: Resident | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Its columns and rows."""
+        if self.light is None:
+            assert self.resident is not None
+            return self.resident.size
+        return self.light.shape[2], self.light.shape[1]
 
 
-def painted(field: Field, colouring: Colouring) -> Painted:
-    """Return a field as light."""
+def painted(field: Field, colouring: Colouring) -> Light:
+    """Return a field as light: 3 × rows × columns."""
     height, width = field.counts.shape
     light = np.empty((3, height, width), np.float32)
     rows = max(1, CHUNK_PIXELS // width)
     for top in range(0, height, rows):
         part = lit(field.job, field.rows(top, top + rows), colouring)
         light[:, top : top + rows] = np.moveaxis(part, -1, 0)
-    return Painted(tuple(Image.fromarray(channel) for channel in light), width, height)
+    return light
 
 
 def fitted(folder: Folder, colouring: Colouring) -> Colouring:
@@ -53,11 +71,23 @@ def fitted(folder: Folder, colouring: Colouring) -> Colouring:
 
 
 class Paints:
-    """The painted keyframes of a film that are in memory, read and painted in a thread of their own."""
+    """The painted keyframes of a film that are in memory, read and painted by several threads ahead of need.
 
-    def __init__(self, folder: Folder, colouring: Colouring) -> None:
-        self._folder, self._colouring = folder, colouring
-        self._pool = ThreadPoolExecutor(1, "mandelcl paint")
+    There are `most` at a time: fewer where there is little memory, but two that a frame is made of, and the next. With
+    an `assembler` they go to its device, as long as there is room.
+    """
+
+    def __init__(self, folder: Folder, colouring: Colouring, assembler: Assembler | None = None) -> None:
+        self._folder, self._colouring, self._assembler = folder, colouring, assembler
+        size = _largest(folder)
+        room = int(available_bytes() / _SHARE) // (_PIXEL_BYTES * size[0] * size[1])
+        if assembler is not None:
+            on_device = assembler.room_for(size)
+            self._assembler = assembler if on_device >= _LEAST else None
+            room = min(room, on_device) if self._assembler else room
+        ahead = min(_MOST_AHEAD, processors())
+        self.most = max(_LEAST, min(2 + ahead, room))
+        self._pool = ThreadPoolExecutor(min(ahead, self.most - 2), "mandelcl paint")
         self._there: dict[int, Future[Painted]] = {}
         self.watch = Stopwatch()
 
@@ -87,4 +117,21 @@ class Paints:
         with self.watch.of("read"):
             field = self._folder.field(number)
         with self.watch.of("paint"):
-            return painted(field, self._colouring)
+            light = painted(field, self._colouring)
+        if self._assembler is not None:
+            with self.watch.of("upload"), suppress(DeviceError):  # there is no room, after all
+                return Painted(None, self._assembler.keep(light))
+        return Painted(light)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _largest(folder: Folder) -> tuple[int, int]:
+    """Return the columns and rows of the largest keyframe."""
+    views = [leg.keyframe(0) for leg in folder.plan.legs]
+    return max(((view.width, view.height) for view in views), key=prod)

@@ -1,6 +1,7 @@
 """Frames: what views of the same places show, with no jump where a keyframe takes over from another."""
 
 import math
+import threading
 import weakref
 from dataclasses import replace
 from fractions import Fraction
@@ -9,20 +10,19 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PIL import Image
 
 from mandelcl.cancelling import NEVER
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
-from mandelcl.film.assembly import Rgb, assembled, composition, scaled
+from mandelcl.film.assembly import Composition, Rgb, assembled, composition, recipe, scaled
 from mandelcl.film.folder import Folder
 from mandelcl.film.making import _Maker, require_colouring, require_smaller
-from mandelcl.film.painted import Painted, fitted, painted
+from mandelcl.film.painted import fitted, painted
 from mandelcl.film.path import Leg, Stop
 from mandelcl.film.timing import Timing
 from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.linear_light import bytes_of
+from mandelcl.shading.colour import Colouring, colourise
+from mandelcl.shading.linear_light import Light, bytes_of
 from mandelcl.shading.palettes import find_palette
 
 SIZE = 96, 54
@@ -35,15 +35,14 @@ def light_at(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDAr
     return (0.5 + 0.08 * waves).astype(np.float32)
 
 
-def waves(leg: Leg, number: int) -> Painted:
+def waves(leg: Leg, number: int) -> Light:
     """Return a keyframe that shows waves."""
     view = leg.keyframe(number)
     a, b, c, d = (float(entry) for entry in view.lattice.matrix)
     column = np.arange(view.width)[np.newaxis] - view.lattice.column
     row = np.arange(view.height)[:, np.newaxis] - view.lattice.row
     x, y = a * column + b * row, c * column + d * row
-    channels = tuple(Image.fromarray(light_at(x + k, y)) for k in range(3))
-    return Painted(channels, view.width, view.height)
+    return np.stack([light_at(x + k, y) for k in range(3)])
 
 
 def shown(leg: Leg, stop: Stop) -> Rgb:
@@ -61,7 +60,13 @@ def frame(leg: Leg, travelled: float, scale: int = 1) -> Rgb:
     made_of = composition(leg, travelled)
     base = waves(leg, made_of.number)
     deeper = waves(leg, made_of.number + 1) if made_of.deeper else None
-    return assembled(scaled(made_of, scale), base, deeper, SIZE[0] // scale, SIZE[1] // scale)
+    return made(scaled(made_of, scale), base, deeper, (SIZE[0] // scale, SIZE[1] // scale))
+
+
+def made(made_of: Composition, base: Light, deeper: Light | None, size: tuple[int, int] = SIZE) -> Rgb:
+    sizes = [None if light is None else (light.shape[2], light.shape[1]) for light in (base, deeper)]
+    assert sizes[0] is not None
+    return assembled(recipe(made_of, sizes[0], sizes[1], size), base, deeper)
 
 
 @pytest.mark.parametrize("rotation", [(0, 0), (30, 30), (0, 50), (-20, 340)])
@@ -71,13 +76,13 @@ def test_a_frame_shows_what_a_view_shows(rotation: tuple[int, int], share: float
     outer = Stop(*PIVOT, Fraction(2), Fraction(rotation[0]))
     inner = Stop(*middle, Fraction(23), Fraction(rotation[1]))
     leg = Leg(outer, inner, *SIZE, 2 * SIZE[1])
-    made = frame(leg, share * leg.doublings)
+    got = frame(leg, share * leg.doublings)
     zoom = Fraction(2 * 2 ** (share * leg.doublings))
     turned = outer.rotation + (inner.rotation - outer.rotation) * Fraction(share)
     # About the pivot, which stays where it is in the picture.
     re, im = (p + (c - p) * outer.zoom / zoom for p, c in zip(leg.pivot, PIVOT, strict=True))
     expected = shown(leg, Stop(re, im, zoom, turned)).astype(int)
-    error = np.abs(made.astype(int) - expected)
+    error = np.abs(got.astype(int) - expected)
     assert math.sqrt((error.astype(float) ** 2).mean()) < 1  # of 255: 48 dB
 
 
@@ -94,8 +99,8 @@ def test_a_plain_picture_stays_plain() -> None:
     for number, turned in ((1.3, leg), (1.3, Leg(leg.outer, replace(leg.inner, rotation=Fraction(0)), *SIZE, 108))):
         made_of = composition(turned, number)
         view = turned.keyframe(0)
-        plain = Painted((Image.new("F", (view.width, view.height), 0.6),) * 3, view.width, view.height)
-        assert np.unique(assembled(made_of, plain, plain, *SIZE)).tolist() == [203]
+        plain = np.full((3, view.height, view.width), 0.6, np.float32)
+        assert np.unique(made(made_of, plain, plain)).tolist() == [203]
 
 
 def test_nothing_jumps_where_a_keyframe_takes_over(computed: Folder) -> None:
@@ -128,29 +133,32 @@ def test_one_curve_for_the_whole_film(computed: Folder) -> None:
 def test_painting_is_in_linear_light(computed: Folder) -> None:
     field = computed.field(1)
     colouring = computed.plan.colouring
-    light = np.dstack([np.asarray(channel) for channel in painted(field, colouring).channels])
-    from mandelcl.shading.colour import colourise
-
+    light = np.moveaxis(painted(field, colouring), 0, -1)
     assert np.array_equal(bytes_of(light), colourise(field, colouring))
 
 
-def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many keyframes there are: one in use, the next and one ahead, and those of frames under way."""
+@pytest.mark.parametrize("room", [0, 3, 5])
+def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """However many keyframes and frames there are: as many as there is room for, but two in use, and the next."""
     there = most = 0
+    counting, keyframe = threading.Lock(), computed.plan.legs[0].keyframe(0)
 
     def gone() -> None:
         nonlocal there
-        there -= 1
+        with counting:
+            there -= 1
 
-    def counted(field: Field, colouring: Colouring) -> Painted:
+    def counted(field: Field, colouring: Colouring) -> Light:
         nonlocal there, most
-        made = painted(field, colouring)
-        weakref.finalize(made.channels[0], gone)
-        there += 1
-        most = max(most, there)
-        return made
+        light = painted(field, colouring)
+        weakref.finalize(light, gone)
+        with counting:
+            there += 1
+            most = max(most, there)
+        return light
 
     monkeypatch.setattr("mandelcl.film.painted.painted", counted)
+    monkeypatch.setattr("mandelcl.film.painted.available_bytes", lambda: 4 * 32 * room * keyframe.pixels)
     maker = _Maker(computed, computed.plan.colouring, 16, 9, Stopwatch())
     frames = Timing(Fraction(30), speed=1.0, hold=0.0).frames(computed.plan.doublings)
     try:
@@ -159,7 +167,7 @@ def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.M
     finally:
         maker.close()
     assert computed.plan.keyframes > 4
-    assert 2 <= most <= 4
+    assert 2 <= most <= max(room, 3)
 
 
 def test_what_frames_cannot_be_is_refused() -> None:

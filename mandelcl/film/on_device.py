@@ -1,0 +1,258 @@
+"""Frames made on an OpenCL device, by cl/film.cl: the bytes of `assembly`, tested before it is used."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl import cache as disk_cache
+from mandelcl import timeline
+from mandelcl.engine import choose, recall, source
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.building import kernel
+from mandelcl.engine.lending import Lender
+from mandelcl.errors import DeviceError, NoDeviceError
+from mandelcl.film import assembly, filtering
+from mandelcl.film.assembly import Recipe, Rgb, Shares
+from mandelcl.film.filtering import FINER, Lying, Places
+from mandelcl.job import Job
+from mandelcl.opencl.api import Buffer, Kernel
+from mandelcl.opencl.device import Device
+from mandelcl.shading import linear_light
+from mandelcl.shading.linear_light import Light, srgb_bytes
+from mandelcl.words import Words
+
+_CHANNELS = 3
+_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 25, 1 << 27  # of a film: opening a runtime takes longer than fewer
+_SHARE = 2  # of a device's memory, keyframes take at most this fraction
+_PASSED, _FAILED = b"the host's frames", b"others"
+
+_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
+
+
+class Shape(NamedTuple):
+    """A kernel's shape.
+
+    That is: points of a vector, pixels of a work-item, columns of points under these, and work-items of a group.
+    """
+
+    lanes: int
+    tile: int
+    span: int
+    local: int
+
+
+GPU_SHAPE, CPU_SHAPE = Shape(1, 4, 128, 64), Shape(8, 64, 512, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """A keyframe's light in a device's memory; a device that shares the host's memory has it in the array itself."""
+
+    buffer: Buffer
+    size: tuple[int, int]
+    light: Light | None = None
+
+
+@dataclass(slots=True)
+class _Room:
+    """A device's memory for frames of one size, one at a time."""
+
+    words: Buffer
+    pixels: Buffer
+
+
+class Assembler:
+    """Makes frames of a size on a device, from any thread.
+
+    `table` has bytes for steps of light in place of sRGB's; the kernel's `shape` is that for the kind of device.
+    """
+
+    def __init__(
+        self, device: Device, size: tuple[int, int], table: Rgb | None = None, shape: Shape | None = None
+    ) -> None:
+        self.device, self.size = device, size
+        self._shape = shape or (CPU_SHAPE if device.shares_memory else GPU_SHAPE)
+        self._columns = -(-size[0] // 4) * 4
+        self._table = srgb_bytes() if table is None else table
+        self._rooms: dict[int, list[_Room]] = {}  # by words; those that no frame uses
+        self._lender, self._lock = Lender(device), threading.Lock()
+
+    def room_for(self, size: tuple[int, int]) -> int:
+        """Return how many keyframes of a size may be on the device at a time."""
+        light_bytes = 4 * _CHANNELS * size[0] * size[1]
+        if size[0] < self._shape.lanes or light_bytes > self.device.max_alloc_bytes:
+            return 0
+        return self.device.memory_bytes // _SHARE // light_bytes
+
+    def keep(self, light: Light) -> Resident:
+        """Return a keyframe's light, 3 × rows × columns, in the device's memory; raises DeviceError without room."""
+        size = light.shape[2], light.shape[1]
+        if self.device.shares_memory:
+            return Resident(self.device.over(light), size, light)
+        return Resident(self.device.upload(light), size)
+
+    def fetched(self, keyframe: Resident) -> Light:
+        """Return a keyframe's light in the host's memory."""
+        if keyframe.light is not None:
+            return keyframe.light
+        light = np.empty((_CHANNELS, keyframe.size[1], keyframe.size[0]), np.float32)
+        self.device.wait(self.device.fetch(keyframe.buffer, light))
+        return light
+
+    def makes(self, how: Recipe) -> bool:
+        """Return whether the device can make a frame; where very many points lie under a pixel, it cannot."""
+        return self._tile_for(how) > 0
+
+    def frame(self, how: Recipe, base: Resident, deeper: Resident | None = None) -> Rgb:
+        """Return a frame, height × width × 3; raises DeviceError."""
+        device, (width, height) = self.device, self.size
+        tile, words = self._tile_for(how), self._words(how)
+        over = base if deeper is None else deeper
+        values = {
+            "base": base.buffer,
+            "base_size": base.size,
+            "base_taps": _taps(how.base),
+            "deeper": over.buffer,
+            "deeper_size": over.size,
+            "deeper_taps": (0, 0) if how.deeper is None else _taps(how.deeper),
+            "turned": 0 if how.base.places is None else FINER,
+            "size": (self._columns, height),
+            "tile": tile,
+            "bytes": self._bytes,
+        }
+        local = min(self._shape.local, device.group_limit(self._kernel))
+        items = -(-(-(-self._columns // tile) * height) // local) * local
+        room = self._room(words.size)
+        with self._lock:
+            made = self._lender.lend((height, self._columns, _CHANNELS), np.uint8)
+        values |= {"words": room.words, "pixels": room.pixels}
+        written = device.write(room.words, words)
+        device.launch(self._kernel, (items,), (local,), *arguments("film_frame", values))
+        device.wait(device.read(room.pixels, made))
+        del written  # with the array that it holds, which is no longer needed
+        with self._lock:
+            self._rooms[words.size].append(room)
+        return made[:, :width]
+
+    def text(self) -> str:
+        """Return the source text of the kernel."""
+        defines = {"LANES": self._shape.lanes, "USE_FP64": 0, "TILE": self._shape.tile, "SPAN": self._shape.span}
+        return source.assemble(("film.cl",), defines)
+
+    @property
+    def _kernel(self) -> Kernel:
+        return kernel(self.device, self.text(), "film_frame")
+
+    @cached_property
+    def _bytes(self) -> Buffer:
+        return self.device.upload(np.ascontiguousarray(self._table).view(np.uint32))
+
+    def _room(self, words: int) -> _Room:
+        with self._lock:
+            free = self._rooms.setdefault(words, [])
+            if free:
+                return free.pop()
+        device = self.device
+        return _Room(device.allocate(4 * words), device.allocate(_CHANNELS * self._columns * self.size[1]))
+
+    def _tile_for(self, how: Recipe) -> int:
+        """Return how many pixels of a row a work-item is to make, so that it has room for the points; 0 for none."""
+        tile = self._shape.tile
+        while tile >= 4:
+            begins = np.arange(0, self.size[0], tile)
+            ends = np.minimum(begins + tile, self.size[0]) - 1
+            sides = [lies.columns for lies in (how.base, how.deeper) if lies is not None]
+            span = max(int((side.first[ends] - side.first[begins]).max()) + len(side.weights) for side in sides)
+            if span <= self._shape.span:
+                return tile
+            tile //= 2
+        return 0
+
+    def _words(self, how: Recipe) -> Words:
+        """Return what the kernel is to know of how a frame is made."""
+        parts = self._of(how.base)
+        if how.deeper is not None and how.shares is not None:
+            parts += [*self._of(how.deeper), *self._of_shares(how.shares)]
+        return np.concatenate([np.ascontiguousarray(part).view(np.uint32).ravel() for part in parts])
+
+    def _of(self, lies: Lying) -> list[npt.NDArray[Any]]:
+        beyond, finer = self._columns - self.size[0], FINER
+        columns = [np.pad(lies.columns.first, (0, beyond), "edge"), np.pad(lies.columns.weights, ((0, 0), (0, beyond)))]
+        parts = [*columns, lies.rows.first, lies.rows.weights]
+        return parts if lies.places is None else [*parts, *self._of_places(lies.places, finer)]
+
+    def _of_shares(self, shares: Shares) -> list[npt.NDArray[Any]]:
+        others = [np.array(shares.most, np.int32), np.array([*shares.per_unit, shares.share], np.float32)]
+        return [*self._of_places(shares.places, 1), *others]
+
+    def _of_places(self, places: Places, finer: int) -> list[npt.NDArray[Any]]:
+        width, height = (finer * side for side in (self._columns, self.size[1]))
+        sides = (places.along, width), (places.down_along, width), (places.along_down, height), (places.down, height)
+        return [np.pad(side, (0, room - side.size), "edge") for side, room in sides]
+
+
+def assembler_for(job: Job, specs: Sequence[str], size: tuple[int, int], frames: int) -> Assembler | None:
+    """Return what makes frames on the device that keyframes of a job are computed on, of those that SPECs name.
+
+    None where it would not gain, where no device can do the job, and where the device does not give the host's bytes.
+    Raises NoDeviceError for a SPEC that names nothing.
+    """
+    pixels = frames * size[0] * size[1]
+    if not specs and pixels < min(_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU):
+        return None  # without opening a runtime
+    try:
+        found, settled = recall.settled(job, list(specs), True)
+        device = choose.fastest(settled, choose.select(found)[0] or choose.matching(())).device
+    except NoDeviceError:
+        if specs:
+            raise
+        return None
+    except DeviceError:
+        return None
+    return faithful(Assembler(device, size)) if worthwhile(device, pixels) else None
+
+
+def worthwhile(device: Device, pixels: int) -> bool:
+    """Return whether a device makes a film of so many pixels sooner than the host; one without vectors does not."""
+    if device.shares_memory:
+        return pixels >= _LEAST_PIXELS_CPU and device.vector_width(False) > 1
+    return pixels >= _LEAST_PIXELS_GPU
+
+
+def faithful(assembler: Assembler) -> Assembler | None:
+    """Return what makes frames on a device; None where it does not give the host's bytes.
+
+    That is remembered by device, driver and source text.
+    """
+    device = assembler.device
+    key = source.digest(f"{_own_text()}\n{device.identity}\n{assembler.text()}")
+    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
+    if verdict not in (_PASSED, _FAILED):
+        from mandelcl.film.frame_answers import gives_answers  # with numpy.random
+
+        try:
+            with timeline.span("test of frames"):
+                verdict = _PASSED if gives_answers(device) else _FAILED
+        except DeviceError:
+            return None  # not remembered: it may work another time
+        disk_cache.write("shading", key, verdict)
+    _SEEN[key] = verdict
+    return assembler if verdict == _PASSED else None
+
+
+@cache
+def _own_text() -> str:
+    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
+    own = Path(__file__)
+    modules = (own, own.with_name("frame_answers.py"), Path(assembly.__file__), Path(filtering.__file__))
+    return "".join(module.read_text(encoding="utf-8") for module in (*modules, Path(linear_light.__file__)))
+
+
+def _taps(lies: Lying) -> tuple[int, int]:
+    return len(lies.columns.weights), len(lies.rows.weights)
