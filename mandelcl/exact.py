@@ -84,6 +84,16 @@ def to_digits(value: int) -> str:
     return "-" * (value < 0) + "".join([str(rest), *reversed(pieces)])
 
 
+def hexadecimal(value: Fraction) -> str:
+    """Return a number as a ratio in hexadecimal, of which Python reads and writes as many digits as there are."""
+    return f"{value.numerator:x}/{value.denominator:x}"
+
+
+def from_hexadecimal(text: str) -> Fraction:
+    """Return the number that `hexadecimal` wrote."""
+    return Fraction(*(int(part, 16) for part in text.split("/")))
+
+
 def about(value: Fraction) -> str:
     """Return six digits of a number, which may be far outside the range of a float."""
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

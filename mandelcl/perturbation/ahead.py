@@ -1,27 +1,36 @@
-"""References and their tables, computed in a thread while devices start, and kept for the next job of the process."""
+"""References and their tables, computed in a thread while devices start, and kept for the next job of the process.
+
+Where many jobs follow one another, the references of later ones are computed by the processes of a pool.
+"""
 
 import atexit
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from time import perf_counter
+from typing import TYPE_CHECKING
 
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.errors import CancelledError
-from mandelcl.perturbation.kept import kept_orbit
+from mandelcl.perturbation.kept import found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
+from mandelcl.perturbation.wanted import Wanted
 from mandelcl.reference import Reference
+
+if TYPE_CHECKING:  # most processes have one job
+    from mandelcl.perturbation.pool import Pool
 
 _MOST_KEPT = 2  # references, with their tables
 _FAREWELL_S = 1.0
 _LOOK_S = 0.1
-
-_Key: TypeAlias = tuple[Reference, int, Fraction, int | None]
+_pool: ContextVar["Pool | None"] = ContextVar("pool", default=None)
 
 
 class _UnderWay:
@@ -52,13 +61,31 @@ class _Begun:
         return self.orbit.cancel.is_set()
 
 
-_begun: OrderedDict[_Key, _Begun] = OrderedDict()
+_begun: OrderedDict[Wanted, _Begun] = OrderedDict()
 _changing = threading.Lock()
+
+
+@contextmanager
+def helped(pool: "Pool") -> Iterator[None]:
+    """Have what this thread begins while the body runs computed by a pool, as far as that computes it, and kept.
+
+    Of what was begun last, so much more is kept meanwhile; afterwards, what is under way for nobody is stopped.
+    """
+    token = _pool.set(pool)
+    try:
+        yield
+    finally:
+        _pool.reset(token)
+        with _changing:
+            for begun in _begun.values():
+                if not begun.future.done() and not begun.orbit.waiting:
+                    begun.orbit.cancel.set()
+            _forget(_MOST_KEPT)
 
 
 def begin(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None) -> None:
     """Begin to compute the orbit of a reference and its table, as `beside` returns them, unless that has been begun."""
-    _of((reference, iterations, radius_squared, unit_bits))
+    _of(Wanted(reference, iterations, radius_squared, unit_bits))
 
 
 def beside(
@@ -69,7 +96,7 @@ def beside(
     With `unit_bits` the table has bounds on errors, for numbers of so many bits.
     """
     with timeline.span("wait for the reference", "wait"):
-        return _of((reference, iterations, radius_squared, unit_bits)).future.result()
+        return _of(Wanted(reference, iterations, radius_squared, unit_bits)).future.result()
 
 
 def await_begun(
@@ -85,7 +112,7 @@ def await_begun(
     Where `cancel` is set before, this raises CancelledError, and nothing more is computed unless others wait for it.
     Raises what the computation raised.
     """
-    begun = _of((reference, iterations, radius_squared, unit_bits))
+    begun = _of(Wanted(reference, iterations, radius_squared, unit_bits))
     with timeline.span("wait for the reference", "wait"):
         with _changing:
             begun.orbit.waiting += 1
@@ -102,48 +129,65 @@ def await_begun(
     begun.future.result()
 
 
-def _of(key: _Key) -> _Begun:
+def _of(key: Wanted) -> _Begun:
+    pool = _pool.get()
     with _changing:
         begun = _begun.get(key)
         if begun is None or begun.failed:
-            begun = _begun[key] = _started(key)
+            begun = _begun[key] = _started(key, pool)
         _begun.move_to_end(key)
-        for old in list(_begun)[:-_MOST_KEPT]:
-            if _begun[old].future.done():
-                del _begun[old]
+        _forget(_MOST_KEPT + (pool.most if pool else 0))
         return begun
 
 
-def _started(key: _Key) -> _Begun:
+def _forget(most: int) -> None:
+    """Forget what was used longest ago, beyond so many; what is under way is not."""
+    for old in list(_begun)[:-most]:
+        if _begun[old].future.done():
+            del _begun[old]
+
+
+def _started(key: Wanted, pool: "Pool | None") -> _Begun:
     future: Future[tuple[Orbit, Table]] = Future()
     alike = (begun for begun_key, begun in _begun.items() if _orbit_of(begun_key) == _orbit_of(key))
     other = next((begun for begun in alike if not begun.failed and not begun.orbit.cancel.is_set()), None)
     under_way = other.orbit if other else _UnderWay()
 
     def compute() -> None:
-        reference, iterations, radius_squared, unit_bits = key
         try:
-            with timeline.span("reference"):
-                if other:
-                    orbit = other.future.result()[0]
-                else:
-                    orbit = kept_orbit(reference, iterations, radius_squared, under_way.cancel, under_way.note)
-            with timeline.span("table of steps"):
-                table = build(orbit, reference.radius, reference.step_bits, under_way.cancel, unit_bits=unit_bits)
+            made = pool.computed(key, under_way.cancel, under_way.note) if pool and not other else None
+            result = made or _computed(key, other, under_way, pool)
         except BaseException as error:
             future.set_exception(error)
         else:
-            future.set_result((orbit, table))
+            future.set_result(result)
 
     thread = threading.Thread(target=compute, name="mandelcl reference", daemon=True)
     thread.start()
     return _Begun(future, thread, under_way)
 
 
-def _orbit_of(key: _Key) -> _Key:
+def _computed(key: Wanted, other: _Begun | None, under_way: _UnderWay, pool: "Pool | None") -> tuple[Orbit, Table]:
+    """Return an orbit and its table, computed here; the orbit is that of another key where that has it."""
+    reference, iterations, radius_squared, unit_bits = key
+    began = perf_counter()
+    with timeline.span("reference"):
+        if other:
+            orbit = other.future.result()[0]
+        else:
+            compute = found_orbit if pool and not pool.keeps else kept_orbit
+            orbit = compute(reference, iterations, radius_squared, under_way.cancel, under_way.note)
+    with timeline.span("table of steps"):
+        table = build(orbit, reference.radius, reference.step_bits, under_way.cancel, unit_bits=unit_bits)
+    if pool:
+        pool.note(orbit, perf_counter() - began)
+    return orbit, table
+
+
+def _orbit_of(key: Wanted) -> Wanted:
     """Return what decides an orbit alone: the bits of steps and tail do not."""
     reference, iterations, radius_squared, _ = key
-    return replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None
+    return Wanted(replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None)
 
 
 @atexit.register

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import DeviceError
+from mandelcl.exact import from_hexadecimal, hexadecimal
 from mandelcl.job import Job
 from mandelcl.perturbation.bounded import KeepOn, Point
 from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits
@@ -65,7 +66,7 @@ def exact_outcomes(
     Raises CancelledError where `cancel` is set, and DeviceError where a process cannot be started or dies.
     """
     counting = _Counting(task, points, time.monotonic() + seconds, cancel, progress)
-    processes = min(processes or _cores(), len(points))
+    processes = min(processes or cores(), len(points))
     if processes <= 1:
         counting.here()
     else:
@@ -139,8 +140,8 @@ def serve(channel: Channel) -> None:
     """Be the process of the role: count points until nobody asks any more."""
     while True:
         question = channel.question()
-        task = Task(question["iterations"], _fraction(question["radius_squared"]), question["bits"])
-        point = _fraction(question["re"]), _fraction(question["im"])
+        task = Task(question["iterations"], from_hexadecimal(question["radius_squared"]), question["bits"])
+        point = from_hexadecimal(question["re"]), from_hexadecimal(question["im"])
         outcome = _count(task, point, _within(question["seconds"]))
         channel.answer({"outcome": None if outcome is None else [outcome.count, outcome.z]})
 
@@ -158,10 +159,10 @@ def _count(task: Task, point: Point, keep_on: KeepOn) -> Outcome | None:
 def _question(task: Task, point: Point, seconds: float) -> dict[str, Any]:
     return {
         "iterations": task.iterations,
-        "radius_squared": _text(task.radius_squared),
+        "radius_squared": hexadecimal(task.radius_squared),
         "bits": task.bits,
-        "re": _text(point[0]),
-        "im": _text(point[1]),
+        "re": hexadecimal(point[0]),
+        "im": hexadecimal(point[1]),
         "seconds": seconds if math.isfinite(seconds) else None,
     }
 
@@ -180,15 +181,6 @@ def _answered(answer: Mapping[str, Any], iterations: int) -> Outcome | None:
     return Outcome(count, place)
 
 
-def _text(value: Fraction) -> str:
-    """Return a number in hexadecimal, of which Python reads and writes as many digits as there are."""
-    return f"{value.numerator:x}/{value.denominator:x}"
-
-
-def _fraction(text: str) -> Fraction:
-    return Fraction(*(int(part, 16) for part in text.split("/")))
-
-
-def _cores() -> int:
+def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

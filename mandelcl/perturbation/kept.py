@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -34,12 +34,31 @@ def kept_orbit(
     """
     key = _key(reference, radius_squared)
     found = _found(key)
-    if found is not None and (found.ended != CAP or found.length >= iterations):
+    if _serves(found, iterations):
         return found.until(iterations)
     orbit = reference_orbit(reference, iterations, radius_squared, cancel, progress)
     if orbit.length * reference_bits(reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
         _keep(key, orbit)
     return orbit
+
+
+def found_orbit(
+    reference: Reference,
+    iterations: int,
+    radius_squared: Fraction,
+    cancel: Token = NEVER,
+    progress: Callable[[int], None] | None = None,
+) -> Orbit:
+    """Return what `kept_orbit` returns, but keep nothing: for orbits of which there are thousands, each used once."""
+    found = _found(_key(reference, radius_squared))
+    if _serves(found, iterations):
+        return found.until(iterations)
+    return reference_orbit(reference, iterations, radius_squared, cancel, progress)
+
+
+def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
+    """Return whether an orbit that was found, if any, goes as far as one of a cap."""
+    return found is not None and (found.ended != CAP or found.length >= iterations)
 
 
 def _key(reference: Reference, radius_squared: Fraction) -> str:

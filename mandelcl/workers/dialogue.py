@@ -31,6 +31,10 @@ class Dialogue:
         return self
 
     def __exit__(self, *_exception: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
         self._worker.end()
 
     @property
@@ -50,6 +54,10 @@ class Dialogue:
     def ask_for_bytes(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytearray | memoryview]:
         """Return the answer to a question and the bytes behind it; raises DeviceError as `ask` does."""
         self._worker.send({"do": "answer", "question": question})
+        return self.hear()
+
+    def hear(self) -> tuple[dict[str, Any], bytearray | memoryview]:
+        """Return the next answer to a question that has several, and the bytes behind it; raises as `ask` does."""
         with timeline.span("wait for a process", "wait"):
             message = self._next()
         if message is None:

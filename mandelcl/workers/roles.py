@@ -30,6 +30,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "thumbnails": "mandelcl.explore.thumbnails:serve",
         "find": "mandelcl.explore.finding:serve",
         "exact": "mandelcl.perturbation.counting:serve",
+        "references": "mandelcl.perturbation.helper:serve",
         "cluster device": "mandelcl.cluster.device:serve",
         "cluster worker": "mandelcl.cluster.worker:serve",
     }

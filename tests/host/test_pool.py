@@ -1,0 +1,250 @@
+"""References from processes are those of this one to the last bit, and what goes wrong with a process loses nothing."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mandelcl.cancelling import NEVER
+from mandelcl.errors import CancelledError
+from mandelcl.perturbation import ahead, kept, pool
+from mandelcl.perturbation.helper import Helper
+from mandelcl.perturbation.kept import found_orbit, kept_orbit
+from mandelcl.perturbation.orbit import Orbit, reference_orbit
+from mandelcl.perturbation.pool import Pool
+from mandelcl.perturbation.table import build
+from mandelcl.perturbation.wanted import Wanted
+from mandelcl.reference import Reference
+
+FOUR = Fraction(4)
+PATIENCE_S = 120.0
+DEEP = Reference(Fraction(-1), Fraction(1, 10**400), Fraction(1, 10**700), 14, 14)  # beside values below 2^−900
+CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # neither a period nor a proof ends it
+ENDLESS = Wanted(CUSP, 1 << 32, FOUR, None)
+
+
+@pytest.fixture(autouse=True)
+def all_by_processes(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> None:
+    assert not fresh_cache.exists()
+    monkeypatch.setattr(ahead, "_begun", OrderedDict())
+    monkeypatch.setattr(pool, "_LEAST_S", 0.0)
+    monkeypatch.setattr(pool, "_LEAST_SAVED_S", 0.0)
+
+
+@pytest.fixture
+def one() -> Iterator[Pool]:
+    """Yield a pool of one process, which takes every reference."""
+    with Pool(1, keeps=False) as processes:
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        assert processes.ahead(5, 1000) == 1
+        yield processes
+
+
+def flat(value: Any) -> Iterator[Any]:
+    """Yield the parts of nested dataclasses, arrays as their type, shape and bytes."""
+    if isinstance(value, np.ndarray):
+        yield value.dtype.str, value.shape, value.tobytes()
+        assert value.flags.aligned
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from flat(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from flat(part)
+    else:
+        yield value
+
+
+def here(wanted: Wanted) -> list[Any]:
+    """Return the parts of what is computed in this process."""
+    orbit = reference_orbit(wanted.reference, wanted.iterations, FOUR)
+    table = build(orbit, wanted.reference.radius, wanted.reference.step_bits, unit_bits=wanted.unit_bits)
+    return list(flat((orbit, table)))
+
+
+def silent(_iterations: int) -> None:
+    """Say nothing."""
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted(DEEP, 3000, FOUR, None),
+        Wanted(DEEP, 3000, FOUR, 53),
+        Wanted(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, FOUR, None),
+        Wanted(Reference(Fraction(2), Fraction(2), Fraction(1, 7), 14, 14), 100, Fraction(1, 10**9), None),
+    ],
+)
+def test_a_process_makes_the_same_bits(one: Pool, wanted: Wanted, fresh_cache: Path) -> None:
+    result = one.computed(wanted, NEVER, silent)
+    assert result is not None
+    assert list(flat(result)) == here(wanted)
+    assert not fresh_cache.exists(), "nothing was kept on disk"
+
+
+def test_what_is_on_disk_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_LEAST_WORK", 0)
+    expected = kept_orbit(DEEP, 1000, FOUR)
+
+    def never(*_arguments: object) -> Orbit:
+        raise AssertionError
+
+    monkeypatch.setattr(kept, "reference_orbit", never)
+    for cap in (1000, 7):
+        assert list(flat(found_orbit(DEEP, cap, FOUR))) == list(flat(expected.until(cap)))
+    with pytest.raises(AssertionError):
+        found_orbit(DEEP, 1001, FOUR)
+
+
+def test_orbits_go_to_the_disk_where_others_find_them(fresh_cache: Path) -> None:
+    """A long one: short ones are kept nowhere."""
+    with Pool(1, keeps=True) as processes:
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.ahead(1, 1000)
+        assert processes.computed(Wanted(DEEP, 3000, FOUR, None), NEVER, silent) is not None
+    assert len(list((fresh_cache / "orbits").iterdir())) == 1
+
+
+class Asking:
+    """A thread that asks a pool for a reference without end; `told` is set once that is under way."""
+
+    def __init__(self, processes: Pool, cancel: threading.Event) -> None:
+        self.told = threading.Event()
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._thread = threading.Thread(target=self._ask, args=(processes, cancel))
+        self._thread.start()
+        assert self.told.wait(PATIENCE_S)
+
+    def _ask(self, processes: Pool, cancel: threading.Event) -> None:
+        try:
+            self.result = processes.computed(ENDLESS, cancel, self._tell)
+        except BaseException as error:
+            self.error = error
+
+    def _tell(self, iterations: int) -> None:
+        assert iterations > 0
+        self.told.set()
+
+    def join(self) -> None:
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def helpers(monkeypatch: pytest.MonkeyPatch) -> list[Helper]:
+    """Return a list to which each process is added that is started."""
+    started: list[Helper] = []
+    begin: Callable[..., None] = Helper.__init__
+
+    def note(self: Helper, *arguments: Any) -> None:
+        begin(self, *arguments)
+        started.append(self)
+
+    monkeypatch.setattr(Helper, "__init__", note)
+    return started
+
+
+def runs(helper: Helper) -> bool:
+    return helper._dialogue._worker.running
+
+
+@pytest.mark.parametrize("how", ["cancel", "close", "kill"])
+def test_a_reference_under_way_is_stopped(one: Pool, helpers: list[Helper], how: str) -> None:
+    cancel = threading.Event()
+    asking = Asking(one, cancel)
+    if how == "cancel":
+        cancel.set()
+    elif how == "close":
+        one.close()
+    else:
+        helpers[0]._dialogue._worker.kill()
+    asking.join()
+    assert isinstance(asking.error, CancelledError) == (how != "kill")
+    assert asking.result is None
+    (helper,) = helpers
+    assert not runs(helper)
+    if how == "cancel":
+        assert one.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is not None, "by another process"
+    elif how == "kill":
+        assert one.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "it is not replaced"
+
+
+def test_what_is_begun_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
+    references = [Reference(DEEP.re, DEEP.im * (1 + k), DEEP.radius, 14, 14) for k in range(6)]
+    with Pool(3, keeps=False) as processes:
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        assert processes.ahead(9, 1000) == 3
+        monkeypatch.setattr(ahead, "_computed", None)  # not here
+        with ahead.helped(processes):
+            for reference in references:
+                ahead.begin(reference, 500, FOUR)
+            results = [ahead.beside(reference, 500, FOUR) for reference in references]
+            assert len(ahead._begun) <= 2 + 3 + 1
+        assert len(ahead._begun) == 2
+    assert [list(flat(result)) for result in results] == [here(Wanted(each, 500, FOUR, None)) for each in references]
+    assert len(helpers) == 3
+    assert not any(map(runs, helpers))
+
+
+def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Helper.compute
+
+    def killed(self: Helper, *arguments: Any) -> Any:
+        self._dialogue._worker.kill()
+        return ask(self, *arguments)
+
+    monkeypatch.setattr(Helper, "compute", killed)
+    with Pool(2, keeps=False) as processes, ahead.helped(processes):
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.ahead(9, 1000)
+        for cap in (100, 200, 300):
+            orbit, table = ahead.beside(DEEP, cap, FOUR)
+            assert list(flat((orbit, table))) == here(Wanted(DEEP, cap, FOUR, None))
+    assert len(helpers) == 2, "none is started in place of one that died"
+
+
+def test_what_nobody_waits_for_is_stopped(helpers: list[Helper]) -> None:
+    with Pool(1, keeps=False) as processes:
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.ahead(9, 1000)
+        with ahead.helped(processes):
+            ahead.begin(CUSP, 1 << 32, FOUR)
+        (begun,) = ahead._begun.values()
+        begun.thread.join(PATIENCE_S)
+        assert not begun.thread.is_alive()
+        assert not any(map(runs, helpers))
+
+
+def test_how_many_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # the limits as they are
+    orbit = reference_orbit(DEEP, 1000, FOUR)
+    with Pool(8, keeps=False) as processes:
+        assert processes.ahead(100, 1000) == 8, "the first takes long already, since nothing is known of it"
+        processes.note(orbit, 0.001)
+        assert processes.ahead(100, 1000) == 1, "short ones are computed one ahead, in a thread"
+        assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None
+        processes.note(orbit, 0.5)
+        assert [processes.ahead(left, 1000) for left in (100, 5, 0)] == [8, 5, 0]
+        assert processes.ahead(1, 1000) == 1
+        assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "there is too little to save"
+        monkeypatch.setattr(pool, "available_bytes", lambda: 4 * 3.5 * 1.5 * 160 * orbit.length)
+        assert processes.ahead(100, 10**9) == 3, "memory for three such orbits"
+        assert processes.ahead(100, 10) == 8, "none is longer than its cap"
+        monkeypatch.setattr(pool, "available_bytes", lambda: 0.0)
+        assert processes.ahead(100, 10**9) == 1
+
+
+def test_a_pool_for_many_has_few_processes_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "cores", lambda: 16)
+    found = []
+    for memory, many in ((1e12, 1000), (1e12, 5), (4 * 3e8, 1000), (0.0, 1000)):
+        monkeypatch.setattr(pool, "available_bytes", lambda memory=memory: memory)
+        found.append(Pool.for_many(many, keeps=False).most)
+    assert found == [16, 5, 2, 1]
