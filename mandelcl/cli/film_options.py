@@ -137,6 +137,8 @@ def as_json(
             "iterations_total": computed.iterations,
             "wall_s": computed.seconds,
             "kernel_s": computed.kernel_seconds,
+            "waited_for_references_s": computed.waited_for_references,
+            "waited_for_writing_s": computed.waited_for_writing,
             "device": list(computed.device),
             "numbers": list(computed.numbers),
         }

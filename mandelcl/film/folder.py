@@ -10,6 +10,7 @@ from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field
 from mandelcl.files import loading, output
 from mandelcl.files.deflate import FAST
+from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.film.plan import Plan
 from mandelcl.job import Job
@@ -109,14 +110,15 @@ class Folder:
     @staticmethod
     def _replace(path: Path, write: Callable[[Path], object]) -> None:
         draft = path.with_name(f"{path.name}{_NEW}")
-        with one_line("cannot write", path):
-            try:
+
+        def remove() -> None:
+            with suppress(OSError):
                 draft.unlink(missing_ok=True)
-                write(draft)
-                draft.replace(path)
-            finally:
-                with suppress(OSError):
-                    draft.unlink(missing_ok=True)
+
+        with one_line("cannot write", path), cleared_by(remove):
+            draft.unlink(missing_ok=True)
+            write(draft)
+            draft.replace(path)
 
     def _require_own(self, path: Path, number: int, job: Job) -> None:
         wanted = self.expected(number)

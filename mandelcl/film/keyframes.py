@@ -1,7 +1,8 @@
 """Computing keyframes: from the deepest outward, since the middle of each is every second pixel of the next."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,16 @@ from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.field import Field, allocate
 from mandelcl.film.folder import Folder
+from mandelcl.film.keeping import Keeping
+from mandelcl.film.plan import Plan
+from mandelcl.film.settled import Settled
 from mandelcl.job import Job
 from mandelcl.methods import direct
 from mandelcl.numbers import by_name
 from mandelcl.planes import COUNTS, LAST, SMOOTH
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
+from mandelcl.rendering.waiting import await_host
 from mandelcl.report import Report
 from mandelcl.view import View
 
@@ -25,7 +30,10 @@ _NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend on a pixel
 
 @dataclass(slots=True)
 class Computed:
-    """What was done: keyframes, the pixels that were computed for them, and seconds, of these in kernels."""
+    """What was done: keyframes, the pixels that were computed for them, and seconds in all.
+
+    Of these, so many were spent in kernels, and in waiting for references and for keyframes to be written.
+    """
 
     keyframes: int = 0
     taken_over: int = 0
@@ -33,6 +41,8 @@ class Computed:
     iterations: int = 0
     seconds: float = 0.0
     kernel_seconds: float = 0.0
+    waited_for_references: float = 0.0
+    waited_for_writing: float = 0.0
     device: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
 
@@ -40,7 +50,6 @@ class Computed:
         """Add a render's report."""
         self.pixels += report.pixels_computed
         self.iterations += report.iterations_total
-        self.seconds += report.wall_s
         self.kernel_seconds += report.kernel_s
         self.device = tuple(report.device)
 
@@ -53,40 +62,63 @@ class Shared(NamedTuple):
     row: int
 
 
+def _silent(_line: str) -> None:
+    """Say nothing."""
+
+
 def compute(
     folder: Folder,
     session: Session,
     settings: Settings | None = None,
     progress: ShowProgress | None = None,
-    notice: Callable[[str], None] | None = None,
+    notice: Callable[[str], None] = _silent,
     cancel: Token = NEVER,
 ) -> Computed:
     """Compute the keyframes that a folder lacks, each stored as soon as it is done; return what was done.
 
     `progress` counts the pixels of all keyframes that were missing.
     """
-    plan, done = folder.plan, Computed()
-    missing = set(folder.missing())
-    total = sum(folder.expected(number).view.pixels for number in missing)
+    began, plan, done = perf_counter(), folder.plan, Computed()
+    numbers = _order(plan, set(folder.missing()))
+    total = sum(folder.expected(number).view.pixels for number in numbers)
+    nested = {number for leg in range(len(plan.legs)) for number in _leg(plan, leg)[:-1]}
     finished = 0
-    for leg in range(len(plan.legs)):
-        first, deeper = plan.first(leg), None
-        for number in range(first + plan.legs[leg].keyframes - 1, first - 1, -1):
-            if number not in missing:
-                deeper = None
-                continue
+    before: tuple[int, Field | None] = -1, None
+    self_test = settings is None or settings.self_test
+    with Settled(folder, numbers, session, self_test) as settled, Keeping(folder) as keeping:
+        for number in numbers:
             stop_if(cancel)
-            job = _settled(folder.expected(number), session, settings, notice)
-            if deeper is None and number + 1 < first + plan.legs[leg].keyframes and _may_nest(job):
-                deeper = folder.field(number + 1)
+            job, warnings = next(settled)
+            for warning in warnings:
+                notice(warning)
             show = None if progress is None else _within(progress, finished, total)
+            waiting = perf_counter()
+            await_host(job, show, notice, cancel)
+            done.waited_for_references += perf_counter() - waiting
+            deeper = before[1] if before[0] == number + 1 else None
+            if deeper is None and number in nested and _may_nest(job):
+                deeper = folder.field(number + 1)
+            keeping.wait()  # so that whatever ends the process, no more than one is to be computed again
             field = _keyframe(job, deeper, session, settings, show, notice, cancel, done)
-            folder.keep(number, field)
+            keeping.keep(number, field)
             done.keyframes += 1
             done.numbers = tuple(dict.fromkeys((*done.numbers, field.job.number)))
             finished += job.view.pixels
-            deeper = field
+            before = number, field
+        keeping.wait()
+    done.waited_for_writing = keeping.waited
+    done.seconds = perf_counter() - began
     return done
+
+
+def _order(plan: Plan, missing: Collection[int]) -> list[int]:
+    """Return the numbers of the keyframes that are missing, each leg's from the deepest outward."""
+    return [number for leg in range(len(plan.legs)) for number in reversed(_leg(plan, leg)) if number in missing]
+
+
+def _leg(plan: Plan, leg: int) -> range:
+    """Return the numbers of a leg's keyframes."""
+    return range(plan.first(leg), plan.first(leg) + plan.legs[leg].keyframes)
 
 
 def shared(wider: View, deeper: View) -> Shared | None:
@@ -127,21 +159,13 @@ def _may_nest(job: Job) -> bool:
     return job.method == "direct" and job.algorithm == "escape" and set(job.planes) <= _NESTED
 
 
-def _settled(job: Job, session: Session, settings: Settings | None, notice: Callable[[str], None] | None) -> Job:
-    settled, warnings = session.settled(job, settings is None or settings.self_test)
-    if notice is not None:
-        for warning in warnings:
-            notice(warning)
-    return settled
-
-
 def _keyframe(
     job: Job,
     deeper: Field | None,
     session: Session,
     settings: Settings | None,
     progress: ShowProgress | None,
-    notice: Callable[[str], None] | None,
+    notice: Callable[[str], None],
     cancel: Token,
     done: Computed,
 ) -> Field:

@@ -79,6 +79,11 @@ class Session:
         number = len(self.devices)
         return table(self.devices, f"A session of {f'{number} devices, {several}' if number > 1 else 'one device'}")
 
+    @property
+    def has_processes(self) -> bool:
+        """Whether other processes than this one compute the pictures."""
+        return self._shared or self._cluster is not None
+
     def close(self) -> None:
         """Release all memory on the devices, and end the processes."""
         self._spare.clear()

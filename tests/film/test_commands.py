@@ -164,8 +164,25 @@ def finished(folder: Path) -> dict[str, Any]:
     return report
 
 
+# Makes a film, and notes in a file which keyframes it has begun to compute.
+NOTING = """
+from pathlib import Path
+from mandelcl.__main__ import main
+from mandelcl.film import keyframes
+
+compute, begun = keyframes._keyframe, Path("begun").open("a", buffering=1)
+
+def noted(job, *rest):
+    begun.write(f"{job.view.lattice.scale}\\n")
+    return compute(job, *rest)
+
+keyframes._keyframe = noted
+main()
+"""
+
+
 def started(folder: Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "mandelcl", "zoom", *LONGER, "-o", "a.mkv", "--codec", "ffv1", "--json"]
+    command = [sys.executable, "-c", NOTING, "zoom", *LONGER, "-o", "a.mkv", "--codec", "ffv1", "--json"]
     return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -190,7 +207,7 @@ def test_ctrl_c_leaves_whole_keyframes_and_one_line(folder: Path) -> None:
     assert process.returncode == 1
     assert re.fullmatch(r"mandelcl: stopped[^\n]*\n", errors)
     left = {path.name for path in folder.rglob("*") if path.is_file()}
-    assert all(re.fullmatch(r"k\d{5}\.npz|film\.json", name) for name in left), left
+    assert all(re.fullmatch(r"k\d{5}\.npz|film\.json|begun", name) for name in left), left
     kept = {path: path.stat().st_mtime_ns for path in (folder / "a.keys").glob("k*.npz")}
     report = finished(folder)
     assert report["computed"]["keyframes"] == report["keyframes"] - len(kept)
@@ -226,8 +243,9 @@ def killed(folder: Path, rounds: int, chance: random.Random) -> None:
         process.kill()
         process.communicate()
         kept = {path.name for path in (place / "a.keys").glob("k*.npz")}
+        begun = (place / "begun").read_text().splitlines() if (place / "begun").exists() else []
+        assert len(begun) - len(kept) in (0, 1), "of what was begun, one is lost at most"
         report = finished(place)
-        # Whatever was there is not computed again: of what the first process computed, one keyframe is lost at most.
         assert report["computed"]["keyframes"] == len(expected) - len(kept)
         assert {path.name: path.read_bytes() for path in (place / "a.keys").glob("k*.npz")} == expected
         assert pictures(place / "a.mkv") == frames
