@@ -142,8 +142,7 @@ class Assembler:
 
     def text(self) -> str:
         """Return the source text of the kernel."""
-        defines = {"LANES": self._shape.lanes, "USE_FP64": 0, "TILE": self._shape.tile, "SPAN": self._shape.span}
-        return source.assemble(("film.cl",), defines)
+        return source_text(self._shape)
 
     @property
     def _kernel(self) -> Kernel:
@@ -195,6 +194,12 @@ class Assembler:
         width, height = (finer * side for side in (self._columns, self.size[1]))
         sides = (places.along, width), (places.down_along, width), (places.along_down, height), (places.down, height)
         return [np.pad(side, (0, room - side.size), "edge") for side, room in sides]
+
+
+def source_text(shape: Shape) -> str:
+    """Return the source text of the kernel in a shape."""
+    defines = {"LANES": shape.lanes, "USE_FP64": 0, "TILE": shape.tile, "SPAN": shape.span}
+    return source.assemble(("film.cl",), defines)
 
 
 def assembler_for(job: Job, specs: Sequence[str], size: tuple[int, int], frames: int) -> Assembler | None:
