@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -54,10 +55,21 @@ class _Commands(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, separated(command, rest) if command else rest
 
+    # What stops a process beside `interruptible`, as while modules are imported, click would tell with a blank line
+    # before it.
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except KeyboardInterrupt:
+            raise CancelledError("stopped") from None
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:  # beside `interruptible`, as while modules are imported
+        except KeyboardInterrupt:
             raise CancelledError("stopped") from None
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:

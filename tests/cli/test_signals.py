@@ -49,6 +49,23 @@ def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
     assert list(folder.rglob("*")) == [temporary]
 
 
+def _hook(module: str, then: str = "pass") -> str:
+    """Return what sends the signal when a module is about to be imported."""
+    return f"""class Finder:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            kill()
+            {then}
+sys.meta_path.insert(0, Finder())"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_before_a_command_is_known(name: str) -> None:
+    """While click reads the first words of the command line."""
+    before = "import click\nmain = cli.main\nclick.Group.parse_args = lambda *_: kill()"
+    assert ended(name, "main()", before) == (1, "", "mandelcl: stopped\n")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_while_modules_are_imported(name: str) -> None:
     assert ended(name, "kill()") == (1, "", "mandelcl: stopped\n")
@@ -114,29 +131,16 @@ def test_a_compiler_that_it_has_stopped_is_no_error(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> None:
     """Raised while pyopencl makes its types, it would end the process with a traceback."""
-    hook = """class Finder:
-        def find_spec(self, name, *_):
-            if name == "pyopencl._cl":
-                kill()
-                Path("loaded").touch()
-    sys.meta_path.insert(0, Finder())
-    from pathlib import Path
-    import mandelcl.opencl.api"""
-    assert ended(name, hook) == (1, "", "mandelcl: stopped\n")
+    hook = _hook("pyopencl._cl", "open('loaded', 'w').close()")
+    assert ended(name, "import mandelcl.opencl.api", hook) == (1, "", "mandelcl: stopped\n")
     assert Path("loaded").exists()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_one_while_the_process_ends_changes_nothing(name: str) -> None:
     """Also while the module is loaded that ends it."""
-    hook = """class Finder:
-        def find_spec(self, name, *_):
-            if name == "mandelcl.files.leftovers":
-                kill()
-    sys.meta_path.insert(0, Finder())
-    kill()"""
-    before = "sys.modules.pop('mandelcl.files.leftovers', None)"
-    assert ended(name, hook, before) == (1, "", "mandelcl: stopped\n")
+    before = "sys.modules.pop('mandelcl.files.leftovers', None)\n" + _hook("mandelcl.files.leftovers")
+    assert ended(name, "kill()", before) == (1, "", "mandelcl: stopped\n")
 
 
 def test_too_little_memory_is_a_line_and_no_hang() -> None:
