@@ -107,10 +107,8 @@ class Pool:
                     self.most -= 1  # where memory is short, another would die as well
                 return None
             raise
-        with self._changing:
-            self._free.append(helper)
-            self._changing.notify()
         self.note(orbit, seconds)
+        self._give_back(helper)
         return orbit, table
 
     def _taken(self, cancel: Token) -> "Helper | None":
@@ -134,6 +132,16 @@ class Pool:
                 self.most = 0  # where one cannot be started, no other can
                 return None
             raise
+
+    def _give_back(self, helper: Helper) -> None:
+        """Let the next one have a process, unless the pool has been closed meanwhile."""
+        with self._changing:
+            closed = self._closed.is_set()
+            if not closed:
+                self._free.append(helper)
+                self._changing.notify()
+        if closed:
+            self._lose(helper)
 
     def _lose(self, helper: "Helper | None") -> None:
         """End a process, if it has been started."""

@@ -248,3 +248,22 @@ def test_a_pool_for_many_has_few_processes_in_little_memory(monkeypatch: pytest.
         monkeypatch.setattr(pool, "available_bytes", lambda memory=memory: memory)
         found.append(Pool.for_many(many, keeps=False).most)
     assert found == [16, 5, 2, 1]
+
+
+def test_a_process_that_is_done_as_the_pool_closes_is_ended(
+    helpers: list[Helper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Helper.compute
+    processes = Pool(1, keeps=False)
+    processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+    processes.ahead(9, 1000)
+    monkeypatch.setattr(pool, "_FAREWELL_S", 0.0)  # who closes it is the very thread that has the process
+
+    def closing(self: Helper, *arguments: Any) -> Any:
+        result = ask(self, *arguments)
+        processes.close()
+        return result
+
+    monkeypatch.setattr(Helper, "compute", closing)
+    assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is not None
+    assert not any(map(runs, helpers))
