@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,8 +33,11 @@ _ERRORS_SHOWN = 120
 class Sink(Protocol):
     """What takes the frames of a film, one after the other."""
 
-    def put(self, frame: Rgb) -> None:
-        """Take a frame: height × width × 3."""
+    def prepared(self, frame: Rgb) -> Any:
+        """Return a frame, height × width × 3, as `put` takes it; it may be called from several threads."""
+
+    def put(self, prepared: Any) -> None:
+        """Take a frame, perhaps for the second time."""
 
 
 def require_encoder(name: str) -> None:
@@ -125,9 +129,8 @@ class _Stream:
         self._count = 0
         self._real_time = sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_FIFO
 
-    def put(self, frame: Rgb) -> None:
+    def put(self, picture: "av.VideoFrame") -> None:
         """Encode a frame."""
-        picture = self._picture(frame)
         picture.pts, picture.time_base = self._count, 1 / self._stream.codec_context.framerate
         self._container.mux(self._stream.encode(picture))
         if self._count == 0 and not self._real_time:  # the codec has been opened
@@ -138,13 +141,14 @@ class _Stream:
         """Encode what is left."""
         self._container.mux(self._stream.encode(None))
 
-    def _picture(self, frame: Rgb) -> "av.VideoFrame":
+    def prepared(self, frame: Rgb) -> "av.VideoFrame":
+        """Return a frame in the codec's own pixels."""
         import av
         from av.video.reformatter import ColorRange, Colorspace
 
         if self._palette is not None:
             return av.VideoFrame.from_ndarray(self._palette.indexed(frame), format="pal8")  # type: ignore[arg-type]
-        picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
+        picture = av.VideoFrame.from_numpy_buffer(frame, format="rgb24")
         if self._codec.is_rgb:
             return picture.reformat(format=self._codec.pixels)
         return picture.reformat(
@@ -193,9 +197,15 @@ class _Frames:
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
 
-    def put(self, frame: Rgb) -> None:
+    def prepared(self, frame: Rgb) -> bytes:
+        """Return a frame as a PNG."""
+        file = BytesIO()
+        Image.fromarray(frame).save(file, "png", compress_level=3)
+        return file.getvalue()
+
+    def put(self, png: bytes) -> None:
         """Write a frame."""
-        Image.fromarray(frame).save(self._folder / f"{self._count:06d}.png", compress_level=3)
+        (self._folder / f"{self._count:06d}.png").write_bytes(png)
         self._count += 1
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import groupby
 from time import perf_counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
@@ -22,7 +22,7 @@ from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.linear_light import Light
 
-_ON_DEVICE = 4  # frames that a device is given at a time, so that one is copied while others are made
+_LEAST_WORKERS = 2  # so that a device makes a frame while another is copied
 _AHEAD = 2  # frames beyond one a thread that may wait to be encoded
 _SAMPLED = 8  # frames of which the palette of a GIF is made
 _WAIT_S = 0.2
@@ -81,7 +81,7 @@ def make_film(
             picked = [frames[k * (len(frames) - 1) // (_SAMPLED - 1)] for k in range(_SAMPLED)]
             colours = list(maker.frames(picked, cancel))
         with writing(path, name, (width, height), timing.fps, quality, colours) as sink:
-            making = maker.frames(frames, cancel)
+            making = maker.frames(frames, cancel, sink.prepared)
             while True:
                 waiting = perf_counter()
                 with timeline.span("wait for a frame", "wait"):
@@ -125,11 +125,11 @@ def require_colouring(colouring: Colouring) -> None:
 # Numbers of the keyframes that a frame is made of, and how.
 _Need: TypeAlias = tuple[tuple[int, ...], Composition]
 # Frames under way: each with its keyframes' numbers, and how often it is shown.
-_Waiting: TypeAlias = deque[tuple[Future[Rgb], tuple[int, ...], int]]
+_Waiting: TypeAlias = deque[tuple[Future[Any], tuple[int, ...], int]]
 
 
 class _Maker:
-    """Makes frames, several at a time: on an assembler's device, or by as many threads as there are processors."""
+    """Makes frames by as many threads as there are processors, on an assembler's device or on the host."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _Maker:
         self._folder, self._size = folder, (width, height)
         self._scale = folder.plan.width / width
         self._watch, self._assembler = watch, assembler
-        self._workers = processors() if assembler is None else _ON_DEVICE
+        self._workers = max(_LEAST_WORKERS, processors())
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
         self.paints = Paints(folder, colouring, assembler)
 
@@ -152,8 +152,10 @@ class _Maker:
         self.paints.close()
         self._pool.shutdown(cancel_futures=True)
 
-    def frames(self, frames: Sequence[Frame], cancel: Token) -> Iterator[Rgb]:
-        """Yield frames in their order; one that repeats is made once."""
+    def frames(
+        self, frames: Sequence[Frame], cancel: Token, prepared: Callable[[Rgb], Any] | None = None
+    ) -> Iterator[Any]:
+        """Yield frames in their order, as they are or as `prepared` returns them; one that repeats is made once."""
         waiting: _Waiting = deque()
         # Frames at rest are the same one, and so may be those at the slow ends of a leg.
         distinct = [(frame, len(list(same))) for frame, same in groupby(frames)]
@@ -162,7 +164,7 @@ class _Maker:
         for (_, repeated), need, coming in zip(distinct, needs, later, strict=True):
             while waiting and not self._has_room(waiting, need):
                 yield from self._finished(waiting, cancel)
-            waiting.append((self._begin(need), need[0], repeated))
+            waiting.append((self._begin(need, prepared), need[0], repeated))
             held = _held(waiting)
             for number in coming:
                 if number not in held and len(held) < self.paints.most:
@@ -176,7 +178,7 @@ class _Maker:
         """Return whether another frame may be begun before the first is taken."""
         return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
 
-    def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Rgb]:
+    def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Any]:
         future, _, repeated = waiting[0]
         while not future.done():
             stop_if(cancel)
@@ -193,18 +195,24 @@ class _Maker:
         number = self._folder.plan.first(frame.leg) + made_of.number
         return ((number, number + 1) if made_of.deeper is not None else (number,)), made_of
 
-    def _begin(self, need: _Need) -> "Future[Rgb]":
+    def _begin(self, need: _Need, prepared: Callable[[Rgb], Any] | None) -> "Future[Any]":
         numbers, made_of = need
         self.paints.ask(numbers)
         keyframes = [self.paints.get(number) for number in numbers]
-        return self._pool.submit(self._make, scaled(made_of, self._scale), keyframes)
+        return self._pool.submit(self._make, scaled(made_of, self._scale), keyframes, prepared)
 
-    def _make(self, made_of: Composition, keyframes: "list[Future[Painted]]") -> Rgb:
+    def _make(
+        self, made_of: Composition, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None
+    ) -> Any:
         base, *deeper = [keyframe.result() for keyframe in keyframes]
         keyframes.clear()  # they may go as soon as the frame is there, and not when this thread has its next one
         with self._watch.of("assemble"):
             how = recipe(made_of, base.size, deeper[0].size if deeper else None, self._size)
-            return self._assembled(how, base, *deeper)
+            frame = self._assembled(how, base, *deeper)
+        if prepared is None:
+            return frame
+        with self._watch.of("convert"):
+            return prepared(frame)
 
     def _assembled(self, how: Recipe, *keyframes: Painted) -> Rgb:
         """Return a frame, from the device where it can make it and has what it is made of."""

@@ -51,7 +51,7 @@ def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None
     """As SVT-AV1 would have it where root runs it."""
     with writing(tmp_path / KINDS[name][0], name, (64, 36), Fraction(30)) as sink:
         for frame in pictures():
-            sink.put(frame)
+            sink.put(sink.prepared(frame))
         threads = [int(thread.name) for thread in Path("/proc/self/task").iterdir()]
         assert os.SCHED_FIFO not in {os.sched_getscheduler(thread) for thread in threads}
 
@@ -63,7 +63,7 @@ def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path
     frames = list(pictures())
     with writing(tmp_path / file, name, (64, 36), rate, colours=frames if name == "gif" else ()) as sink:
         for frame in frames:
-            sink.put(frame)
+            sink.put(sink.prepared(frame))
     with av.open(str(tmp_path / file)) as container:
         stream = container.streams.video[0]
         context = stream.codec_context
@@ -88,7 +88,7 @@ def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path
 def test_frames_of_png(tmp_path: Path) -> None:
     with writing(tmp_path / "frames", "png", (64, 36), Fraction(30)) as sink:
         for frame in pictures():
-            sink.put(frame)
+            sink.put(sink.prepared(frame))
     names = sorted(path.name for path in (tmp_path / "frames").iterdir())
     assert names == [f"{k:06d}.png" for k in range(FRAMES)]
     with Image.open(tmp_path / "frames" / names[3]) as image:
@@ -102,7 +102,7 @@ def test_a_film_that_is_stopped_leaves_nothing(name: str, file: str, tmp_path: P
     if name != "png":
         (tmp_path / file).write_bytes(b"earlier")
     with pytest.raises(CancelledError), writing(tmp_path / file, name, (64, 36), Fraction(30)) as sink:  # noqa: PT012
-        sink.put(next(pictures()))
+        sink.put(sink.prepared(next(pictures())))
         raise CancelledError("stopped")
     assert [path.name for path in tmp_path.iterdir()] == ([] if name == "png" else [file])
     assert name == "png" or (tmp_path / file).read_bytes() == b"earlier"
