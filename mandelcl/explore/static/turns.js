@@ -98,34 +98,29 @@ function turnRooted({ size, starts, rises, offset }, counts, smooth, places) {
 }
 
 function turnLinear({ size, perCount, perUnit, start }, counts, smooth, places) {
-  const product = [0, 0];
+  const [count0, count1] = perCount, [unit0, unit1] = perUnit, [start0, start1] = start;
   for (let i = 0; i < places.length; i++) {
-    multiply(perCount, counts[i], 0, product);
-    let low = product[0] + start[0], high = product[1] + start[1];
+    const count = counts[i];
+    let low = (Math.imul(count, count0) >>> 0) + start0;
+    let high = highWord(count, count0) + (Math.imul(count, count1) >>> 0) + start1;
     if (smooth !== null) {
       const fraction = Math.min(Math.max(smooth[i], -FRACTION_LIMIT), FRACTION_LIMIT);
-      const units = Math.trunc(fraction * 2 ** 26); // below 2^57, of 24 bits: exact
-      const lower = units - Math.floor(units / WORD) * WORD;
-      multiply(perUnit, lower, Math.floor(units / WORD), product);
-      low += product[0];
-      high += product[1];
+      const units = Math.trunc(fraction * 2 ** 26), upper = Math.floor(units / WORD); // below 2^57, of 24 bits: exact
+      const lower = (units - upper * WORD) >>> 0;
+      low += Math.imul(lower, unit0) >>> 0;
+      high += highWord(lower, unit0) + (Math.imul(lower, unit1) >>> 0) + (Math.imul(upper, unit0) >>> 0);
     }
-    const carried = Math.floor(low / WORD);
-    high = (high + carried) % WORD;
-    low -= carried * WORD;
-    places[i] = (high * size + Math.floor((low * size) / WORD)) / WORD;
+    const carried = low < WORD ? 0 : low < 2 * WORD ? 1 : 2;
+    places[i] = (((high + carried) >>> 0) * size + Math.floor(((low >>> 0) * size) / WORD)) / WORD;
   }
   return places;
 }
 
-/** Put the low 64 bits of a product into `into`: of a word pair by (high·2^32 + low). */
-function multiply([b0, b1], low, high, into) {
-  const l = low & 0xffff, h = low >>> 16;
-  const lower = l * b0, upper = h * b0; // below 2^48
-  const sum = lower + (upper % 65536) * 65536;
-  into[0] = sum % WORD;
-  const carried = Math.floor(sum / WORD) + Math.floor(upper / 65536);
-  into[1] = ((carried >>> 0) + (Math.imul(low, b1) >>> 0) + (Math.imul(high, b0) >>> 0)) % WORD;
+/** The high word of a product of two words. */
+function highWord(a, b) {
+  const al = a & 0xffff, ah = a >>> 16, bl = b & 0xffff, bh = b >>> 16;
+  const one = (ah * bl + ((al * bl) >>> 16)) >>> 0, other = (al * bh + (one & 0xffff)) >>> 0; // each below 2^32
+  return ah * bh + (one >>> 16) + (other >>> 16);
 }
 
 /** An offset in 2^−64 of a turn. */
