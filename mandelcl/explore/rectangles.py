@@ -81,7 +81,8 @@ def _distance(block: Block, near: tuple[float, float]) -> float:
 
 
 def coarse(whole: Block, level: int) -> Block:
-    """Return the pixels of a level that stand for all of a block: each for itself and those to its right and below."""
-    x, y = whole.x >> level, whole.y >> level
-    right, bottom = (whole.x + whole.width - 1) >> level, (whole.y + whole.height - 1) >> level
+    """Return the pixels of a level that stand for all of a block: of each the nearest, as a page shows them."""
+    half = (1 << level) >> 1
+    x, y = (whole.x + half) >> level, (whole.y + half) >> level
+    right, bottom = (whole.x + whole.width - 1 + half) >> level, (whole.y + whole.height - 1 + half) >> level
     return Block(x, y, right - x + 1, bottom - y + 1)

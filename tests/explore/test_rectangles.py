@@ -39,5 +39,5 @@ def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size
 @settings(deadline=None)
 @given(_BLOCKS, st.integers(0, 4))
 def test_each_pixel_has_one_that_stands_for_it(whole: Block, level: int) -> None:
-    few = set(pixels([coarse(whole, level)]))
-    assert {(x >> level, y >> level) for x, y in pixels([whole])} == few
+    few, half = set(pixels([coarse(whole, level)])), (1 << level) >> 1
+    assert {((x + half) >> level, (y + half) >> level) for x, y in pixels([whole])} == few

@@ -27,16 +27,17 @@ export class Layers {
 
   renew(cap) {
     const { place, size, origin } = this.view;
-    const kept = this.all.filter((layer) => layer.filled && !this.superseded(layer));
+    const kept = this.all.filter((layer, k) => layer.filled && !this.superseded(layer, k));
     this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, cap, planes: this.planes }));
     for (const layer of this.current) layer.moveTo(origin);
     this.all = [...this.current, ...kept];
     this.prune();
   }
 
-  /** Whether a coarse layer's fine one is complete. */
-  superseded(layer) {
-    return layer.level > 0 && this.all.some(({ level, place, complete }) => level === 0 && place === layer.place && complete);
+  /** Whether a finer or a newer layer than the k-th is complete in its place. */
+  superseded(layer, k) {
+    const whole = ({ level, place, complete }) => level === 0 && complete && place.equals(layer.place);
+    return this.all.slice(0, k).some(whole);
   }
 
   /** The view is settled: what is held under another key is another job's. */
