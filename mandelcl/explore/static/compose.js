@@ -5,7 +5,8 @@ import { NONE } from "./layer.js";
 
 /** {counts, smooth, missing} of a view: each pixel from the first layer that has it, inside everywhere `cap`. */
 export function compose(layers, view, cap) {
-  const [width, height] = view.size;
+  const [width, height] = view.size, whole = layers[0] && cut(layers[0], view, cap);
+  if (whole) return whole;
   const counts = new Uint32Array(width * height).fill(NONE), smooth = new Float32Array(width * height);
   let missing = width * height;
   for (const layer of layers) {
@@ -14,6 +15,24 @@ export function compose(layers, view, cap) {
     if (map !== null) missing -= sample(layer, map, width, height, cap, counts, smooth);
   }
   return { counts, smooth, missing };
+}
+
+/** The same from one layer, row by row, where that has each pixel of the view as it is; else null. */
+function cut(layer, view, cap) {
+  const [width, height] = view.size, map = layer.mapFrom(view);
+  if (map === null || map.a !== 1 || map.b !== 0 || layer.cap !== cap) return null;
+  const column = map.x - (width - 1) / 2, row = map.y - (height - 1) / 2;
+  if (!Number.isInteger(column) || !Number.isInteger(row) || !layer.holds([column, row, width, height])) return null;
+  const counts = new Uint32Array(width * height), smooth = new Float32Array(width * height);
+  const [x, y] = layer.at(column, row), first = Math.min(width, layer.width - x);
+  for (let j = 0; j < height; j++) {
+    const from = ((y + j) % layer.height) * layer.width, to = j * width;
+    for (const [values, own] of [[counts, layer.counts], [smooth, layer.smooth]]) {
+      values.set(own.subarray(from + x, from + x + first), to);
+      if (first < width) values.set(own.subarray(from, from + width - first), to + first);
+    }
+  }
+  return { counts, smooth, missing: 0 };
 }
 
 function sample(layer, { a, b, c, d, x, y }, width, height, cap, counts, smooth) {

@@ -74,6 +74,7 @@ function pairs(text) {
 /** Draw an orbit over the Julia set. */
 function draw(pane, points) {
   const { marks, target } = pane, { size } = target;
+  marks.hidden = points.length === 0;
   const context = marks.getContext("2d"), pitch = target.place.pitch(size[1]).toNumber();
   const at = ([re, im]) => [re / pitch + size[0] / 2, -im / pitch + size[1] / 2];
   context.clearRect(0, 0, ...size);

@@ -5,6 +5,7 @@ export function drawMarks(explorer) {
   let box = null, difference = null;
   const draw = (pane) => {
     const { marks } = pane, context = marks.getContext("2d");
+    marks.hidden = !box && difference?.pane !== pane;
     context.clearRect(0, 0, marks.width, marks.height);
     if (difference?.pane === pane && difference.marks.length === 4 * marks.width * marks.height) {
       context.putImageData(new ImageData(difference.marks, marks.width, marks.height), 0, 0);

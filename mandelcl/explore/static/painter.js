@@ -18,22 +18,22 @@ export class Painter {
     }
   }
 
-  /** The pixels of a frame, {counts, smooth, cap}, in these colours: RGBA. */
+  /** The pixels of a frame in these colours: RGBA. `frame.counted()` returns its {counts, smooth, cap}, anew each time. */
   paint(frame, colouring) {
-    if (!this.worker) return Promise.resolve(paint(frame, colouring));
+    if (!this.worker) return Promise.resolve(paint(frame.counted(), colouring));
     const id = this.next++;
-    const known = this.sent === frame;
+    const counted = this.sent === frame ? null : frame.counted();
     this.sent = frame;
     return new Promise((resolve) => {
       this.jobs.set(id, { resolve, frame, colouring });
-      this.worker.postMessage({ id, frame: known ? null : frame, colouring });
+      this.worker.postMessage({ id, frame: counted, colouring }, counted ? [counted.counts.buffer, counted.smooth.buffer] : []);
     });
   }
 
   /** There is no worker after all, as where a page may not start any. */
   alone() {
     this.worker = null;
-    for (const { resolve, frame, colouring } of this.jobs.values()) resolve(paint(frame, colouring));
+    for (const { resolve, frame, colouring } of this.jobs.values()) resolve(paint(frame.counted(), colouring));
     this.jobs.clear();
   }
 

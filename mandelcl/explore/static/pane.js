@@ -8,7 +8,9 @@ import { element } from "./dom.js";
 
 const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a factor of e
 const REPAINT_MS = 120; // colours at rest are exact this long after the last change
-const TILES_MS = 100;
+const TILES_MS = 100; // between pictures of what has come meanwhile, at least
+const SLOW_MS = 8; // a picture that takes longer is drawn by the processor, which has something else to do, too
+const LATE_MS = 250; // an exact picture that takes longer is not waited for
 const POINTER_MS = 200;
 const USUAL = ["counts", "smooth"];
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
@@ -19,13 +21,15 @@ export class Pane {
     Object.assign(this, { index, client, hooks, generation: 0, colouring: null, state: "empty", drawn: 0 });
     this.moving = element("canvas", { class: "moving" });
     this.resting = element("canvas", { class: "resting", hidden: true });
-    this.marks = element("canvas", { class: "marks" });
+    this.marks = element("canvas", { class: "marks", hidden: true }); // what is empty costs time, too
     this.el = element("div", { class: "pane" }, this.moving, this.resting, this.marks);
     this.renderer = createRenderer(this.moving);
     if (this.renderer) this.renderer.onrestored = () => this.touch();
     this.painter = new Painter(startWorker);
     this.layers = new Layers(client.welcome.levels, client.welcome.tile);
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
+    [this.cost, this.drawnAt] = [0, -Infinity]; // ms that a picture takes, and when the last one was there
+    [this.came, this.shown] = [0, 0]; // generations of which pixels have come, and are shown
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
@@ -109,6 +113,8 @@ export class Pane {
       this.finished = message;
       if (this.state === "asked") this.state = "complete";
       this.hooks.oncomplete?.(this, message);
+      if (this.still) this.put();
+      this.touchIn(LATE_MS);
       this.paint();
     } else if (message.say === "failed") {
       this.state = "failed";
@@ -120,15 +126,27 @@ export class Pane {
     if (frame.generation !== this.generation) return;
     if (frame.kind === "colours") return void this.takeColours(frame);
     const coarse = frame.level === 0 && !this.layers.fine.filled;
-    if (this.layers.take(frame)) this.touchFor();
+    if (this.layers.take(frame)) {
+      this.came = this.generation;
+      this.touchFor();
+    }
     if (coarse) this.hooks.oncoarse?.(this);
   }
 
   /** Draw what has come: the first pixels at once, further ones a few times a second, as drawing takes time, too. */
   touchFor() {
-    const since = performance.now() - (this.drawnAt ?? -Infinity);
-    if (since >= TILES_MS) this.touch();
-    else this.later ??= setTimeout(() => this.touch(), TILES_MS - since);
+    const first = this.shown !== this.generation;
+    this.touchIn(first ? 0 : this.drawnAt + Math.max(TILES_MS, 2 * this.cost) - performance.now());
+  }
+
+  /** Draw after so many milliseconds, if not sooner. */
+  touchIn(wait) {
+    const due = performance.now() + wait;
+    if (wait <= 0) this.touch();
+    else if (this.later === undefined || due < this.due) {
+      clearTimeout(this.later);
+      [this.due, this.later] = [due, setTimeout(() => this.touch(), wait)];
+    }
   }
 
   touch() {
@@ -140,14 +158,28 @@ export class Pane {
     });
   }
 
+  /** Put off what was to be drawn. */
+  put() {
+    clearTimeout(this.later);
+    cancelAnimationFrame(this.pending);
+    this.later = this.pending = undefined;
+  }
+
   draw(now) {
     if (!this.target || !this.colouring || !this.asked) return;
-    const view = { ...this.target, ease: this.eased(now) };
+    const began = performance.now(), view = { ...this.target, ease: this.eased(now) };
     if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.cap, this.colouring);
     else this.compose(view);
     this.drawn++;
+    if (this.came === this.generation) this.shown = this.generation;
     this.drawnAt = performance.now();
+    setTimeout(() => this.time(began)); // once the browser has the picture, for which this thread may have to wait
     this.hooks.ondrawn?.(this, view);
+  }
+
+  time(began) {
+    this.drawnAt = performance.now();
+    this.cost += 0.5 * (this.drawnAt - began - this.cost);
   }
 
   /** Where what is shown is on its way to the target. */
@@ -160,7 +192,7 @@ export class Pane {
     if (still) {
       Object.assign(ease, STILL);
       this.before = undefined;
-    } else this.touch();
+    } else this.touchIn(this.cost > SLOW_MS ? this.cost : 0);
     const scale = Math.exp(ease.log), [column, row] = ease.pivot;
     return { scale, x: column * (1 - scale) + ease.x, y: row * (1 - scale) + ease.y };
   }
@@ -173,9 +205,8 @@ export class Pane {
   async compose(view) {
     if (this.composing) return;
     this.composing = true;
-    const frame = { ...compose(this.layers.all, view, this.layers.fine.cap), cap: this.layers.fine.cap };
     const drawn = this.drawn;
-    const pixels = await this.painter.paint(frame, this.colouring);
+    const pixels = await this.painter.paint(framed(this.layers.all, view, this.layers.fine.cap), this.colouring);
     this.moving.getContext("2d").putImageData(new ImageData(pixels, ...view.size), 0, 0);
     this.composing = false;
     if (this.drawn !== drawn) this.touch();
@@ -188,7 +219,7 @@ export class Pane {
     const { generation, colouring, target } = this;
     const cap = this.layers.fine.cap;
     if (colouring.served) return void this.askColours(colouring);
-    this.frame ??= { ...compose([this.layers.fine], target, cap), cap };
+    this.frame ??= framed([this.layers.fine], target, cap);
     const pixels = await this.painter.paint(this.frame, colouring);
     if (generation !== this.generation || colouring !== this.colouring || target !== this.target) return;
     this.rest(pixels);
@@ -197,7 +228,9 @@ export class Pane {
   rest(pixels) {
     const { size } = this.target;
     Object.assign(this.resting, { width: size[0], height: size[1], hidden: false });
-    this.resting.getContext("2d").putImageData(new ImageData(pixels, ...size), 0, 0);
+    this.resting.getContext("2d", { alpha: false }).putImageData(new ImageData(pixels, ...size), 0, 0);
+    Object.assign(this.ease, STILL);
+    this.put();
     this.state = "resting";
     this.hooks.onpainted?.(this);
   }
@@ -239,9 +272,13 @@ export class Pane {
   close() {
     this.client.tell({ do: "close", pane: this.index });
     this.painter.close();
-    cancelAnimationFrame(this.pending);
+    this.put();
     clearTimeout(this.repaint);
-    clearTimeout(this.later);
     this.el.remove();
   }
+}
+
+/** What a painter takes: a view, whose counts are put together when they are asked for. */
+function framed(layers, view, cap) {
+  return { counted: () => ({ ...compose(layers, view, cap), cap }) };
 }

@@ -80,10 +80,11 @@ class Explorer:
         return self._pixels("(explorer, pane) => explorer.panes[pane].resting.toDataURL('image/png')", pane)
 
     def moving(self, pane: int = 0) -> npt.NDArray[np.uint8]:
-        """Return the pixels that WebGL draws: a canvas that has been shown no longer has them."""
-        script = """(explorer, index) => {
+        """Return the pixels of the canvas that moves, drawn now: WebGL's has them no longer once it has been shown."""
+        script = """async (explorer, index) => {
             const pane = explorer.panes[index];
-            if (pane.renderer) pane.draw(performance.now());
+            pane.draw(performance.now());
+            while (pane.composing) await new Promise((resolve) => setTimeout(resolve, 10));
             return pane.moving.toDataURL('image/png');
         }"""
         return self._pixels(script, pane)

@@ -134,7 +134,6 @@ def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: 
         explorer.rests()
         assert explorer.run("(explorer) => explorer.panes[0].renderer === null")
         assert np.array_equal(explorer.resting(), expected)
-        explorer.page.wait_for_function("() => !document.getElementById('explorer').explorer.panes[0].composing")
         assert np.array_equal(explorer.moving(), expected)
 
 
