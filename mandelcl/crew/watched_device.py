@@ -1,5 +1,6 @@
 """A device that reports what it is doing, so that the worker's parent can tell a long build or launch from a hang."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +16,15 @@ class WatchedDevice(Device):
     """A device that tells a channel when it builds, and notes when a launch or a copy has ended.
 
     Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
-    counts as building until it has ended. `between` is what the worker reports when it is not building.
+    counts as building until it has ended. `between` is what the worker reports when it is not building. What is built
+    in another thread than its own keeps nobody waiting and is not reported.
     """
 
     def __init__(self, device: Device, channel: Channel) -> None:
         super().__init__(device.spec, device.handle)
         self.between = STARTING
         self._channel = channel
+        self._thread = threading.get_ident()
         self._launched: set[tuple[Kernel, Shape | None]] = set()
         self._first: list[Event] = []  # first launches under way
 
@@ -62,6 +65,9 @@ class WatchedDevice(Device):
 
     @contextmanager
     def _building(self) -> Iterator[None]:
-        self._channel.announce(BUILDING)
+        own = threading.get_ident() == self._thread
+        if own:
+            self._channel.announce(BUILDING)
         yield
-        self.progressed()
+        if own:
+            self.progressed()

@@ -220,19 +220,26 @@ def settle_rounding(job: Job, number: NumberFormat, device: Device) -> tuple[str
     faster kind is chosen.
     """
     test = partial(selftest.result, device, number, formula=job.formula)
-    preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
+    preferred, variants = candidates_of(job, number, device)
     if number.has_digits:
-        # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
-        kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
-        variants = [default_variant(device, number, double_digits) for double_digits in kinds]
         results = [(variant, test(preferred, variant)) for variant in variants]
         variant, best = max(results, key=lambda tested: (tested[1].passed, tested[1].speed))
         return preferred, variant, best
-    variant = default_variant(device, number)
+    variant = variants[0]
     tested = test(preferred, variant)
     if job.rounding != "auto" or not tested.slow_fma:
         return preferred, variant, tested
     return number.roundings[1], variant, test(number.roundings[1], variant)
+
+
+def candidates_of(job: Job, number: NumberFormat, device: Device) -> tuple[str, list[Variant]]:
+    """Return the rounding that is tested first for a job in a number, and the variants with which it is."""
+    preferred = number.roundings[0] if job.rounding == "auto" else job.rounding
+    if not number.has_digits:
+        return preferred, [default_variant(device, number)]
+    # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
+    kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
+    return preferred, [default_variant(device, number, double_digits) for double_digits in kinds]
 
 
 def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> str | None:

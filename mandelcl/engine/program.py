@@ -44,6 +44,15 @@ class Execution:
     first_iterations: int = 512
 
 
+def shaped(variant: Variant, job: Job) -> Variant:
+    """Return the shape that the kernels of a resolved job have, of the one that its device is to have."""
+    if method_of(job).by_turns:
+        return variant.by_turns()
+    if DISTANCE.name in job.planes:
+        variant = variant.with_derivatives()
+    return variant.in_cycles(len(job.formula.lines))
+
+
 class Program:
     """The kernels of a resolved job, built for a device when first used."""
 
@@ -55,14 +64,8 @@ class Program:
         self.execution = execution or Execution()
         self.number = by_name(job.number)
         self.method = method_of(job)
-        self._shape = variant = variant or default_variant(device, self.number)
-        if self.method.by_turns:
-            variant = variant.by_turns()
-        elif DISTANCE.name in job.planes:
-            variant = variant.with_derivatives().in_cycles(len(job.formula.lines))
-        else:
-            variant = variant.in_cycles(len(job.formula.lines))
-        self.variant = variant
+        self._shape = variant or default_variant(device, self.number)
+        self.variant = shaped(self._shape, job)
         self.build_seconds = 0.0
         self._rectangles_kernels: dict[str, Kernel] = {}
         self._constants: dict[str, Buffer] = {}

@@ -80,10 +80,8 @@ def result(
         return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
     text = source_text(number, rounding, variant, formula)
-    key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
-    remembered = _SEEN.get(key) or _recall(key)
+    key, remembered = _remembered(device, text, options)
     if remembered is not None:
-        _SEEN[key] = remembered
         return remembered
     if device.may_abort:
         reason = _rehearsed(device, number, rounding, formula)
@@ -97,6 +95,20 @@ def result(
     _SEEN[key] = result
     disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
+
+
+def is_known(device: Device, number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> bool:
+    """Return whether `result` has the result already."""
+    return _remembered(device, source_text(number, rounding, variant, formula), ())[1] is not None
+
+
+def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[str, SelfTestResult | None]:
+    """Return the cache's key of a test's text, and the result that is kept under it."""
+    key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
+    remembered = _SEEN.get(key) or _recall(key)
+    if remembered is not None:
+        _SEEN[key] = remembered
+    return key, remembered
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.explore.ahead import Ahead
 from mandelcl.explore.frames import Address
 from mandelcl.explore.orders import Blocks, Dropped, Head, Order, Orders
 from mandelcl.explore.packing import Packer
@@ -54,6 +55,7 @@ class _Explorer:
         self._lenders: dict[str, Lender] = {}
         self._views: dict[int, _View] = {}
         self._packer = Packer(channel)
+        self._ahead = Ahead()
 
     def run(self) -> None:
         """Do what the parent says, for ever."""
@@ -77,7 +79,8 @@ class _Explorer:
         cancel = Dropped(self._orders, number)
         for device in self._devices:
             device.between = STARTING
-        choice = choose.fastest(Job.from_json(order["job"]), self._devices)
+        job = Job.from_json(order["job"])
+        choice = choose.fastest(job, self._devices)
 
         def show(iterations: int) -> None:
             self._channel.send({"say": "reference", "view": number, "iterations": iterations})
@@ -103,6 +106,7 @@ class _Explorer:
         for device in self._devices:
             device.between = LAUNCHING
             device.progressed()
+        self._ahead.look(job, choice.device)
 
     def _work(self, view: _View, level: int) -> Computation:
         """Return the work on a level of a view."""

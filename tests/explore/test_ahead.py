@@ -1,0 +1,54 @@
+"""A held zoom comes to other numbers and to perturbation: what these need is built before a view waits for it."""
+
+import threading
+from fractions import Fraction
+
+import pytest
+
+from mandelcl.block import Block
+from mandelcl.computing.computation import Computation
+from mandelcl.computing.settings import Settings
+from mandelcl.engine import choose
+from mandelcl.explore.ahead import Ahead, zoomed
+from mandelcl.job import Job
+from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.device import Device
+from mandelcl.view import View
+
+
+class _Counting(Device):
+    """A device that counts, by thread, what its driver builds from texts or binaries."""
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device.spec, device.handle)
+        self.by: list[int] = []
+
+    def build(self, source: str, options: tuple[str, ...] = ()) -> BuiltProgram:
+        self.by.append(threading.get_ident())
+        return super().build(source, options)
+
+    def load(self, binary: bytes) -> BuiltProgram:
+        self.by.append(threading.get_ident())
+        return super().load(binary)
+
+
+@pytest.mark.one_device
+def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
+    """From float to double to perturbation, three octaves a view, each view as the explorer's worker begins it."""
+    counting, ahead, own = _Counting(device), Ahead(), threading.get_ident()
+    job = Job(View.centred(Fraction(0), Fraction(1), Fraction(1 << 12), 32, 32), 100)
+    kinds, waited = [], []
+    for _ in range(13):
+        before = counting.by.count(own)
+        choice = choose.fastest(job, [counting])
+        work = Computation(choice, Settings())
+        assert list(work.run([Block(0, 0, 32, 32)]))
+        kinds.append((choice.job.method, choice.job.number))
+        waited.append(counting.by.count(own) - before)
+        ahead.look(job, counting)
+        ahead.join()
+        job = zoomed(job, 3)
+    assert len(set(kinds)) >= 2
+    assert kinds[-1][0] == "perturbation"
+    assert waited[0] > 0
+    assert not any(waited[1:])
