@@ -1,6 +1,7 @@
 // A place as the part of an address behind #: decimals of any length, and what else decides the picture.
 
 import { EFFECTS, changed, readEffect, writeEffect } from "./effects.js";
+import { readPalette, writePalette } from "./palette_text.js";
 import { parse } from "./ratio.js";
 import { Place } from "./place.js";
 
@@ -33,7 +34,8 @@ export function readAddress(hash, home) {
 
 function readColouring(given) {
   const colouring = {};
-  if (given.has("palette")) colouring.palette = word(given.get("palette"), "palette");
+  if (given.has("colours")) colouring.palette = readPalette(given);
+  else if (given.has("palette")) colouring.palette = word(given.get("palette"), "palette");
   if (given.has("cycle")) colouring.cycle = float(given.get("cycle"), "cycle");
   if (given.has("offset")) colouring.offset = float(given.get("offset"), "offset");
   if (given.has("transfer")) colouring.transfer = word(given.get("transfer"), "transfer");
@@ -63,6 +65,7 @@ export function writeAddress({ place, iterations, colouring, formula, number }) 
   if (place.rotation.sign !== 0) parts.rotate = place.rotation.toText();
   parts.n = `${iterations}`;
   if (typeof colouring.palette === "string") parts.palette = colouring.palette;
+  else Object.assign(parts, writePalette(colouring.palette));
   if (colouring.cycle !== null) parts.cycle = `${colouring.cycle}`;
   if (colouring.offset !== 0) parts.offset = `${colouring.offset}`;
   if (colouring.transfer) parts.transfer = colouring.transfer;

@@ -46,10 +46,11 @@ export class Client {
 
   /** Send a message that is answered; `answer.id` stops it. Rejects with the server's line where it says no. */
   ask(message, onprogress = () => {}) {
-    const id = this.next++;
+    const id = this.next++, most = this.welcome?.limits?.message ?? Infinity;
     const answer = new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onprogress });
-      if (this.tell({ ...message, id })) {
+      if (JSON.stringify(message).length > most) this.settle(id, "reject", new Error("that is more than the server takes at once"));
+      else if (this.tell({ ...message, id })) {
         if (message.do === "ping") this.transport.expect?.();
       } else this.settle(id, "reject", new Error("there is no connection to the server"));
     });

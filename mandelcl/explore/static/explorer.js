@@ -83,7 +83,10 @@ export class Explorer {
       const given = readAddress(hash, this.homeOf(/formula=([^&]*)/.exec(hash)?.[1] ?? "mandelbrot"));
       const job = { number: "auto", formula: { name: "mandelbrot" }, ...pick(given, ["iterations", "formula", "number"]) };
       const colouring = given.colouring ? { ...PLAIN, ...given.colouring } : undefined;
-      if (colouring && !this.palettes.has(colouring.palette)) delete colouring.palette;
+      if (typeof colouring?.palette === "string" && !this.palettes.has(colouring.palette)) {
+        this.say(`there is no palette ${colouring.palette} here`, "warning");
+        delete colouring.palette;
+      }
       const place = given.place ?? Place.of(this.homeOf(job.formula.name));
       this.show({ place, job, colouring, auto: given.iterations === undefined ? true : this.state.auto && kind === "back" }, kind);
     } catch (error) {

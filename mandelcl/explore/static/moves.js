@@ -74,7 +74,8 @@ export function stretch(explorer, factor) {
 /** Take a favourite palette, or make the one shown a favourite. */
 export function favourite(explorer, number, store) {
   const kept = favourites(explorer);
-  if (store) {
+  if (store && typeof explorer.state.colouring.palette !== "string") explorer.say("only palettes of the list are stored", "warning");
+  else if (store) {
     kept[number - 1] = explorer.state.colouring.palette;
     remember(kept);
     explorer.say(`${number} is ${kept[number - 1]} now`);

@@ -1,6 +1,7 @@
 // The section of texts: the link, the command and the Python that draw what is shown.
 
 import { button, element } from "./dom.js";
+import { writePalette } from "./palette_text.js";
 
 const KINDS = { link: "the link", command: "the command", python: "the Python" };
 
@@ -28,7 +29,9 @@ export async function copy(explorer, kind) {
   try {
     const text = kind === "link" ? explorer.address.share(explorer.link) : (await texted(explorer))[kind];
     await navigator.clipboard.writeText(text);
-    explorer.say(`copied ${KINDS[kind]}`);
+    const { palette } = explorer.state.colouring;
+    const lacks = kind === "link" && typeof palette !== "string" && writePalette(palette) === null;
+    explorer.say(lacks ? "copied the link, without the palette: it has too many colours for one; the command has them" : `copied ${KINDS[kind]}`, lacks ? "warning" : "note");
   } catch (error) {
     explorer.say(`could not copy: ${error.message}`, "warning");
   }

@@ -1,5 +1,6 @@
 """The page's arithmetic, which must be the package's to the last bit: numbers, rotation, lattices, colours."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from mandelcl.rotation import cosine_and_sine
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.effects import EFFECTS, effect_named
 from mandelcl.shading.painting import paint
-from mandelcl.shading.palettes import PALETTES
+from mandelcl.shading.palettes import PALETTES, Palette
 from mandelcl.view import View
 from tests.explore.browser.explorer import in_modules
 
@@ -168,3 +169,50 @@ def test_an_effect_that_makes_no_sense_is_refused_in_a_line(modules: "Page", tex
         try { return readEffect('light', text); } catch (error) { return `${error.name}: ${error.message}`; }
     }"""
     assert str(in_modules(modules, script, text)).startswith("RangeError: light")
+
+
+@pytest.mark.parametrize(
+    "palette",
+    [
+        Palette("own", "", ("#010203", "#a0b0c0", "#ffffff"), cycle=1.75),
+        Palette("Ä name: of a file", "", ("#010203", "#a0b0c0"), cycle=0.1, blend="sine", inside="#402030"),
+        Palette("places", "", ("#010203", "#a0b0c0"), cycle=3, blend="oklab", positions=(0.1, 1 / 3)),
+        Palette("", "", ("#010203", "#a0b0c0"), cycle=2, discrete=True),
+    ],
+    ids=lambda palette: palette.name or "discrete",
+)
+def test_a_palette_of_its_own_travels_in_a_link(modules: "Page", palette: Palette) -> None:
+    script = """async (load, palette) => {
+        const { readAddress, writeAddress } = await load('address.js'), { Place } = await load('place.js');
+        const place = Place.of({ re: '0', im: '0', zoom: '1' });
+        const link = writeAddress({ place, iterations: 10, colouring: { palette, cycle: null, offset: 0 } });
+        return readAddress(link, { re: '0', im: '0', zoom: '1' }).colouring.palette;
+    }"""
+    read = Palette.from_json(in_modules(modules, script, palette.to_json()))
+    assert replace(read, description="") == palette
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "colours=010203.12345g&turn=1",
+        "colours=010203",
+        "colours=010203&turn=0",
+        "colours=010203&turn=1&blend=swirl",
+        "colours=010203.a0b0c0&turn=1&blend=oklab&positions=0.5,0.1",
+        "colours=010203.a0b0c0&turn=1&positions=0,0.5",
+        "colours=" + ".".join(["010203"] * 5000) + "&turn=1",
+    ],
+)
+def test_a_link_with_no_palette_is_refused_with_a_line(modules: "Page", text: str) -> None:
+    script = """async (load, text) => {
+        const { readAddress } = await load('address.js');
+        try { return readAddress(text, {}); } catch (error) { return [error.name, error.message.length < 200]; }
+    }"""
+    assert in_modules(modules, script, text) == ["RangeError", True]
+
+
+def test_too_many_colours_stay_out_of_a_link(modules: "Page") -> None:
+    palette = Palette("large", "", tuple(f"#{k:06x}" for k in range(4096)), cycle=1)
+    script = "async (load, palette) => (await load('palette_text.js')).writePalette(palette)"
+    assert in_modules(modules, script, palette.to_json()) is None

@@ -104,6 +104,18 @@ def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server:
         assert np.array_equal(explorer.resting(), expected)
 
 
+def test_a_link_carries_a_palette_that_is_in_no_list(explorer: Explorer, tmp_path: Path) -> None:
+    own = "palette=own&colours=200010.f0a000.10e0ff&turn=0.8&blend=sine&ground=405060"
+    explorer.run("(explorer, hash) => explorer.follow(hash)", f"#{_VIEWS[0]}&{own}")
+    explorer.rests()
+    expected = _as_copied(explorer, tmp_path)
+    assert {(0x20, 0x00, 0x10), (0x40, 0x50, 0x60)} & set(map(tuple, expected.reshape(-1, 3).tolist()))
+    assert own in explorer.run("(explorer) => explorer.link")
+    explorer.page.reload()
+    explorer.rests()
+    assert np.array_equal(explorer.resting(), expected)
+
+
 def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -> None:
     from mandelcl import Job, render
     from mandelcl.words import sha256
