@@ -17,11 +17,13 @@ from mandelcl.engine.delivery import Array
 from mandelcl.engine.settling import begin_early
 from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
+from mandelcl.files.strips import in_order, strip_rows
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import COUNTS, values_of
 from mandelcl.rendering.session import Session
 from mandelcl.report import Report
+from mandelcl.words import Words
 
 _TILE = 256  # pixels a side of the tiles that `urgency` orders
 
@@ -79,9 +81,7 @@ def computed(
 
     for block, results in work.run(_bands(work, urgency), place=place, cancel=cancel):
         if not np.may_share_memory(results, planes[COUNTS.name]):
-            pixels = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
-            for name, values in values_of(job.planes, results, job.facts).items():
-                planes[name][pixels] = values
+            _store(job, planes, block, results)
         done += block.pixels - (work.log.pixels_corrected - corrected)
         corrected = work.log.pixels_corrected
         if progress:
@@ -90,6 +90,19 @@ def computed(
         values.flags.writeable = False
     field = Field(job, planes)
     return field, work.report(field.counts_sha256, {})
+
+
+def _store(job: Job, planes: dict[str, Array], block: Block, results: Words) -> None:
+    """Derive the values of a block from its results, strip by strip, on several cores where it is large."""
+    rows, columns = strip_rows(block.width), slice(block.x, block.x + block.width)
+
+    def derive(top: int) -> None:
+        inside = slice(top, min(top + rows, block.height))
+        for name, values in values_of(job.planes, results[:, inside], job.facts).items():
+            planes[name][block.y + inside.start : block.y + inside.stop, columns] = values
+
+    for _ in in_order(derive, range(0, block.height, rows)):
+        pass
 
 
 def _bands(work: Work, urgency: Callable[[Block], float] | None) -> Iterable[Block]:

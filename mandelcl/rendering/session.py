@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on 
     from mandelcl.crew.crew import Crew
 
 Notice = Callable[[str], None]
+_MOST_CHOICES = 256
 
 
 def _silent(_line: str) -> None:
@@ -60,6 +61,7 @@ class Session:
         self._shared = len(selected) > 1
         self._spare: dict[str, Spare] = {}
         self._lenders: dict[str, Lender] = {}
+        self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for settled jobs that are to be begun
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
         self._notice: Notice = _silent
@@ -124,7 +126,9 @@ class Session:
         elif self._shared:
             work, choice = self._share(job, settings, wait)
         else:
-            choice = choose.fastest(job, self.devices, settings.self_test)
+            choice = self._choices.get((job, settings.self_test)) or choose.fastest(
+                job, self.devices, settings.self_test
+            )
             wait(choice.job)
             work = self._computation(choice, settings)
         if CERTIFIED.name in work.job.planes and choice is not None:
@@ -136,7 +140,10 @@ class Session:
         return work
 
     def settled(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
-        """Return a job settled for the devices, and warnings; raises as `begin` does. Nothing is begun."""
+        """Return a job settled for the devices, and warnings; raises as `begin` does. Nothing is begun.
+
+        What has been chosen for it is remembered for when it is begun.
+        """
         if self._cluster is not None:
             from mandelcl.cluster.casting import Casting
 
@@ -146,6 +153,9 @@ class Session:
             choices, _ = choose.several(job, self.devices, self_test, self._required_specs)
             return choices[0].job, choices[0].warnings
         choice = choose.fastest(job, self.devices or choose.matching(()), self_test)
+        self._choices[choice.job, self_test] = choice
+        for old in list(self._choices)[:-_MOST_CHOICES]:
+            del self._choices[old]
         return choice.job, choice.warnings
 
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:

@@ -12,6 +12,7 @@ from mandelcl import Job, Session, Settings
 from mandelcl.computing.computation import Computation
 from mandelcl.engine.lending import Lender
 from mandelcl.errors import CancelledError
+from mandelcl.files import strips
 from mandelcl.opencl.device import Device
 from tests.device.views import seahorses, whole
 
@@ -127,3 +128,13 @@ def test_results_are_made_where_a_device_shares_the_hosts_memory(device: Device,
         elif way != "own way":
             assert report.copy_s > 0
         assert int(field.counts.max()) == 300
+
+
+def test_values_are_the_same_however_they_are_cut(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = a_job(planes=("counts", "smooth", "distance"))
+    with Session(device) as session:
+        whole_field, _ = mandelcl.render(job, session)
+        monkeypatch.setattr(strips, "STRIP_PIXELS", 5 * WIDTH)  # the last strip is a short one
+        cut, _ = mandelcl.render(job, session)
+    for name, values in whole_field.planes.items():
+        np.testing.assert_array_equal(cut.planes[name], values)
