@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
@@ -47,10 +48,7 @@ class Reference:
 
         So it serves finer levels and shifted samples of the view, too.
         """
-        corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]
-        re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
-        farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
-        return cls(re, im, rounded_up(root_above(farthest), _RADIUS_BITS), step_bits, tail_bits)
+        return cls(*_disc(view), step_bits, tail_bits)
 
     def settled(self, step_bits: int, tail_bits: int) -> Self:
         """Return the reference with these bits where it leaves them open."""
@@ -61,6 +59,15 @@ class Reference:
         right, bottom = view.width - 1, view.height - 1
         corners = (view.lattice.point(column, row) for column in (0, right) for row in (0, bottom))
         return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
+
+
+@lru_cache(maxsize=128)  # it is asked for several times while a job is settled, and deep down that takes a while
+def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the middle of a view, and a radius that reaches a pixel beyond its corners."""
+    corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]
+    re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
+    farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
+    return re, im, rounded_up(root_above(farthest), _RADIUS_BITS)
 
 
 def rounded_up(value: Fraction, bits: int) -> Fraction:

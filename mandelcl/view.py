@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
@@ -115,9 +116,14 @@ class View:
 
     def largest_coordinate(self) -> Fraction:
         """Return the largest |re| or |im| of any pixel."""
-        right, bottom = self.width - 1, self.height - 1
-        corners = (self.point(0, 0), self.point(right, 0), self.point(0, bottom), self.point(right, bottom))
-        return max(abs(part) for corner in corners for part in corner)
+        return _largest_coordinate(self)
+
+
+@lru_cache(maxsize=128)  # it is asked for again and again while a job is settled, and deep down that takes a while
+def _largest_coordinate(view: View) -> Fraction:
+    right, bottom = view.width - 1, view.height - 1
+    corners = (view.point(0, 0), view.point(right, 0), view.point(0, bottom), view.point(right, bottom))
+    return max(abs(part) for corner in corners for part in corner)
 
 
 def _require_pixels(width: int, height: int) -> None:
