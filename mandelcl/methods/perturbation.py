@@ -1,8 +1,9 @@
 """The method `perturbation`: an orbit is computed as its difference from a reference orbit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mandelcl.cancelling import Token
@@ -18,7 +19,9 @@ from mandelcl.view import View
 from mandelcl.words import Words
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
+    from mandelcl.perturbation.orbit import Orbit
     from mandelcl.perturbation.replay_derivative import DerivativeReplay
+    from mandelcl.perturbation.table import Table
 
 KERNEL = "method_perturbation.cl"
 LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
@@ -43,7 +46,8 @@ def begin(job: Job) -> None:
     """Begin to compute what `words` of a settled job returns."""
     from mandelcl.perturbation import ahead
 
-    ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+    then = _packing(job), partial(_packed, job)
+    ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), then)
 
 
 def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
@@ -58,10 +62,21 @@ def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
-    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.ahead import beside, taken
+
+    wanted = reference_of(job), job.iterations, job.radius_squared, _unit_bits(job)
+    words: Words | None = taken(*wanted, _packing(job))
+    return _packed(job, *beside(*wanted)) if words is None else words
+
+
+def _packing(job: Job) -> Hashable:
+    """Return what words depend on beside the orbit and the table."""
+    return job.view, job.number
+
+
+def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
     from mandelcl.perturbation.packing import Packing, packed
 
-    orbit, table = beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
     return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
 
 

@@ -6,14 +6,14 @@ Where many jobs follow one another, the references of later ones are computed by
 import atexit
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token
@@ -26,6 +26,8 @@ from mandelcl.reference import Reference
 
 if TYPE_CHECKING:  # most processes have one job
     from mandelcl.perturbation.pool import Pool
+
+Make: TypeAlias = Callable[[Orbit, Table], Any]
 
 _MOST_KEPT = 2  # references, with their tables
 _FAREWELL_S = 1.0
@@ -47,11 +49,12 @@ class _UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A reference under way, or done; those of one orbit share `orbit`."""
+    """A reference under way, or done; those of one orbit share `orbit`. What else was `made` of it is there as well."""
 
     future: "Future[tuple[Orbit, Table]]"
     thread: threading.Thread
     orbit: _UnderWay
+    made: dict[Hashable, Any]
 
     @property
     def failed(self) -> bool:
@@ -83,9 +86,27 @@ def helped(pool: "Pool") -> Iterator[None]:
             _forget(_MOST_KEPT)
 
 
-def begin(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None) -> None:
-    """Begin to compute the orbit of a reference and its table, as `beside` returns them, unless that has been begun."""
-    _of(Wanted(reference, iterations, radius_squared, unit_bits))
+def begin(
+    reference: Reference,
+    iterations: int,
+    radius_squared: Fraction,
+    unit_bits: int | None = None,
+    then: tuple[Hashable, Make] | None = None,
+) -> None:
+    """Begin to compute the orbit of a reference and its table, as `beside` returns them, unless that has been begun.
+
+    Where a pool helps, `then` is what is made of them at once, and the name by which `taken` returns it.
+    """
+    _of(Wanted(reference, iterations, radius_squared, unit_bits), then)
+
+
+def taken(
+    reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None, name: Hashable
+) -> Any:
+    """Return what was made of an orbit and its table by the time that they were there, once; else None."""
+    begun = _of(Wanted(reference, iterations, radius_squared, unit_bits))
+    begun.future.result()
+    return begun.made.pop(name, None)
 
 
 def beside(
@@ -129,12 +150,12 @@ def await_begun(
     begun.future.result()
 
 
-def _of(key: Wanted) -> _Begun:
+def _of(key: Wanted, then: tuple[Hashable, Make] | None = None) -> _Begun:
     pool = _pool.get()
     with _changing:
         begun = _begun.get(key)
         if begun is None or begun.failed:
-            begun = _begun[key] = _started(key, pool)
+            begun = _begun[key] = _started(key, pool, then)
         _begun.move_to_end(key)
         _forget(_MOST_KEPT + (pool.most if pool else 0))
         return begun
@@ -147,16 +168,21 @@ def _forget(most: int) -> None:
             del _begun[old]
 
 
-def _started(key: Wanted, pool: "Pool | None") -> _Begun:
+def _started(key: Wanted, pool: "Pool | None", then: tuple[Hashable, Make] | None) -> _Begun:
     future: Future[tuple[Orbit, Table]] = Future()
+    made: dict[Hashable, Any] = {}
     alike = (begun for begun_key, begun in _begun.items() if _orbit_of(begun_key) == _orbit_of(key))
     other = next((begun for begun in alike if not begun.failed and not begun.orbit.cancel.is_set()), None)
     under_way = other.orbit if other else _UnderWay()
 
     def compute() -> None:
         try:
-            made = pool.computed(key, under_way.cancel, under_way.note) if pool and not other else None
-            result = made or _computed(key, other, under_way, pool)
+            result = pool.computed(key, under_way.cancel, under_way.note) if pool and not other else None
+            result = result or _computed(key, other, under_way, pool)
+            if pool and then:
+                name, make = then
+                with timeline.span("pack the reference"):
+                    made[name] = make(*result)
         except BaseException as error:
             future.set_exception(error)
         else:
@@ -164,7 +190,7 @@ def _started(key: Wanted, pool: "Pool | None") -> _Begun:
 
     thread = threading.Thread(target=compute, name="mandelcl reference", daemon=True)
     thread.start()
-    return _Begun(future, thread, under_way)
+    return _Begun(future, thread, under_way, made)
 
 
 def _computed(key: Wanted, other: _Begun | None, under_way: _UnderWay, pool: "Pool | None") -> tuple[Orbit, Table]:

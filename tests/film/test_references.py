@@ -1,5 +1,6 @@
 """Keyframes whose references come from other processes are the fields of renders, whatever becomes of these."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from mandelcl.film.folder import Folder, held
 from mandelcl.film.keyframes import compute
 from mandelcl.film.path import Stop
 from mandelcl.film.plan import Plan
-from mandelcl.perturbation import ahead, pool
+from mandelcl.perturbation import ahead, packing, pool
 from mandelcl.perturbation.helper import Helper
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
@@ -88,6 +89,23 @@ def test_keyframes_with_references_of_processes_are_those_of_renders(
     assert done.keyframes == 8
     assert 0 <= done.waited_for_references + done.waited_for_writing <= done.seconds
     assert not (fresh_cache / "orbits").exists(), "nobody asks for them again"
+
+
+def test_references_are_packed_in_their_threads(
+    helpers: list[Helper], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    threads: list[str] = []
+    pack = packing.packed
+
+    def note(*arguments: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return pack(*arguments)
+
+    monkeypatch.setattr(packing, "packed", note)
+    with held(tmp_path / "keys", deep()) as folder, Session() as session:
+        compute(folder, session)
+    assert threads == ["mandelcl reference"] * 8, "each once, and not while devices wait"
+    assert len(helpers) == PROCESSES
 
 
 def test_a_process_that_dies_costs_no_keyframe(
