@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from mandelcl import interrupts
 from mandelcl.cli.progress import say
-from mandelcl.errors import BuildError, CancelledError
+from mandelcl.errors import BuildError, CancelledError, remark
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
@@ -49,11 +49,15 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
 def _told(error: BaseException) -> BaseException:
     """Return what to tell of an error: a compiler that fails since it has been told to stop is no error.
 
-    LLVM heeds signals as well, and removes the files that it is about to need.
+    LLVM heeds signals as well, and removes the files that it is about to need. What has been remarked on, such as what
+    is kept, is told all the same.
     """
-    if interrupts.have_come() and isinstance(error, BuildError) and "--resume" not in str(error):
-        return CancelledError("stopped")
-    return error
+    if not interrupts.have_come() or not isinstance(error, BuildError):
+        return error
+    stopped = CancelledError("stopped")
+    for text in getattr(error, "__notes__", ()):
+        remark(stopped, text)
+    return stopped
 
 
 def _finishes(finished: threading.Event, seconds: float | None = None) -> bool:

@@ -111,21 +111,23 @@ def test_one_that_comes_while_a_lock_is_being_taken_stops_the_work(name: str) ->
 
 
 FAILS = """from mandelcl.cli.interruptible import interruptible
-    from mandelcl.errors import BuildError, CancelledError
+    from mandelcl.errors import BuildError, CancelledError, remark
     def work(cancel):
         {before}
-        raise BuildError("no kernel")
+        error = BuildError("no kernel")
+        remark(error, "3 bands are kept")
+        raise error
     try:
         interruptible(work)
     except (BuildError, CancelledError) as error:
-        print(type(error).__name__)"""
+        print(type(error).__name__, error)"""
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_compiler_that_it_has_stopped_is_no_error(name: str) -> None:
-    """LLVM heeds signals, too."""
-    assert ended(name, FAILS.format(before="kill()")) == (0, "CancelledError\n", "")
-    assert ended(name, FAILS.format(before="pass")) == (0, "BuildError\n", "")
+    """LLVM heeds signals, too. What is kept is told in either case."""
+    assert ended(name, FAILS.format(before="kill()")) == (0, "CancelledError stopped; 3 bands are kept\n", "")
+    assert ended(name, FAILS.format(before="pass")) == (0, "BuildError no kernel; 3 bands are kept\n", "")
 
 
 @pytest.mark.parametrize("name", NAMES)
