@@ -125,6 +125,7 @@ def as_json(
         "film_s": made.seconds,
         "stages_s": made.stages,
         "encoder_waited_s": made.waited,
+        "keyframes_waited_s": made.waited_for_keyframes,
         "encode_wall_s": made.encoding,
         "frames_device": made.device,
         "bound": made.bound,

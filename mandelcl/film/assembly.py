@@ -9,6 +9,7 @@ once, and cl/film.cl has the same ones in the same order.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from mandelcl.shading.linear_light import Light, encoded, steps_of
 
 Rgb = npt.NDArray[np.uint8]
 _FEATHER = 0.06  # of the deeper keyframe's sides, over which its share grows from its edges
-_STRIP_PIXELS = 1 << 15  # made at a time: what they need stays in a processor's cache
+_STRIP_PIXELS = 1 << 14  # made at a time: what they need stays in a processor's cache
 _HALF = 1 << PLACE_BITS - 1
 
 
@@ -160,18 +161,26 @@ def _filtered(lies: Lying, light: Light, rows: slice, columns: slice) -> Light:
     """Return the light of a rectangle of a frame: 3 × rows × columns."""
     left, right = lies.columns.reach(columns.start, columns.stop)
     first, weights = lies.rows.first[rows], lies.rows.weights[:, rows, np.newaxis]
-    total = weights[0] * _points(lies, light, first, left, right)
-    for k in range(1, len(weights)):
-        total += weights[k] * _points(lies, light, first + k, left, right)
+    total = _summed((_points(lies, light, first + k, left, right) for k in range(len(weights))), weights)
     first, weights = lies.columns.first[columns] - left, lies.columns.weights[:, columns]
-    made: Light = weights[0] * np.take(total, first, axis=2, mode="clip")
-    for k in range(1, len(weights)):
-        made += weights[k] * np.take(total, first + k, axis=2, mode="clip")
-    return made
+    return _summed((np.take(total, first + k, axis=2, mode="clip") for k in range(len(weights))), weights)
+
+
+def _summed(parts: Iterable[Light], weights: npt.NDArray[np.float32]) -> Light:
+    """Return the weighted sum of parts, from the first to the last; they are changed, since new arrays take longer."""
+    total: Light | None = None
+    for part, weight in zip(parts, weights, strict=True):
+        part *= weight
+        if total is None:
+            total = part
+        else:
+            total += part
+    assert total is not None
+    return total
 
 
 def _points(lies: Lying, light: Light, rows: npt.NDArray[np.int32], left: int, right: int) -> Light:
-    """Return the light of some rows of a keyframe, or of the finer grid, from a column to before another."""
+    """Return a copy of the light of some rows of a keyframe, or of the finer grid, from a column to before another."""
     where = lies.places
     if where is None:
         points: Light = light[:, rows, left:right]

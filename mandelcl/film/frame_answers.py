@@ -36,9 +36,11 @@ def cases(random: np.random.Generator) -> Iterator[tuple[Recipe, Light, Light | 
         yield case(random, turned, alone, float(2 ** random.uniform(0, 3 if k % 5 == 4 else 1)))
 
 
-def case(random: np.random.Generator, turned: bool, alone: bool, scale: float) -> tuple[Recipe, Light, Light | None]:
+def case(
+    random: np.random.Generator, turned: bool, alone: bool, scale: float, most: tuple[int, int] = (160, 60)
+) -> tuple[Recipe, Light, Light | None]:
     """Return a frame of odd size, so many points apart, which goes a little beyond its keyframes here and there."""
-    size = int(random.integers(1, 160)), int(random.integers(1, 60))
+    size = int(random.integers(1, most[0])), int(random.integers(1, most[1]))
     keyframes = [_noise(random, tuple(int(side * scale * random.uniform(0.7, 1.4)) + 9 for side in size))
                  for _ in range(2)]  # fmt: skip
     angle = random.uniform(-4, 4) if turned else 0.0

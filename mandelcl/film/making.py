@@ -36,13 +36,16 @@ class Made:
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
     waited: float = 0.0  # for frames to encode
+    waited_for_keyframes: float = 0.0  # of that, for those of which frames are made
     encoding: float = 0.0  # the time from a frame's arrival at the encoder to its return, with what its own threads do
     device: str | None = None  # on which frames were made
 
     @property
     def bound(self) -> str:
-        """The stage that took longest: `assembly` where encoding waited for frames most of the time, or `encoding`."""
-        return "assembly" if self.waited > self.seconds / 2 else "encoding"
+        """The stage that took longest: `encoding`, unless it waited most of the time: for `painting` or `assembly`."""
+        if self.waited <= self.seconds / 2:
+            return "encoding"
+        return "painting" if self.waited_for_keyframes > self.waited / 2 else "assembly"
 
 
 def make_film(
@@ -99,6 +102,7 @@ def make_film(
     finally:
         maker.close()
     made.seconds = perf_counter() - began
+    made.waited_for_keyframes = maker.waited_for_keyframes
     made.stages = watch.seconds | maker.paints.watch.seconds
     return made
 
@@ -146,6 +150,7 @@ class _Maker:
         self._workers = max(_LEAST_WORKERS, processors())
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
         self.paints = Paints(folder, colouring, assembler)
+        self.waited_for_keyframes = 0.0
 
     def close(self) -> None:
         """End the threads."""
@@ -179,10 +184,14 @@ class _Maker:
         return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
 
     def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Any]:
-        future, _, repeated = waiting[0]
-        while not future.done():
-            stop_if(cancel)
-            wait([future], _WAIT_S)
+        future, numbers, repeated = waiting[0]
+        for waited_for in (*map(self.paints.get, numbers), future):
+            began = perf_counter()
+            while not waited_for.done():
+                stop_if(cancel)
+                wait([waited_for], _WAIT_S)
+            if waited_for is not future:
+                self.waited_for_keyframes += perf_counter() - began
         stop_if(cancel)
         waiting.popleft()
         frame = future.result()

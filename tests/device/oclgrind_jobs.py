@@ -17,6 +17,9 @@ from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.narrowing import Counts16
 from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.film.assembly import assembled
+from mandelcl.film.frame_answers import case
+from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE, Assembler, Shape
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.job import Job
 from mandelcl.methods import perturbation
@@ -69,6 +72,7 @@ def check(target: Target) -> dict[str, Any]:
                 continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
     wrong += [] if _narrows(target.device) else ["narrow"]
+    wrong += [f"frame, {shape}" for shape in (CPU_SHAPE, GPU_SHAPE) if not _makes_frames(target.device, shape)]
     done, bad = _other_axes(target)
     launches, wrong = launches + done, wrong + bad
     found = selftest.result(target.device, target.number, target.rounding)
@@ -82,6 +86,18 @@ def _narrows(device: Device) -> bool:
     form.start(device.upload(counts), 7, made)
     device.wait(device.fetch(made, found))
     return np.array_equal(found, counts)
+
+
+def _makes_frames(device: Device, shape: Shape) -> bool:
+    """Return whether frames are made, upright and turned."""
+    random = np.random.default_rng(3)
+    for turned in (False, True):
+        how, base, deeper = case(random, turned, alone=False, scale=1.7, most=(14, 5))
+        assert deeper is not None
+        maker = Assembler(device, how.size, shape=shape)
+        if not np.array_equal(maker.frame(how, maker.keep(base), maker.keep(deeper)), assembled(how, base, deeper)):
+            return False
+    return True
 
 
 def _other_axes(target: Target) -> tuple[int, list[str]]:
