@@ -2,7 +2,6 @@
 
 import io
 import struct
-import tracemalloc
 from contextlib import suppress
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mandelcl.workers import wire
+from tests.host.memory import allocating
 
 heads = st.dictionaries(st.text(max_size=5), st.integers() | st.text() | st.none(), max_size=4)
 
@@ -56,20 +56,15 @@ def test_damaged_messages_are_refused_or_cut_off_or_other_ones(
 
 
 def test_a_length_alone_takes_no_memory() -> None:
-    tracemalloc.start()
-    with pytest.raises(wire.WireError, match="impossible length"):
+    with allocating(1 << 20), pytest.raises(wire.WireError, match="impossible length"):
         wire.receive(io.BytesIO(struct.pack("<IQ", 2, 1 << 33)), 1 << 24)
-    assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("come", [0, 100, 40 << 20])
 def test_memory_is_taken_for_what_comes(come: int) -> None:
     pipe = io.BytesIO(struct.pack("<IQ", 2, 1 << 33) + b"{}" + bytes(come))
-    tracemalloc.start()
-    assert wire.receive(pipe, 1 << 33) is None
-    assert tracemalloc.get_traced_memory()[1] < 3 * come + (40 << 20)
-    tracemalloc.stop()
+    with allocating(3 * come + (40 << 20)):
+        assert wire.receive(pipe, 1 << 33) is None
 
 
 def test_an_answer_of_several_pieces_is_whole() -> None:
