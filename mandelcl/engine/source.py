@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -55,6 +55,7 @@ def _text(part: str) -> str:
     return (folder() / part).read_text(encoding="utf-8")
 
 
+@lru_cache(maxsize=256)
 def formula_parts(formula: Formula, number: "NumberFormat", double_digits: bool) -> tuple[Part, ...]:
     """Return the parts of a formula: its operations, its own text in the number's constants, and what knows insides."""
     literals = kernel.Literals(partial(number.literal, double_digits=double_digits), number.far_literal)
