@@ -1,16 +1,16 @@
 """Paths that users name: what they point to, whether it can be written, drafts of it, and errors of one line."""
 
 import os
-import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import FileError, InvalidInputError, require_type
+from mandelcl.files import drafts
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.printable import printable
 
@@ -108,9 +108,11 @@ def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     """Yield where to write what is to become `place`; at the end it is put there, and on any exception removed.
 
     The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
+    Those that processes have left which were killed are removed.
     """
-    draft = place.with_name(f".mandelcl-{secrets.token_hex(8)}.tmp")
-    with cleared_by(partial(_discard, draft)):
+    drafts.clear(place)
+    draft = drafts.new_name(place)
+    with cleared_by(partial(drafts.discard, draft)):
         yield draft
         put_in_place(draft, place)
 
@@ -149,14 +151,3 @@ def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
         raise FileError(f"{begin}: {error.strerror or error}", path) from error
     except MemoryError as error:
         raise FileError(f"{begin}: not enough memory for it", path) from error
-
-
-def _discard(draft: Path) -> None:
-    """Remove a draft, whether it is there, a file or a folder."""
-    if draft.is_dir():
-        import shutil  # only Deep Zoom's drafts are folders
-
-        shutil.rmtree(draft, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            draft.unlink()

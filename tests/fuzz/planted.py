@@ -19,9 +19,9 @@ def _traceback() -> None:
 
 def _leftover() -> None:
     """Have a draft stay where writing it has failed."""
-    from mandelcl.files import paths
+    from mandelcl.files import drafts
 
-    paths._discard = lambda _draft: None  # type: ignore[assignment]
+    drafts.discard = lambda _draft: None  # type: ignore[assignment]
 
 
 def _wrong() -> None:

@@ -1,8 +1,11 @@
 """What users' paths point to is replaced whole or not at all; `test_output` tests the rest, through the formats."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,7 @@ from mandelcl.files.paths import drafted, replacing, require_writable
 from tests.host.files import names
 
 
-def replace_by(write: Callable[[Path], None], path: str | Path) -> None:
+def replace_by(write: Callable[[Path], object], path: str | Path) -> None:
     with replacing(path) as draft:
         write(draft)
 
@@ -85,3 +88,38 @@ def test_checks_are_asked_in_the_order_of_the_paths(tmp_path: Path) -> None:
     assert asked == ["a", "b", "c"]
     require_writable(*paths)
     assert names(tmp_path) == []
+
+
+LEAVING = """
+import os, signal, sys
+from pathlib import Path
+from mandelcl.files.paths import drafted
+with drafted(Path(sys.argv[1])) as draft:
+    if sys.argv[2] == "folder":
+        draft.mkdir()
+        draft = draft / "inner"
+    draft.write_bytes(b"half")
+    print("written", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a draft does not say whose it is")
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_killed_process_has_left_is_removed(kind: str, tmp_path: Path) -> None:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    command = [sys.executable, "-c", LEAVING, str(tmp_path / "a"), kind]
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(8) == b"written\n"
+        (left,) = tmp_path.iterdir()
+        replace_by(lambda draft: draft.write_bytes(b"while it runs"), tmp_path / "a")
+        assert left.exists(), "its process runs"
+        process.kill()
+    replace_by(lambda draft: draft.write_bytes(b"other"), tmp_path / "b")
+    assert left.exists(), "it is the draft of another file"
+    foreign = left.with_name(left.name.replace("tmp", "tmp2"))
+    foreign.write_bytes(b"")
+    replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
+    assert names(tmp_path) == sorted([foreign.name, "a", "b"])
+    assert (tmp_path / "a").read_bytes() == b"whole"
