@@ -70,8 +70,11 @@ class CancelledError(Exception):
 
 
 def remark(error: Exception, text: str) -> None:
-    """Add to the line of an error, which stays the one that it is: with its data, cause and traceback."""
-    error.add_note(text)
+    """Add to the line of an error, which stays the one that it is: with its data, cause and traceback.
+
+    Its `remarks` are all that has been added so.
+    """
+    vars(error).setdefault("remarks", []).append(text)
     error.args = (printable(f"{error}; {text}", LONGEST_LINE), *error.args[1:])
 
 

@@ -55,7 +55,7 @@ def _told(error: BaseException) -> BaseException:
     if not interrupts.have_come() or not isinstance(error, BuildError):
         return error
     stopped = CancelledError("stopped")
-    for text in getattr(error, "__notes__", ()):
+    for text in getattr(error, "remarks", ()):
         remark(stopped, text)
     return stopped
 
