@@ -122,7 +122,8 @@ def command(
     with recorded(trace, "zoom"), held(folder_path, plan) as folder:
         computed = _compute(folder, opened, settings, quiet)
         # Those of a cluster are other machines'.
-        assembler = assembler_for(folder.job(0), () if cluster else devices, (width, height), frames)
+        own = () if cluster else devices
+        assembler = assembler_for(folder.job(0), own, (width, height), frames, not no_self_test)
         with frames_bar("frames", quiet) as show:
             made = interruptible(
                 lambda cancel: make_film(

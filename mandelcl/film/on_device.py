@@ -146,7 +146,8 @@ class Assembler:
 
     @property
     def _kernel(self) -> Kernel:
-        return kernel(self.device, self.text(), "film_frame")
+        with self._lock:  # built once, and not by several threads at a time
+            return kernel(self.device, self.text(), "film_frame")
 
     @cached_property
     def _bytes(self) -> Buffer:
@@ -202,7 +203,9 @@ def source_text(shape: Shape) -> str:
     return source.assemble(("film.cl",), defines)
 
 
-def assembler_for(job: Job, specs: Sequence[str], size: tuple[int, int], frames: int) -> Assembler | None:
+def assembler_for(
+    job: Job, specs: Sequence[str], size: tuple[int, int], frames: int, self_test: bool = True
+) -> Assembler | None:
     """Return what makes frames on the device that keyframes of a job are computed on, of those that SPECs name.
 
     None where it would not gain, where no device can do the job, and where the device does not give the host's bytes.
@@ -212,8 +215,8 @@ def assembler_for(job: Job, specs: Sequence[str], size: tuple[int, int], frames:
     if not specs and pixels < min(_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU):
         return None  # without opening a runtime
     try:
-        found, settled = recall.settled(job, list(specs), True)
-        device = choose.fastest(settled, choose.select(found)[0] or choose.matching(())).device
+        found, settled = recall.settled(job, list(specs), self_test)
+        device = choose.fastest(settled, choose.select(found)[0] or choose.matching(()), self_test).device
     except NoDeviceError:
         if specs:
             raise
