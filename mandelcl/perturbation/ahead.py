@@ -157,7 +157,7 @@ def _of(key: Wanted, then: tuple[Hashable, Make] | None = None) -> _Begun:
         if begun is None or begun.failed:
             begun = _begun[key] = _started(key, pool, then)
         _begun.move_to_end(key)
-        _forget(_MOST_KEPT + (pool.most if pool else 0))
+        _forget(_MOST_KEPT + (pool.depth if pool else 0))
         return begun
 
 

@@ -30,7 +30,8 @@ _FAREWELL_S = 5.0
 class Pool:
     """Processes that compute references for this one, at most `processes`; they end with the `with` block.
 
-    Orbits are kept on disk where `keeps` says so; those that are there are used in any case.
+    Orbits are kept on disk where `keeps` says so; those that are there are used in any case. `depth` is how many
+    references are worth being under way, or ready, beside the present one, as `ahead` has said last.
     """
 
     def __init__(self, processes: int, *, keeps: bool) -> None:
@@ -41,7 +42,7 @@ class Pool:
         self._closed = threading.Event()
         self._noted = threading.Event()
         self._seconds, self._bytes = 0.0, math.inf
-        self._helps = False
+        self._helps, self.depth = False, 1
 
     @classmethod
     def for_many(cls, references: int, *, keeps: bool) -> "Pool":
@@ -81,11 +82,12 @@ class Pool:
         """
         known = self._noted.is_set() or self._noted.wait(_LONG_S)
         seconds = self._seconds if known else math.inf
-        worth = seconds * references >= _LEAST_SAVED_S or self._alive > 0
-        self._helps = self.most > 0 and worth and seconds >= _LEAST_S
+        saved = seconds * references * (1 - 1 / self.most) if self.most else 0.0
+        self._helps = seconds >= _LEAST_S and (self._alive > 0 or saved >= _LEAST_SAVED_S)
         each = min(self._bytes, _BYTES_AN_ITERATION * iterations)
         room = available_bytes() / _SHARE / each
-        return int(min(references, max(1, min(self.most, room)))) if self._helps else min(references, 1)
+        self.depth = int(max(1, min(self.most, room))) if self._helps else 1
+        return min(references, self.depth)
 
     def computed(self, wanted: Wanted, cancel: Token, progress: Callable[[int], None]) -> tuple[Orbit, Table] | None:
         """Return the orbit of a reference and its table, from a process that is free, or the next to be.

@@ -193,6 +193,17 @@ def test_what_is_begun_is_computed_by_the_pool(helpers: list[Helper], monkeypatc
     assert not any(map(runs, helpers))
 
 
+def test_no_more_are_kept_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(4, keeps=False) as processes, ahead.helped(processes):
+        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        for room, kept_most in ((1e12, 6), (0.0, 3)):
+            monkeypatch.setattr(pool, "available_bytes", lambda room=room: room)
+            processes.ahead(100, 1000)
+            for cap in range(10, 18):
+                ahead.beside(DEEP, cap, FOUR)
+            assert len(ahead._begun) == kept_most
+
+
 def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     ask = Helper.compute
 
