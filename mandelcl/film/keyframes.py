@@ -66,6 +66,18 @@ def _silent(_line: str) -> None:
     """Say nothing."""
 
 
+def _once(notice: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what passes on each line, but not a second time."""
+    said: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in said:
+            said.add(line)
+            notice(line)
+
+    return tell
+
+
 def compute(
     folder: Folder,
     session: Session,
@@ -76,8 +88,9 @@ def compute(
 ) -> Computed:
     """Compute the keyframes that a folder lacks, each stored as soon as it is done; return what was done.
 
-    `progress` counts the pixels of all keyframes that were missing.
+    `progress` counts the pixels of all keyframes that were missing. `notice` is called once with each line.
     """
+    notice = _once(notice)
     began, plan, done = perf_counter(), folder.plan, Computed()
     numbers = _order(plan, set(folder.missing()))
     total = sum(folder.expected(number).view.pixels for number in numbers)

@@ -84,6 +84,17 @@ def test_a_deep_film_is_computed_whole(tmp_path: Path) -> None:
         check(folder, session)
 
 
+@pytest.mark.usefixtures("usable")
+def test_what_is_to_be_said_of_keyframes_is_said_once(tmp_path: Path) -> None:
+    """Whoever settles a job and whoever begins it have the same to say."""
+    plan = film(WIDE, replace(VALLEY, zoom=Fraction(10**7)), number="float", size=(8, 5), iterations=50)
+    lines: list[str] = []
+    with held(tmp_path / "keys", plan) as folder, Session() as session:
+        compute(folder, session, notice=lines.append)
+    assert any("float does not resolve pixels" in line for line in lines)
+    assert len(lines) == len(set(lines))
+
+
 def test_only_what_has_the_same_bits_is_taken_over() -> None:
     plan = film(number="float", rounding="fused", method="direct")
     wider, deeper = plan.keyframe_job(0, 1), plan.keyframe_job(0, 2)
