@@ -2,10 +2,12 @@
 
 from mandelcl.engine import selftest
 from mandelcl.engine.building import loop_text
-from mandelcl.engine.choose import candidates_of, settle_number, settle_rounding
+from mandelcl.engine.choose import candidates_of, settle_number
 from mandelcl.engine.program import shaped
 from mandelcl.engine.settling import settle_method
+from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
+from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
 _ORBITS = ("block", "survivors")  # the kernels that every picture takes by escape time
@@ -19,11 +21,26 @@ def texts(job: Job, device: Device) -> list[str]:
     """
     job, _ = settle_method(job, [device])
     number, _ = settle_number(job, [device])
-    rounding, variants = candidates_of(job, number, device)
-    unknown = [one for one in variants if not selftest.is_known(device, number, rounding, one, job.formula)]
-    tests = [selftest.source_text(number, rounding, variant, job.formula) for variant in unknown]
-    variant = variants[0]
-    if not unknown:
-        rounding, variant, _ = settle_rounding(job, number, device)
+    rounding, variant, tests = _foreseen(job, number, device)
     resolved = job.resolved(number.name, rounding)
     return tests + [loop_text(resolved, shaped(variant, resolved), orbits) for orbits in _ORBITS]
+
+
+def _foreseen(job: Job, number: NumberFormat, device: Device) -> tuple[str, Variant, list[str]]:
+    """Return the rounding and the variant that are likely, and the self-tests before that is sure."""
+    rounding, variants = candidates_of(job, number, device)
+    results = [(variant, selftest.known(device, number, rounding, variant, job.formula)) for variant in variants]
+    found = [(result.passed, result.speed, variant) for variant, result in results if result is not None]
+    tests = [
+        selftest.source_text(number, rounding, variant, job.formula) for variant, result in results if result is None
+    ]
+    if tests:
+        return rounding, variants[0], tests
+    variant = max(found, key=lambda one: one[:2])[2]
+    slow = results[0][1]
+    if number.has_digits or job.rounding != "auto" or slow is None or not slow.slow_fma:
+        return rounding, variant, []
+    rounding = number.roundings[1]
+    if selftest.known(device, number, rounding, variant, job.formula) is None:
+        tests = [selftest.source_text(number, rounding, variant, job.formula)]
+    return rounding, variant, tests

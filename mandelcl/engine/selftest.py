@@ -97,9 +97,11 @@ def result(
     return result
 
 
-def is_known(device: Device, number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> bool:
-    """Return whether `result` has the result already."""
-    return _remembered(device, source_text(number, rounding, variant, formula), ())[1] is not None
+def known(
+    device: Device, number: NumberFormat, rounding: str, variant: Variant, formula: Formula
+) -> SelfTestResult | None:
+    """Return what `result` returns where that has been found before; None where the test is still to be run."""
+    return _remembered(device, source_text(number, rounding, variant, formula), ())[1]
 
 
 def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[str, SelfTestResult | None]:
