@@ -32,7 +32,7 @@ export function julia(explorer, shell) {
     const answer = await client.ask({ do: "orbit", pane: pointed.pane.index, at: [known.column, known.row], most: STEPS }).catch(() => null);
     if (answer) points = pairs(answer.points);
     line.textContent = !answer ? "" : answer.period ? `period ${answer.period}` : answer.escaped !== null ? `escapes at ${answer.escaped}` : "";
-    pane?.touch();
+    if (pane) draw(pane, points);
   };
   const soon = () => (timer ??= pane ? setTimeout(look, WAIT_MS) : null);
   const toggle = () => {

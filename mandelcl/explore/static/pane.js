@@ -3,13 +3,12 @@
 import { compose } from "./compose.js";
 import { createRenderer } from "./gl.js";
 import { Layers } from "./layers.js";
+import { Pace } from "./pace.js";
 import { Painter } from "./painter.js";
 import { element } from "./dom.js";
 
 const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a factor of e
 const REPAINT_MS = 120; // colours at rest are exact this long after the last change
-const TILES_MS = 100; // between pictures of what has come meanwhile, at least
-const SLOW_MS = 8; // a picture that takes longer is drawn by the processor, which has something else to do, too
 const LATE_MS = 250; // an exact picture that takes longer is not waited for
 const POINTER_MS = 200;
 const USUAL = ["counts", "smooth"];
@@ -28,7 +27,7 @@ export class Pane {
     this.painter = new Painter(startWorker);
     this.layers = new Layers(client.welcome.levels, client.welcome.tile);
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
-    [this.cost, this.drawnAt] = [0, -Infinity]; // ms that a picture takes, and when the last one was there
+    this.pace = new Pace((now) => this.draw(now));
     [this.came, this.shown] = [0, 0]; // generations of which pixels have come, and are shown
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
@@ -113,8 +112,8 @@ export class Pane {
       this.finished = message;
       if (this.state === "asked") this.state = "complete";
       this.hooks.oncomplete?.(this, message);
-      if (this.still) this.put();
-      this.touchIn(LATE_MS);
+      if (this.still) this.pace.halt();
+      this.pace.within(this.colouring?.served ? 0 : LATE_MS);
       this.paint();
     } else if (message.say === "failed") {
       this.state = "failed";
@@ -128,58 +127,25 @@ export class Pane {
     const coarse = frame.level === 0 && !this.layers.fine.filled;
     if (this.layers.take(frame)) {
       this.came = this.generation;
-      this.touchFor();
+      if (this.shown === this.generation) this.pace.tiles();
+      else this.touch(); // the first pixels at once
     }
     if (coarse) this.hooks.oncoarse?.(this);
   }
 
-  /** Draw what has come: the first pixels at once, further ones a few times a second, as drawing takes time, too. */
-  touchFor() {
-    const first = this.shown !== this.generation;
-    this.touchIn(first ? 0 : this.drawnAt + Math.max(TILES_MS, 2 * this.cost) - performance.now());
-  }
-
-  /** Draw after so many milliseconds, if not sooner. */
-  touchIn(wait) {
-    const due = performance.now() + wait;
-    if (wait <= 0) this.touch();
-    else if (this.later === undefined || due < this.due) {
-      clearTimeout(this.later);
-      [this.due, this.later] = [due, setTimeout(() => this.touch(), wait)];
-    }
-  }
-
+  /** Draw with the next frame. */
   touch() {
-    clearTimeout(this.later);
-    this.later = undefined;
-    this.pending ??= requestAnimationFrame((now) => {
-      this.pending = undefined;
-      this.draw(now);
-    });
-  }
-
-  /** Put off what was to be drawn. */
-  put() {
-    clearTimeout(this.later);
-    cancelAnimationFrame(this.pending);
-    this.later = this.pending = undefined;
+    this.pace.now();
   }
 
   draw(now) {
     if (!this.target || !this.colouring || !this.asked) return;
-    const began = performance.now(), view = { ...this.target, ease: this.eased(now) };
+    const view = { ...this.target, ease: this.eased(now) };
     if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.cap, this.colouring);
     else this.compose(view);
     this.drawn++;
     if (this.came === this.generation) this.shown = this.generation;
-    this.drawnAt = performance.now();
-    setTimeout(() => this.time(began)); // once the browser has the picture, for which this thread may have to wait
     this.hooks.ondrawn?.(this, view);
-  }
-
-  time(began) {
-    this.drawnAt = performance.now();
-    this.cost += 0.5 * (this.drawnAt - began - this.cost);
   }
 
   /** Where what is shown is on its way to the target. */
@@ -192,7 +158,7 @@ export class Pane {
     if (still) {
       Object.assign(ease, STILL);
       this.before = undefined;
-    } else this.touchIn(this.cost > SLOW_MS ? this.cost : 0);
+    } else this.pace.on();
     const scale = Math.exp(ease.log), [column, row] = ease.pivot;
     return { scale, x: column * (1 - scale) + ease.x, y: row * (1 - scale) + ease.y };
   }
@@ -230,7 +196,8 @@ export class Pane {
     Object.assign(this.resting, { width: size[0], height: size[1], hidden: false });
     this.resting.getContext("2d", { alpha: false }).putImageData(new ImageData(pixels, ...size), 0, 0);
     Object.assign(this.ease, STILL);
-    this.put();
+    this.before = undefined;
+    this.pace.halt();
     this.state = "resting";
     this.hooks.onpainted?.(this);
   }
@@ -272,7 +239,7 @@ export class Pane {
   close() {
     this.client.tell({ do: "close", pane: this.index });
     this.painter.close();
-    this.put();
+    this.pace.halt();
     clearTimeout(this.repaint);
     this.el.remove();
   }

@@ -167,6 +167,30 @@ def test_a_lost_context_is_drawn_again(explorer: Explorer) -> None:
     assert np.array_equal(explorer.moving(), before)
 
 
+def test_what_is_drawn_is_what_has_changed(explorer: Explorer) -> None:
+    """At rest nothing is; a picture of a whole view is one layer, and only pixels that came or colours are painted."""
+    found = explorer.run(
+        """async (explorer) => {
+            const pane = explorer.panes[0], { renderer, drawn } = pane, { paints } = renderer;
+            for (let k = 0; k < 30; k++) await new Promise(requestAnimationFrame);
+            const idle = pane.drawn - drawn, shown = [], painted = [];
+            const show = renderer.show.bind(renderer), paint = paints.paint.bind(paints);
+            renderer.show = (layer, ...more) => { shown.push(layer.level); show(layer, ...more); };
+            paints.paint = (layer, ...more) => { painted.push(layer.level); paint(layer, ...more); };
+            pane.draw(performance.now());
+            painted.length = 0;
+            pane.draw(performance.now());
+            const again = [...painted];
+            explorer.show({ colouring: { offset: 0.25 } }, 'colour');
+            pane.draw(performance.now());
+            [renderer.show, paints.paint] = [show, paint];
+            return { idle, shown, again, painted };
+        }"""
+    )
+    assert found == {"idle": 0, "shown": [0, 0, 0], "again": [], "painted": [0]}
+    explorer.rests()
+
+
 def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("+")
