@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 _COUNTS = """(explorer) => {
-    const { counts } = explorer.panes[0].frame;
+    const { counts } = explorer.panes[0].frame.counted();
     return btoa(Array.from(new Uint8Array(counts.buffer), (byte) => String.fromCharCode(byte)).join(""));
 }"""
 _PIXELS = "(explorer) => explorer.panes[0].resting.toDataURL('image/png')"
