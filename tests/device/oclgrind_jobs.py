@@ -37,7 +37,7 @@ from tests.oracle.sign_magnitude import counts as first_version_counts
 
 VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
 CAP = 33
-FIXED_CAP = 13  # a step in fixed point is many instructions, and each is watched
+FIXED_CAP = 8  # a step in fixed point is many instructions, and each is watched
 _kept: list[Buffer] = []
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
@@ -100,7 +101,16 @@ def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: s
     check(platform, site, kind, at, tmp_path)
 
 
-@pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
+def others_are_long() -> list[ParameterSet]:
+    """Return the choices of all platforms, those but the first for long runs: the host does what is tested."""
+    marks = [pytest.mark.long]
+    return [
+        pytest.param(choice, id=choice.device.platform, marks=marks if number else [])
+        for number, choice in enumerate(crew_choices())
+    ]
+
+
+@pytest.mark.parametrize("choice", others_are_long())
 @pytest.mark.parametrize(
     ("site", "kind", "at"),
     [
