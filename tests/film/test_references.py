@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from tests.film.conftest import film
 from tests.film.test_keyframes import Soon, digests
+from tests.host.started import started_helpers
 
 pytestmark = pytest.mark.usefixtures("usable")
 PROCESSES = 2
@@ -32,15 +32,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> list[Helper]:
     monkeypatch.setattr(pool, "cores", lambda: PROCESSES)
     monkeypatch.setattr(pool, "_LEAST_S", 0.0)
     monkeypatch.setattr(pool, "_LEAST_SAVED_S", 0.0)
-    started: list[Helper] = []
-    begin: Callable[..., None] = Helper.__init__
-
-    def note(self: Helper, *arguments: Any) -> None:
-        begin(self, *arguments)
-        started.append(self)
-
-    monkeypatch.setattr(Helper, "__init__", note)
-    return started
+    return started_helpers(monkeypatch)
 
 
 @pytest.fixture

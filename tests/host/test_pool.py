@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,7 @@ from mandelcl.perturbation.pool import Pool
 from mandelcl.perturbation.table import build
 from mandelcl.perturbation.wanted import Wanted
 from mandelcl.reference import Reference
+from tests.host.started import started_helpers
 
 FOUR = Fraction(4)
 PATIENCE_S = 120.0
@@ -140,15 +141,7 @@ class Asking:
 @pytest.fixture
 def helpers(monkeypatch: pytest.MonkeyPatch) -> list[Helper]:
     """Return a list to which each process is added that is started."""
-    started: list[Helper] = []
-    begin: Callable[..., None] = Helper.__init__
-
-    def note(self: Helper, *arguments: Any) -> None:
-        begin(self, *arguments)
-        started.append(self)
-
-    monkeypatch.setattr(Helper, "__init__", note)
-    return started
+    return started_helpers(monkeypatch)
 
 
 def runs(helper: Helper) -> bool:
