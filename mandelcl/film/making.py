@@ -16,8 +16,9 @@ from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
 from mandelcl.film.folder import Folder
 from mandelcl.film.on_device import Assembler
-from mandelcl.film.painted import Painted, Paints, fitted, processors
+from mandelcl.film.painted import Painted, Paints, fitted
 from mandelcl.film.timing import Frame, Timing
+from mandelcl.host_cores import cores
 from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.linear_light import Light
@@ -133,7 +134,7 @@ _Waiting: TypeAlias = deque[tuple[Future[Any], tuple[int, ...], int]]
 
 
 class _Maker:
-    """Makes frames by as many threads as there are processors, on an assembler's device or on the host."""
+    """Makes frames by as many threads as there are cores, on an assembler's device or on the host."""
 
     def __init__(
         self,
@@ -147,7 +148,7 @@ class _Maker:
         self._folder, self._size = folder, (width, height)
         self._scale = folder.plan.width / width
         self._watch, self._assembler = watch, assembler
-        self._workers = max(_LEAST_WORKERS, processors())
+        self._workers = max(_LEAST_WORKERS, cores())
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
         self.paints = Paints(folder, colouring, assembler)
         self.waited_for_keyframes = 0.0

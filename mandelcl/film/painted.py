@@ -1,6 +1,5 @@
 """Keyframes as light, ready to be made into frames: read and painted ahead, and dropped once they are behind."""
 
-import os
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +14,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.field import Field
 from mandelcl.film.folder import Folder
 from mandelcl.film.on_device import Assembler, Resident
+from mandelcl.host_cores import cores
 from mandelcl.host_memory import available_bytes
 from mandelcl.planes import CHUNK_PIXELS
 from mandelcl.report import Stopwatch
@@ -85,7 +85,7 @@ class Paints:
             on_device = assembler.room_for(size)
             self._assembler = assembler if on_device >= _LEAST else None
             room = min(room, on_device) if self._assembler else room
-        ahead = min(_MOST_AHEAD, processors())
+        ahead = min(_MOST_AHEAD, cores())
         self.most = max(_LEAST, min(2 + ahead, room))
         self._pool = ThreadPoolExecutor(min(ahead, self.most - 2), "mandelcl paint")
         self._there: dict[int, Future[Painted]] = {}
@@ -122,13 +122,6 @@ class Paints:
             with self.watch.of("upload"), suppress(DeviceError):  # there is no room, after all
                 return Painted(None, self._assembler.keep(light))
         return Painted(light)
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _largest(folder: Folder) -> tuple[int, int]:

@@ -1,7 +1,6 @@
 """Exact counts of many points at once, on all cores: gmpy2 holds the interpreter, so each has a process of its own."""
 
 import math
-import os
 import queue
 import threading
 import time
@@ -14,6 +13,7 @@ from typing import Any, Self
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import DeviceError
 from mandelcl.exact import from_hexadecimal, hexadecimal
+from mandelcl.host_cores import cores
 from mandelcl.job import Job
 from mandelcl.perturbation.bounded import KeepOn, Point
 from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits
@@ -179,8 +179,3 @@ def _answered(answer: Mapping[str, Any], iterations: int) -> Outcome | None:
     if not known:
         raise DeviceError("the process sent nonsense")
     return Outcome(count, place)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from mandelcl.cancelling import Token, stop_if
 from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.host_cores import cores
 from mandelcl.host_memory import available_bytes
-from mandelcl.perturbation.counting import cores
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table

@@ -8,6 +8,7 @@ from typing import Any
 from mandelcl.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError
+from mandelcl.host_cores import cores
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import Device
@@ -42,7 +43,7 @@ def run(bench: Bench) -> Iterator[Row]:
     def extra(published: float) -> dict[str, Value]:
         return {"published_mpix_s": published, "size": size, "cap": cap}
 
-    for (case, published), threads in zip(_IN_C.items(), (1, native.cores()), strict=True):
+    for (case, published), threads in zip(_IN_C.items(), (1, cores()), strict=True):
         load = native.upright("hybridizer", "rows_of_counts", job, (threads,))
         yield _with_copies(native.native_row(bench, case, job, load, threads, extra(published)), job.view.pixels)
     for way, published in _AS_WRITTEN.items():

@@ -101,13 +101,6 @@ def _version(command: list[str]) -> str:
     return (done.stdout.splitlines() or [command[0]])[0].strip()
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @cache
 def processor() -> str:
     """Return the processor's name, as far as the system says it."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mandelcl.computing.settings import Settings
+from mandelcl.host_cores import cores
 from mandelcl.opencl.device import Device
 from mandelcl.studies import first_version, jobs, native, plots
 from mandelcl.studies.bench import Bench, with_extra
@@ -53,7 +54,7 @@ class _Place:
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows, all of the first version before those of fp128."""
-        for threads in dict.fromkeys((1, native.cores())):
+        for threads in dict.fromkeys((1, cores())):
             yield self._row_in_c(threads)
         for cut in CUTS:
             for device in self._bench.devices:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from mandelcl.studies import hpc_published, native, scaling_devices, scaling_native
+from mandelcl.host_cores import cores
+from mandelcl.studies import hpc_published, scaling_devices, scaling_native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row
 from mandelcl.studies.scaling_devices import ONE_LANE, unit_counts
@@ -17,7 +18,7 @@ def run(bench: Bench) -> Iterator[Row]:
     sizes = bench.sides(hpc_published.RESOLUTIONS)
     for scaled in sizes:
         compared, chunks = _Compared(), scaled == sizes[0]
-        for row in scaling_native.rows(bench, scaled, unit_counts(native.cores()), chunks):
+        for row in scaling_native.rows(bench, scaled, unit_counts(cores()), chunks):
             yield compared.filled(row)
         for device in bench.devices:
             for row in scaling_devices.rows(bench, device, scaled, scaled == bench.side(_PARTITIONED), chunks):
