@@ -1,89 +1,19 @@
 """An orbit by perturbation, one pixel at a time, from the definition alone: what devices must give, to the last bit.
 
-cl/advance_turns.cl says what a turn is. Here each operation is made on whole numbers and rounded once.
+cl/advance_turns.cl says what a turn is.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from mandelcl.perturbation.orbit import INSIDE, Orbit
+from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
 from mandelcl.perturbation.table import Level, Table
 from mandelcl.reference import Reference
 
-Parts: TypeAlias = tuple[float, float]
-
 _RUN = 64
 _DIP = 2.0**-8
-_NOTHING = -(1 << 28)
-_NO_KEY = -(1 << 31) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """An IEEE 754 format: its precision, its least and largest exponents, and where small values and parts begin."""
-
-    precision: int
-    least: int  # the exponent of its least denormal
-    largest: int
-    small: int
-    cut: int
-
-    def fma(self, a: float, b: float, c: float) -> float:
-        """Return a·b + c, rounded once, ties to even."""
-        if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-            return a * b + c
-        (p, r), (q, s), (t, u) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
-        return self._rounded(p * q * u + t * r * s, (r * s * u).bit_length() - 1)
-
-    def add(self, a: float, b: float) -> float:
-        """Return a + b."""
-        return self.fma(a, 1.0, b)
-
-    def multiply(self, a: float, b: float) -> float:
-        """Return a·b."""
-        return self.fma(a, b, 0.0)
-
-    def rounded(self, value: float) -> float:
-        """Return the nearest value of the format."""
-        return self.fma(value, 1.0, 0.0)
-
-    def power(self, exponent: int) -> float:
-        """Return 2^exponent; 0 where that is no normal number."""
-        return math.ldexp(1.0, exponent) if exponent > -self.largest else 0.0
-
-    def _rounded(self, number: int, places: int) -> float:
-        """Return number·2^−places."""
-        size = abs(number)
-        dropped = max(size.bit_length() - self.precision, places + self.least, 0)
-        kept = size >> dropped
-        if dropped:
-            rest, half = size - (kept << dropped), 1 << (dropped - 1)
-            kept += rest > half or (rest == half and kept & 1)
-        if kept.bit_length() + dropped - places > self.largest + 1:
-            return math.inf if number > 0 else -math.inf
-        return math.ldexp(kept if number > 0 else -kept, dropped - places)
-
-
-FORMATS = {"double": Format(53, -1074, 1023, -300, -500), "float": Format(24, -149, 127, -30, -60)}
-
-
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """(re + im·i)·2^exponent."""
-
-    re: float
-    im: float
-    exponent: int
-
-    @property
-    def larger(self) -> float:
-        """The larger of |re| and |im|."""
-        return max(abs(self.re), abs(self.im))
-
-
-ZERO = Scaled(0.0, 0.0, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,58 +91,61 @@ class Replay:
         *_, turn = self.turns(re, im)
         *_, whole = self._constants(re, im)
         (x, y), n = turn.w, turn.n
-        while (norm := self._norm(x, y)) <= radius_squared and n < turn.n + limit:
+        while (norm := self._format.norm(x, y)) <= radius_squared and n < turn.n + limit:
             (x, y), n = self._next(x, y, whole), n + 1
         return n, norm
 
     def _constants(self, re: float, im: float) -> tuple[Scaled, Scaled, Parts]:
         """Return the difference of the constant, its square, and the constant."""
-        c = self._normal(re, im, -self._scale)
-        square = self._normal(*self._product(c, c), 2 * c.exponent)
-        (x, y), (u, v) = self._plain(self._value(1)), self._plain(c)
-        add, cut = self._format.add, self._cut
+        number = self._format
+        c = number.normal(re, im, -self._scale)
+        square = number.normal(*number.product(c, c), 2 * c.exponent)
+        (x, y), (u, v) = number.plain(self._value(1)), number.plain(c)
+        add, cut = number.add, number.cut_off
         return c, square, (cut(add(x, u)), cut(add(y, v)))
 
     def _step(self, state: State, n: int, c: Scaled, square: Scaled, _whole: Parts) -> Turn:
+        number = self._format
         z, here = state.z, self._value(state.place)
-        both = self._sum(Scaled(here.re, here.im, here.exponent + 1), z)
-        x, y = self._product(z, Scaled(self._cut(both.re), self._cut(both.im), both.exponent))
-        t = Scaled(self._cut(x), self._cut(y), z.exponent + both.exponent)
+        both = number.sum(Scaled(here.re, here.im, here.exponent + 1), z)
+        x, y = number.product(z, Scaled(number.cut_off(both.re), number.cut_off(both.im), both.exponent))
+        t = Scaled(number.cut_off(x), number.cut_off(y), z.exponent + both.exponent)
         level, record = self._longest(state.place, key_of(t), self._iterations - n)
         if level is None:
-            z, length = self._sum(t, c), 1
+            z, length = number.sum(t, c), 1
         else:
             z, length = self._over(level, record, t, c, square), int(level.length[record])
-        z, place = self._normal(z.re, z.im, z.exponent), state.place + length
+        z, place = number.normal(z.re, z.im, z.exponent), state.place + length
         there = self._value(place)
         exponent = max(there.exponent, z.exponent)
-        power = self._format.power
+        power = number.power
         by_there, by_z = power(there.exponent - exponent), power(z.exponent - exponent)
-        dx, dy = self._format.multiply(z.re, by_z), self._format.multiply(z.im, by_z)
-        x, y = self._format.fma(there.re, by_there, dx), self._format.fma(there.im, by_there, dy)
-        norm = self._norm(x, y)
-        size = self._format.multiply(norm, power(2 * max(-60, min(60, exponent))))
-        if norm < self._norm(dx, dy) or place >= self._orbit.length:
-            z, place = self._normal(x, y, exponent), 0
+        dx, dy = number.multiply(z.re, by_z), number.multiply(z.im, by_z)
+        x, y = number.fma(there.re, by_there, dx), number.fma(there.im, by_there, dy)
+        norm = number.norm(x, y)
+        size = number.multiply(norm, power(2 * max(-60, min(60, exponent))))
+        if norm < number.norm(dx, dy) or place >= self._orbit.length:
+            z, place = number.normal(x, y, exponent), 0
         whole = level is None and z.exponent > -self._reference.tail_bits
-        w = self._plain(Scaled(x, y, exponent))
+        w = number.plain(Scaled(x, y, exponent))
         return Turn(State(z, place, whole), n + length, w, not size <= self._radius_squared)
 
     def _run(self, state: State, n: int, _c: Scaled, _square: Scaled, whole: Parts) -> Turn:
-        add = self._format.add
-        (x, y), (u, v) = self._plain(self._value(state.place)), self._plain(state.z)
+        number = self._format
+        add = number.add
+        (x, y), (u, v) = number.plain(self._value(state.place)), number.plain(state.z)
         x, y = add(x, u), add(y, v)
         most, steps, norm = min(_RUN, self._iterations - n), 0, 1.0
         while steps < most and _DIP <= norm <= self._radius_squared:
             x, y = self._next(x, y, whole)
-            norm, steps = self._norm(x, y), steps + 1
+            norm, steps = number.norm(x, y), steps + 1
         place = (state.place + steps) % self._orbit.length
-        u, v = self._plain(self._value(place))
+        u, v = number.plain(self._value(place))
         u, v = add(x, -u), add(y, -v)
-        if norm < _DIP or norm < self._norm(u, v):
-            z, place = self._normal(x, y, 0), 0
+        if norm < _DIP or norm < number.norm(u, v):
+            z, place = number.normal(x, y, 0), 0
         else:
-            z = self._normal(u, v, 0)
+            z = number.normal(u, v, 0)
         far = z.exponent > -self._reference.tail_bits and norm >= _DIP
         return Turn(State(z, place, far), n + steps, (x, y), not norm <= self._radius_squared)
 
@@ -230,17 +163,18 @@ class Replay:
 
     def _over(self, level: Level, record: int, t: Scaled, c: Scaled, square: Scaled) -> Scaled:
         """Return A·t + B·c, and where t or c ask for it (D·t + E·c)·t + F·c² beside it."""
+        number = self._format
         a, b, d, e, f = (self._coefficient(level, record, k) for k in range(5))
-        linear = self._sum(self._times(a, t), self._times(b, c))
+        linear = number.sum(number.times(a, t), number.times(b, c))
         key = int(level.key[record]) - (self._reference.step_bits << 8)
         if key_of(t) < key and not level.quadratic_c[record]:
             return linear
-        inner = self._sum(self._times(d, t), self._times(e, c))
-        slope = Scaled(self._cut(inner.re), self._cut(inner.im), inner.exponent)
-        by_t, by_c = self._times(slope, t), self._times(f, square)
+        inner = number.sum(number.times(d, t), number.times(e, c))
+        slope = Scaled(number.cut_off(inner.re), number.cut_off(inner.im), inner.exponent)
+        by_t, by_c = number.times(slope, t), number.times(f, square)
         exponent = max(linear.exponent, by_t.exponent, by_c.exponent)
-        first, second, third = (self._format.power(term.exponent - exponent) for term in (linear, by_t, by_c))
-        fma, multiply = self._format.fma, self._format.multiply
+        first, second, third = (number.power(term.exponent - exponent) for term in (linear, by_t, by_c))
+        fma, multiply = number.fma, number.multiply
         return Scaled(
             fma(by_c.re, third, fma(by_t.re, second, multiply(linear.re, first))),
             fma(by_c.im, third, fma(by_t.im, second, multiply(linear.im, first))),
@@ -248,62 +182,26 @@ class Replay:
         )
 
     def _coefficient(self, level: Level, record: int, k: int) -> Scaled:
-        re, im = (self._cut(float(part)) for part in level.mantissas[2 * k : 2 * k + 2, record])
-        return Scaled(self._format.rounded(re), self._format.rounded(im), int(level.exponents[k, record]))
+        number = self._format
+        re, im = (number.cut_off(float(part)) for part in level.mantissas[2 * k : 2 * k + 2, record])
+        return Scaled(number.rounded(re), number.rounded(im), int(level.exponents[k, record]))
 
     def _value(self, place: int) -> Scaled:
         """Return the reference's value: plain, or with an exponent where it is small."""
+        number = self._format
         re, im = float(self._orbit.re[place]), float(self._orbit.im[place])
-        rounded, exponent = self._format.rounded, 0
-        if max(abs(re), abs(im)) >= 2.0**self._format.small:
+        rounded, exponent = number.rounded, 0
+        if max(abs(re), abs(im)) >= 2.0**number.small:
             return Scaled(rounded(re), rounded(im), 0)
         if re == im == 0:
             if place not in self._orbit.tiny:
                 return ZERO
             re, im, exponent = self._orbit.tiny[place]
         shift = math.frexp(max(abs(re), abs(im)))[1]
-        re, im = (self._cut(math.ldexp(part, -shift)) for part in (re, im))
+        re, im = (number.cut_off(math.ldexp(part, -shift)) for part in (re, im))
         return Scaled(rounded(re), rounded(im), exponent + shift)
-
-    def _cut(self, part: float) -> float:
-        return 0.0 if abs(part) < 2.0**self._format.cut else part
-
-    def _normal(self, re: float, im: float, exponent: int) -> Scaled:
-        larger = max(abs(re), abs(im))
-        if larger == 0:
-            return ZERO
-        by = math.frexp(larger)[1]
-        return Scaled(self._cut(math.ldexp(re, -by)), self._cut(math.ldexp(im, -by)), exponent + by)
-
-    def _plain(self, value: Scaled) -> Parts:
-        power = self._format.power(value.exponent)
-        return self._format.multiply(value.re, power), self._format.multiply(value.im, power)
-
-    def _sum(self, a: Scaled, b: Scaled) -> Scaled:
-        exponent = max(a.exponent, b.exponent)
-        by_a, by_b = self._format.power(a.exponent - exponent), self._format.power(b.exponent - exponent)
-        fma, multiply = self._format.fma, self._format.multiply
-        return Scaled(fma(a.re, by_a, multiply(b.re, by_b)), fma(a.im, by_a, multiply(b.im, by_b)), exponent)
-
-    def _product(self, a: Scaled, b: Scaled) -> Parts:
-        fma, multiply = self._format.fma, self._format.multiply
-        return fma(a.re, b.re, -multiply(a.im, b.im)), fma(a.re, b.im, multiply(a.im, b.re))
-
-    def _times(self, a: Scaled, b: Scaled) -> Scaled:
-        return Scaled(*self._product(a, b), a.exponent + b.exponent)
 
     def _next(self, x: float, y: float, c: Parts) -> Parts:
         """Return z² + c."""
         add, fma = self._format.add, self._format.fma
         return fma(x, x, fma(-y, y, c[0])), fma(add(x, x), y, c[1])
-
-    def _norm(self, x: float, y: float) -> float:
-        return self._format.fma(x, x, self._format.multiply(y, y))
-
-
-def key_of(t: Scaled) -> int:
-    """Return exponent·256 and the eight bits after the first of the larger part."""
-    if t.larger == 0:
-        return _NO_KEY
-    mantissa, shift = math.frexp(t.larger)
-    return ((shift + t.exponent) << 8) + int(mantissa * 512) - 256

@@ -4,7 +4,8 @@ The derivative of the difference is that of the orbit, so it stays as it is wher
 of the reference.
 """
 
-from mandelcl.perturbation.replay import ZERO, Parts, Replay, Scaled, State, Turn, key_of
+from mandelcl.perturbation.replay import Replay, State, Turn
+from mandelcl.perturbation.scaled_arithmetic import ZERO, Parts, Scaled, key_of
 
 
 class DerivativeReplay(Replay):
@@ -24,12 +25,14 @@ class DerivativeReplay(Replay):
 
     def plain(self, d: Scaled) -> Parts:
         """Return a derivative as an orbit goes on with it to the smooth radius."""
-        power = self._format.power(min(d.exponent, self._format.largest))
-        return self._format.multiply(d.re, power), self._format.multiply(d.im, power)
+        number = self._format
+        power = number.power(min(d.exponent, number.largest))
+        return number.multiply(d.re, power), number.multiply(d.im, power)
 
     def _through_run(self, state: State, steps: int, whole: Parts, d: Scaled) -> Scaled:
-        add = self._format.add
-        (x, y), (u, v) = self._plain(self._value(state.place)), self._plain(state.z)
+        number = self._format
+        add = number.add
+        (x, y), (u, v) = number.plain(self._value(state.place)), number.plain(state.z)
         x, y = add(x, u), add(y, v)
         for _ in range(steps):
             d = self._moved(self._of_t(d, Scaled(add(x, x), add(y, y), 0)))
@@ -37,11 +40,12 @@ class DerivativeReplay(Replay):
         return d
 
     def _through_step(self, state: State, n: int, c: Scaled, d: Scaled) -> Scaled:
+        number = self._format
         z, here = state.z, self._value(state.place)
-        both = self._sum(Scaled(here.re, here.im, here.exponent + 1), z)
-        of_t = self._of_t(d, self._sum(both, z))
-        x, y = self._product(z, Scaled(self._cut(both.re), self._cut(both.im), both.exponent))
-        t = Scaled(self._cut(x), self._cut(y), z.exponent + both.exponent)
+        both = number.sum(Scaled(here.re, here.im, here.exponent + 1), z)
+        of_t = self._of_t(d, number.sum(both, z))
+        x, y = number.product(z, Scaled(number.cut_off(both.re), number.cut_off(both.im), both.exponent))
+        t = Scaled(number.cut_off(x), number.cut_off(y), z.exponent + both.exponent)
         level, record = self._longest(state.place, key_of(t), self._iterations - n)
         if level is None:
             return self._moved(of_t)
@@ -49,22 +53,23 @@ class DerivativeReplay(Replay):
         key = int(level.key[record]) - (self._reference.step_bits << 8)
         if key_of(t) >= key or level.quadratic_c[record]:
             by_tt, by_tc, by_cc = quadratic
-            by_t = self._sum(by_t, self._sum(_twice(self._times(by_tt, t)), self._times(by_tc, c)))
-            by_c = self._sum(by_c, self._sum(self._times(by_tc, t), _twice(self._times(by_cc, c))))
-        slope = Scaled(self._cut(by_t.re), self._cut(by_t.im), by_t.exponent)
+            by_t = number.sum(by_t, number.sum(_twice(number.times(by_tt, t)), number.times(by_tc, c)))
+            by_c = number.sum(by_c, number.sum(number.times(by_tc, t), _twice(number.times(by_cc, c))))
+        slope = Scaled(number.cut_off(by_t.re), number.cut_off(by_t.im), by_t.exponent)
         by_move = Scaled(by_c.re, by_c.im, by_c.exponent - self._scale)
-        total = self._sum(self._times(slope, of_t), by_move)
-        return self._normal(total.re, total.im, total.exponent)
+        total = number.sum(number.times(slope, of_t), by_move)
+        return number.normal(total.re, total.im, total.exponent)
 
     def _of_t(self, d: Scaled, twice_w: Scaled) -> Scaled:
         """Return the derivative of t = w² − Z², which is 2w·w′."""
-        x, y = self._product(d, Scaled(self._cut(twice_w.re), self._cut(twice_w.im), 0))
-        return Scaled(self._cut(x), self._cut(y), d.exponent + twice_w.exponent)
+        number = self._format
+        x, y = number.product(d, Scaled(number.cut_off(twice_w.re), number.cut_off(twice_w.im), 0))
+        return Scaled(number.cut_off(x), number.cut_off(y), d.exponent + twice_w.exponent)
 
     def _moved(self, of_t: Scaled) -> Scaled:
         """Return the derivative of t + c."""
-        total = self._sum(of_t, Scaled(0.5, 0.0, 1 - self._scale))
-        return self._normal(total.re, total.im, total.exponent)
+        total = self._format.sum(of_t, Scaled(0.5, 0.0, 1 - self._scale))
+        return self._format.normal(total.re, total.im, total.exponent)
 
 
 def _twice(value: Scaled) -> Scaled:

@@ -12,7 +12,7 @@ from mandelcl.numbers import by_name
 from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.packing import REALS, Header, Packing, coefficients_of, packed, places_of
-from mandelcl.perturbation.replay import FORMATS
+from mandelcl.perturbation.scaled_arithmetic import FORMATS
 from mandelcl.perturbation.table import build
 from mandelcl.reference import Reference
 from mandelcl.words import Words

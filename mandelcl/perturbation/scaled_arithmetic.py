@@ -1,0 +1,127 @@
+"""The arithmetic of orbits by perturbation, one value at a time: complex values with an exponent of their own.
+
+cl/method_perturbation.cl says what they are. Here each operation is made on whole numbers and rounded once.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Parts: TypeAlias = tuple[float, float]
+
+_NOTHING = -(1 << 28)
+_NO_KEY = -(1 << 31) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """(re + im·i)·2^exponent."""
+
+    re: float
+    im: float
+    exponent: int
+
+    @property
+    def larger(self) -> float:
+        """The larger of |re| and |im|."""
+        return max(abs(self.re), abs(self.im))
+
+
+ZERO = Scaled(0.0, 0.0, _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An IEEE 754 format, with its operations and those of scaled values.
+
+    It has a precision, least and largest exponents, and exponents at which small values and parts begin.
+    """
+
+    precision: int
+    least: int  # the exponent of its least denormal
+    largest: int
+    small: int
+    cut: int
+
+    def fma(self, a: float, b: float, c: float) -> float:
+        """Return a·b + c, rounded once, ties to even."""
+        if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+            return a * b + c
+        (p, r), (q, s), (t, u) = a.as_integer_ratio(), b.as_integer_ratio(), c.as_integer_ratio()
+        return self._rounded(p * q * u + t * r * s, (r * s * u).bit_length() - 1)
+
+    def add(self, a: float, b: float) -> float:
+        """Return a + b."""
+        return self.fma(a, 1.0, b)
+
+    def multiply(self, a: float, b: float) -> float:
+        """Return a·b."""
+        return self.fma(a, b, 0.0)
+
+    def rounded(self, value: float) -> float:
+        """Return the nearest value of the format."""
+        return self.fma(value, 1.0, 0.0)
+
+    def power(self, exponent: int) -> float:
+        """Return 2^exponent; 0 where that is no normal number."""
+        return math.ldexp(1.0, exponent) if exponent > -self.largest else 0.0
+
+    def _rounded(self, number: int, places: int) -> float:
+        """Return number·2^−places."""
+        size = abs(number)
+        dropped = max(size.bit_length() - self.precision, places + self.least, 0)
+        kept = size >> dropped
+        if dropped:
+            rest, half = size - (kept << dropped), 1 << (dropped - 1)
+            kept += rest > half or (rest == half and kept & 1)
+        if kept.bit_length() + dropped - places > self.largest + 1:
+            return math.inf if number > 0 else -math.inf
+        return math.ldexp(kept if number > 0 else -kept, dropped - places)
+
+    def cut_off(self, part: float) -> float:
+        """Return a part of a mantissa; 0 for one that is too small beside the other to count."""
+        return 0.0 if abs(part) < 2.0**self.cut else part
+
+    def normal(self, re: float, im: float, exponent: int) -> Scaled:
+        """Return (re + im·i)·2^exponent with the larger part of the mantissa in [1/2, 1)."""
+        larger = max(abs(re), abs(im))
+        if larger == 0:
+            return ZERO
+        by = math.frexp(larger)[1]
+        return Scaled(self.cut_off(math.ldexp(re, -by)), self.cut_off(math.ldexp(im, -by)), exponent + by)
+
+    def plain(self, value: Scaled) -> Parts:
+        """Return the parts of a scaled value, without an exponent."""
+        power = self.power(value.exponent)
+        return self.multiply(value.re, power), self.multiply(value.im, power)
+
+    def sum(self, a: Scaled, b: Scaled) -> Scaled:
+        """Return a + b, taken at the larger exponent."""
+        exponent = max(a.exponent, b.exponent)
+        by_a, by_b = self.power(a.exponent - exponent), self.power(b.exponent - exponent)
+        fma, multiply = self.fma, self.multiply
+        return Scaled(fma(a.re, by_a, multiply(b.re, by_b)), fma(a.im, by_a, multiply(b.im, by_b)), exponent)
+
+    def product(self, a: Scaled, b: Scaled) -> Parts:
+        """Return the product of two mantissas."""
+        fma, multiply = self.fma, self.multiply
+        return fma(a.re, b.re, -multiply(a.im, b.im)), fma(a.re, b.im, multiply(a.im, b.re))
+
+    def times(self, a: Scaled, b: Scaled) -> Scaled:
+        """Return a·b."""
+        return Scaled(*self.product(a, b), a.exponent + b.exponent)
+
+    def norm(self, x: float, y: float) -> float:
+        """Return x² + y²."""
+        return self.fma(x, x, self.multiply(y, y))
+
+
+FORMATS = {"double": Format(53, -1074, 1023, -300, -500), "float": Format(24, -149, 127, -30, -60)}
+
+
+def key_of(t: Scaled) -> int:
+    """Return exponent·256 and the eight bits after the first of the larger part."""
+    if t.larger == 0:
+        return _NO_KEY
+    mantissa, shift = math.frexp(t.larger)
+    return ((shift + t.exponent) << 8) + int(mantissa * 512) - 256
