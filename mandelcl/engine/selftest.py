@@ -1,4 +1,4 @@
-"""Test that a device computes correctly, and measure what it does not report about itself.
+"""Test that a device computes correctly.
 
 A device is tested with the same kernel parts and lanes that the loop uses, before it is first used for a job. The
 result is remembered by device, driver and source text, so the test costs its fraction of a second only once.
@@ -7,40 +7,29 @@ result is remembered by device, driver and source text, so the test costs its fr
 import json
 import math
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass
-from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from mandelcl import cache as disk_cache
 from mandelcl import timeline
-from mandelcl.engine import known_answers, source
+from mandelcl.engine import known_answers, microbenchmarks, source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import DeviceError, first_error
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import SMOOTH_RADIUS_SQUARED
-from mandelcl.numbers import FP128, NUMBERS, NumberFormat, by_name
+from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.numbers.answers import Check
-from mandelcl.opencl.api import BuiltProgram, Kernel
+from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 
-_SPEED_TARGET_S = 2e-3
-_SOFTWARE_FMA = 6.0
-_TRIALS = 3
 _REHEARSAL_S = 10
-_LOOP_TRIED = 1 << 17
-
-# Launches a kernel for a number of steps, and returns the seconds that it took.
-Launcher: TypeAlias = Callable[[int], float]
 
 _SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
 
@@ -165,15 +154,10 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
     return "" if done.returncode == 0 else f"its driver fails or ends the process: {first_error(done.stderr)}"
 
 
-def _chains(number: NumberFormat) -> int:
-    """Return how many chains the speed test has: the unrolled code of wide numbers takes long to compile."""
-    return 4 if number.words <= FP128.words else 1
-
-
 def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: Formula) -> str:
     """Return the source text of a formula's self-test in a number and rounding, with a variant's lanes and digits."""
     defines = {"LANES": variant.lanes, "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED)}
-    defines |= {"SPEED_CHAINS": _chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
+    defines |= {"SPEED_CHAINS": microbenchmarks.chains(number), "DIGITS_UNROLLED": int(variant.digits_unrolled)}
     defines |= number.defines(rounding, variant.double_digits)
     number_parts = number.parts(variant.double_digits)
     parts = source.formula_parts(formula, number, variant.double_digits)
@@ -188,6 +172,7 @@ def _own_text() -> str:
     modules = [
         this_file,
         this_file.with_name("known_answers.py"),
+        this_file.with_name("microbenchmarks.py"),
         *(path for package in packages for path in sorted(package.rglob("*.py"))),
     ]
     return "".join(module.read_text(encoding="utf-8") for module in modules)
@@ -224,13 +209,10 @@ def _run(
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
             return SelfTestResult(False, reason, denormals, 0.0, False, 0)
-    speed = _speed(device, program, number, lanes)
-    slow_fma = rounding == "fused" and _is_software(
-        *(_launcher(device, program, f"selftest_{kind}_chains", number, lanes) for kind in ("fma", "sum"))
-    )
-    return SelfTestResult(
-        True, "", denormals, speed, slow_fma, _loop_limit(device, kernel_of(program, "selftest_loop"))
-    )
+    speed = microbenchmarks.speed(device, program, number, lanes)
+    slow_fma = rounding == "fused" and microbenchmarks.slow_fma(device, program, number, lanes)
+    loop_limit = microbenchmarks.loop_limit(device, kernel_of(program, "selftest_loop"))
+    return SelfTestResult(True, "", denormals, speed, slow_fma, loop_limit)
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:
@@ -249,61 +231,3 @@ def _call(device: Device, program: BuiltProgram, check: Check, lanes: int) -> Wo
     device.launch(kernel_of(program, check.kernel), (padded.shape[1] // lanes,), (1,), *values)
     device.wait(device.read(answers, out))
     return out[:, :cases]
-
-
-def _launcher(device: Device, program: BuiltProgram, name: str, number: NumberFormat, lanes: int) -> Launcher:
-    """Return a function that launches a kernel on the whole device, for a number of steps, and returns the seconds."""
-    local = (1,) if lanes > 1 else None
-    point = np.concatenate([number.encode(Fraction(n, 4)) for n in (-1, 1)])
-    kernel = kernel_of(program, name)
-    points, output = device.upload(point), device.allocate(4 * _items(device, lanes))
-
-    def launch(steps: int) -> float:
-        started = time.perf_counter()
-        values = arguments(name, {"in": points, "out": output, "steps": steps})
-        device.wait(device.launch(kernel, (_items(device, lanes),), local, *values))
-        return time.perf_counter() - started
-
-    return launch
-
-
-def _items(device: Device, lanes: int) -> int:
-    """Return how many work-items fill a device."""
-    return device.compute_units * (4 if lanes > 1 else 512)
-
-
-def _long_enough(launch: Launcher) -> tuple[int, float]:
-    """Return a number of steps that takes long enough to be timed, and the least seconds that it took."""
-    launch(1)  # some drivers compile on the first launch
-    steps, seconds = 1, 0.0
-    while seconds < _SPEED_TARGET_S and steps < 1 << 24:
-        steps *= 4
-        seconds = min(launch(steps) for _ in range(_TRIALS))
-    return steps, seconds
-
-
-def _speed(device: Device, program: BuiltProgram, number: NumberFormat, lanes: int) -> float:
-    """Return the steps a second of all lanes of a kernel."""
-    steps, seconds = _long_enough(_launcher(device, program, "selftest_speed", number, lanes))
-    return _items(device, lanes) * lanes * _chains(number) * steps / seconds
-
-
-def _is_software(fma: Launcher, sums: Launcher) -> bool:
-    """Return whether fma takes so much longer than a product and a sum that it must be software.
-
-    In hardware it takes 0.5 to 1.4 times as long, in software 25 to 200 times. The answer decides how `auto` rounds, so
-    it must not depend on what else the device is doing: one launch that is fast enough is proof.
-    """
-    steps = max(1, _long_enough(sums)[0] // 4)  # fewer are enough: in software they take much longer
-    quickest = min(sums(steps) for _ in range(_TRIALS))
-    fma(1)
-    return all(fma(steps) > _SOFTWARE_FMA * quickest for _ in range(_TRIALS))
-
-
-def _loop_limit(device: Device, kernel: Kernel) -> int:
-    """Return after how many iterations the driver stops a loop; 0 where it does not."""
-    made = np.zeros(1, np.uint32)
-    limit, output = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
-    device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": limit, "out": output}))
-    device.wait(device.read(output, made))
-    return int(made[0]) if made[0] < _LOOP_TRIED else 0

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mandelcl import cache
-from mandelcl.engine.selftest import Launcher, _is_software, _recall
+from mandelcl.engine.microbenchmarks import Launcher, is_software
+from mandelcl.engine.selftest import _recall
 
 STEP_S = 1e-7
 OVERHEAD_S = 2e-5
@@ -23,7 +24,7 @@ def launcher(slowness: float, delays: list[float]) -> Launcher:
 
 @pytest.mark.parametrize(("slowness", "software"), [(0.5, False), (1.4, False), (25, True), (200, True)])
 def test_software_is_told_from_hardware(slowness: float, software: bool) -> None:
-    assert _is_software(launcher(slowness, [1.0]), launcher(1, [1.0])) == software
+    assert is_software(launcher(slowness, [1.0]), launcher(1, [1.0])) == software
 
 
 @pytest.mark.parametrize("slowness", [0.5, 1.4])
@@ -35,14 +36,14 @@ def test_hardware_on_a_busy_device_is_not_taken_for_software(slowness: float, se
     def delays() -> list[float]:
         return [1.0 if k % 3 == 0 else chance.uniform(1, 30) for k in range(30)]
 
-    assert not _is_software(launcher(slowness, delays()), launcher(1, delays()))
+    assert not is_software(launcher(slowness, delays()), launcher(1, delays()))
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_software_on_a_busy_device_is_still_software(seed: int) -> None:
     chance = random.Random(seed)
     delays = [chance.uniform(1, 3) for _ in range(30)]
-    assert _is_software(launcher(25, delays), launcher(1, delays))
+    assert is_software(launcher(25, delays), launcher(1, delays))
 
 
 RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "slow_fma": False, "loop_limit": 0}
