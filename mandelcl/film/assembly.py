@@ -9,7 +9,7 @@ once, and cl/film.cl has the same ones in the same order.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,22 +86,29 @@ def scaled(made_of: Composition, scale: float) -> Composition:
     return Composition(made_of.number, wider(made_of.placement), deeper, made_of.share, made_of.gap, made_of.turned)
 
 
-def recipe(
-    made_of: Composition, base: tuple[int, int], deeper: tuple[int, int] | None, size: tuple[int, int]
-) -> Recipe:
-    """Return how a frame is made of keyframes; all sizes are width and height."""
-    lies = lying(made_of.placement, made_of.turned, base, size)
-    if made_of.deeper is None or deeper is None:
-        return Recipe(size, lies)
+def recipes(
+    frames: Sequence[Composition], base: tuple[int, int], deeper: tuple[int, int] | None, size: tuple[int, int]
+) -> list[Recipe]:
+    """Return how frames of a leg are made of the same keyframes; all sizes are width and height."""
+    turned = frames[0].turned
+    lies = lying([made_of.placement for made_of in frames], turned, base, size)
+    placements = [made_of.deeper for made_of in frames if made_of.deeper is not None]
+    if deeper is None or len(placements) < len(frames):
+        return [Recipe(size, one) for one in lies]
+    over = lying(placements, turned, deeper, size)
+    shares = [_shares_of(*pair, deeper) for pair in zip(frames, places(placements, size), strict=True)]
+    return [Recipe(size, *each) for each in zip(lies, over, shares, strict=True)]
+
+
+def _shares_of(made_of: Composition, where: Places, deeper: tuple[int, int]) -> Shares:
+    """Return the shares of a deeper keyframe, of whose points the frame's pixels lie at these places."""
     feather = max(min(_FEATHER, made_of.gap), 1e-6)
     most = (deeper[0] - 1) << PLACE_BITS, (deeper[1] - 1) << PLACE_BITS
     per_unit = tuple(np.float32(1 / (feather * (side << PLACE_BITS))) for side in deeper)
-    where = places(made_of.deeper, size)
     if not made_of.turned:
         none = np.zeros(1, np.int32)
         where = Places(where.along, none, none, where.down)
-    shares = Shares(where, most, (per_unit[0], per_unit[1]), np.float32(made_of.share))
-    return Recipe(size, lies, lying(made_of.deeper, made_of.turned, deeper, size), shares)
+    return Shares(where, most, (per_unit[0], per_unit[1]), np.float32(made_of.share))
 
 
 def assembled(how: Recipe, base: Light, deeper: Light | None = None, table: Rgb | None = None) -> Rgb:

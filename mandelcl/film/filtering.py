@@ -8,6 +8,7 @@ All that takes more than sums and products of floats is done here, once a frame 
 is then done for each pixel is in `assembly`, and on devices in cl/film.cl, with the same bits.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,39 +61,55 @@ class Lying:
     places: Places | None = None
 
 
-def lying(placement: Placement, turned: bool, keyframe: tuple[int, int], frame: tuple[int, int]) -> Lying:
-    """Return how a frame lies on a keyframe; sizes are width and height."""
-    (width, height), ((a, _, _, d), (x0, y0)) = frame, placement
-    if not turned:
-        return Lying(taps(width, a, x0, keyframe[0]), taps(height, d, y0, keyframe[1]))
-    first = (FINER - 1) / 2
-    columns, rows = taps(width, FINER, first, FINER * width), taps(height, FINER, first, FINER * height)
-    return Lying(columns, rows, places(placement, frame, FINER))
+def lying(
+    placements: Sequence[Placement], turned: bool, keyframe: tuple[int, int], frame: tuple[int, int]
+) -> list[Lying]:
+    """Return how each of some frames lies on a keyframe; sizes are width and height.
 
-
-def taps(pixels: int, scale: float, origin: float, points: int) -> Taps:
-    """Return the taps of pixels `scale` points apart, the middle of the first of them at the point `origin`.
-
-    A pixel beyond the keyframe is made of the nearest point.
+    Many at once take hardly more of the interpreter's time than one, and other threads need it.
     """
+    (width, height) = frame
+    if not turned:
+        across = taps(width, [(a, x0) for (a, _, _, _), (x0, _) in placements], keyframe[0])
+        down = taps(height, [(d, y0) for (_, _, _, d), (_, y0) in placements], keyframe[1])
+        return [Lying(columns, rows) for columns, rows in zip(across, down, strict=True)]
+    finer = [(float(FINER), (FINER - 1) / 2)]
+    (columns,), (rows,) = (taps(side, finer, FINER * side) for side in frame)
+    return [Lying(columns, rows, where) for where in places(placements, frame, FINER)]
+
+
+def taps(pixels: int, sides: Sequence[tuple[float, float]], points: int) -> list[Taps]:
+    """Return the taps of pixels along each of some sides of so many points.
+
+    A side is how many points its pixels are apart, and the point at which the middle of its first one is. A pixel
+    beyond the keyframe is made of the nearest point.
+    """
+    scale, origin = (np.array(values)[:, np.newaxis] for values in zip(*sides, strict=True))
     middle = origin + scale * np.arange(pixels) + 0.5
-    reach = max(scale, 1.0)
+    reach = np.maximum(scale, 1.0)
     first = np.clip(np.floor(middle - reach + 0.5), 0, points - 1).astype(np.int64)
     last = np.clip(np.floor(middle + reach + 0.5), 1, points).astype(np.int64)
-    number = min(max(1, int((last - first).max())), points)
-    first = np.minimum(first, points - number)
-    weights = _hamming((first + np.arange(number)[:, np.newaxis] + 0.5 - middle) / reach)
-    beyond = weights.sum(axis=0) <= 0
-    weights[0, beyond & (middle < points / 2)] = 1
-    weights[-1, beyond & (middle >= points / 2)] = 1
-    return Taps(first.astype(np.int32), (weights / weights.sum(axis=0)).astype(np.float32))
+    numbers = np.clip((last - first).max(axis=1), 1, points)
+    first = np.minimum(first, points - numbers[:, np.newaxis])
+    point = np.arange(numbers.max())[:, np.newaxis]
+    weights = _hamming((first[:, np.newaxis] + point + 0.5 - middle[:, np.newaxis]) / reach[:, np.newaxis])
+    weights *= point < numbers[:, np.newaxis, np.newaxis]
+    beyond = weights.sum(axis=1) <= 0
+    for side in np.flatnonzero(beyond.any(axis=1)):
+        before = middle[side] < points / 2
+        weights[side, 0, beyond[side] & before] = 1
+        weights[side, numbers[side] - 1, beyond[side] & ~before] = 1
+    shares, nearest = (weights / weights.sum(axis=1)[:, np.newaxis]).astype(np.float32), first.astype(np.int32)
+    return [Taps(nearest[side], shares[side, :number]) for side, number in enumerate(numbers)]
 
 
-def places(placement: Placement, frame: tuple[int, int], finer: int = 1) -> Places:
-    """Return where the pixels of a frame lie on a keyframe, or those of a grid `finer` times as fine."""
-    (a, b, c, d), (x0, y0) = placement
+def places(placements: Sequence[Placement], frame: tuple[int, int], finer: int = 1) -> list[Places]:
+    """Return where the pixels of each of some frames lie on a keyframe, or those of a grid `finer` times as fine."""
     x, y = ((np.arange(finer * side) + 0.5) / finer - 0.5 for side in frame)
-    return Places(_units(a * x + x0), _units(c * x), _units(b * y), _units(d * y + y0))
+    flat = [(*matrix, *offset) for matrix, offset in placements]
+    a, b, c, d, x0, y0 = (np.array(entries)[:, np.newaxis] for entries in zip(*flat, strict=True))
+    each = zip(_units(a * x + x0), _units(c * x), _units(b * y), _units(d * y + y0), strict=True)
+    return [Places(*sides) for sides in each]
 
 
 def _units(places: npt.NDArray[np.float64]) -> Side:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, recipe
+from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, recipes
 from mandelcl.film.on_device import Assembler
 from mandelcl.opencl.device import Device
 from mandelcl.shading.linear_light import Light
@@ -56,7 +56,8 @@ def case(
     made_of = Composition(0, placements[0], None if alone else placements[1], share, gap, turned)
     base, deeper = keyframes
     sizes = [(light.shape[2], light.shape[1]) for light in keyframes]
-    return recipe(made_of, sizes[0], None if alone else sizes[1], size), base, None if alone else deeper
+    (how,) = recipes([made_of], sizes[0], None if alone else sizes[1], size)
+    return how, base, None if alone else deeper
 
 
 def noise_table(random: np.random.Generator) -> Rgb:

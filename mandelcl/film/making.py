@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from mandelcl import timeline
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
-from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, composition, recipe, scaled
+from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, composition, recipes, scaled
 from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
 from mandelcl.film.folder import Folder
@@ -24,6 +24,8 @@ from mandelcl.shading.colour import Colouring
 from mandelcl.shading.linear_light import Light
 
 _LEAST_WORKERS = 2  # so that a device makes a frame while another is copied
+_BESIDE_DEVICE = 4  # at most so many where a device makes them: more wait for one another
+_TOGETHER = 16  # frames at most, of which it is found out at once how they are made
 _AHEAD = 2  # frames beyond one a thread that may wait to be encoded
 _SAMPLED = 8  # frames of which the palette of a GIF is made
 _WAIT_S = 0.2
@@ -131,6 +133,8 @@ def require_colouring(colouring: Colouring) -> None:
 _Need: TypeAlias = tuple[tuple[int, ...], Composition]
 # Frames under way: each with its keyframes' numbers, and how often it is shown.
 _Waiting: TypeAlias = deque[tuple[Future[Any], tuple[int, ...], int]]
+# How some frames in a row are made, and the first one's place among all.
+_Recipes: TypeAlias = tuple[Future[list[Recipe]], int]
 
 
 class _Maker:
@@ -148,7 +152,8 @@ class _Maker:
         self._folder, self._size = folder, (width, height)
         self._scale = folder.plan.width / width
         self._watch, self._assembler = watch, assembler
-        self._workers = max(_LEAST_WORKERS, cores())
+        most = cores() if assembler is None else min(_BESIDE_DEVICE, cores())
+        self._workers = max(_LEAST_WORKERS, most)
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
         self.paints = Paints(folder, colouring, assembler)
         self.waited_for_keyframes = 0.0
@@ -167,18 +172,35 @@ class _Maker:
         distinct = [(frame, len(list(same))) for frame, same in groupby(frames)]
         needs = [self._needed(frame) for frame, _ in distinct]
         later = _later(needs, self.paints.most)
-        for (_, repeated), need, coming in zip(distinct, needs, later, strict=True):
-            while waiting and not self._has_room(waiting, need):
-                yield from self._finished(waiting, cancel)
-            waiting.append((self._begin(need, prepared), need[0], repeated))
-            held = _held(waiting)
-            for number in coming:
-                if number not in held and len(held) < self.paints.most:
-                    self.paints.ask([number])
-                    held.add(number)
-            self.paints.keep_only(held)
+        for batch, how in self._recipes([frame.leg for frame, _ in distinct], needs):
+            for k in batch:
+                while waiting and not self._has_room(waiting, needs[k]):
+                    yield from self._finished(waiting, cancel)
+                numbers = needs[k][0]
+                waiting.append((self._begin(numbers, (how, k - batch.start), prepared), numbers, distinct[k][1]))
+                held = _held(waiting)
+                for number in later[k]:
+                    if number not in held and len(held) < self.paints.most:
+                        self.paints.ask([number])
+                        held.add(number)
+                self.paints.keep_only(held)
         while waiting:
             yield from self._finished(waiting, cancel)
+
+    def _recipes(self, legs: Sequence[int], needs: Sequence[_Need]) -> "Iterator[tuple[range, Future[list[Recipe]]]]":
+        """Yield frames in a row that are made of the same keyframes, and how; those of the next are begun by then."""
+        coming: deque[tuple[range, Future[list[Recipe]]]] = deque()
+        for batch in _batches(needs):
+            frames = [needs[k][1] for k in batch]
+            coming.append((batch, self._pool.submit(self._found_out, frames, legs[batch.start])))
+            if len(coming) > 1:
+                yield coming.popleft()
+        yield from coming
+
+    def _found_out(self, frames: Sequence[Composition], leg: int) -> list[Recipe]:
+        with self._watch.of("assemble"):
+            size = self._folder.plan.legs[leg].keyframe_size
+            return recipes([scaled(made_of, self._scale) for made_of in frames], size, size, self._size)
 
     def _has_room(self, waiting: _Waiting, need: _Need) -> bool:
         """Return whether another frame may be begun before the first is taken."""
@@ -205,20 +227,17 @@ class _Maker:
         number = self._folder.plan.first(frame.leg) + made_of.number
         return ((number, number + 1) if made_of.deeper is not None else (number,)), made_of
 
-    def _begin(self, need: _Need, prepared: Callable[[Rgb], Any] | None) -> "Future[Any]":
-        numbers, made_of = need
+    def _begin(self, numbers: tuple[int, ...], how: _Recipes, prepared: Callable[[Rgb], Any] | None) -> "Future[Any]":
         self.paints.ask(numbers)
         keyframes = [self.paints.get(number) for number in numbers]
-        return self._pool.submit(self._make, scaled(made_of, self._scale), keyframes, prepared)
+        return self._pool.submit(self._make, how, keyframes, prepared)
 
-    def _make(
-        self, made_of: Composition, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None
-    ) -> Any:
+    def _make(self, how: _Recipes, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None) -> Any:
+        recipes_of, place = how
         base, *deeper = [keyframe.result() for keyframe in keyframes]
         keyframes.clear()  # they may go as soon as the frame is there, and not when this thread has its next one
         with self._watch.of("assemble"):
-            how = recipe(made_of, base.size, deeper[0].size if deeper else None, self._size)
-            frame = self._assembled(how, base, *deeper)
+            frame = self._assembled(recipes_of.result()[place], base, *deeper)
         if prepared is None:
             return frame
         with self._watch.of("convert"):
@@ -244,6 +263,15 @@ class _Maker:
 def _held(waiting: _Waiting) -> set[int]:
     """Return the numbers of the keyframes that frames under way are made of."""
     return {number for _, numbers, _ in waiting for number in numbers}
+
+
+def _batches(needs: Sequence[_Need]) -> Iterator[range]:
+    """Yield the places of frames in a row that are made of the same keyframes, so many of them at most."""
+    start = 0
+    for _, same in groupby(numbers for numbers, _ in needs):
+        end = start + len(list(same))
+        yield from (range(k, min(k + _TOGETHER, end)) for k in range(start, end, _TOGETHER))
+        start = end
 
 
 def _later(needs: Sequence[_Need], most: int) -> list[list[int]]:

@@ -182,10 +182,9 @@ class Assembler:
         return np.concatenate([np.ascontiguousarray(part).view(np.uint32).ravel() for part in parts])
 
     def _of(self, lies: Lying) -> list[npt.NDArray[Any]]:
-        beyond, finer = self._columns - self.size[0], FINER
-        columns = [np.pad(lies.columns.first, (0, beyond), "edge"), np.pad(lies.columns.weights, ((0, 0), (0, beyond)))]
+        columns = [_wide(lies.columns.first, self._columns), _wide(lies.columns.weights, self._columns)]
         parts = [*columns, lies.rows.first, lies.rows.weights]
-        return parts if lies.places is None else [*parts, *self._of_places(lies.places, finer)]
+        return parts if lies.places is None else [*parts, *self._of_places(lies.places, FINER)]
 
     def _of_shares(self, shares: Shares) -> list[npt.NDArray[Any]]:
         others = [np.array(shares.most, np.int32), np.array([*shares.per_unit, shares.share], np.float32)]
@@ -194,7 +193,13 @@ class Assembler:
     def _of_places(self, places: Places, finer: int) -> list[npt.NDArray[Any]]:
         width, height = (finer * side for side in (self._columns, self.size[1]))
         sides = (places.along, width), (places.down_along, width), (places.along_down, height), (places.down, height)
-        return [np.pad(side, (0, room - side.size), "edge") for side, room in sides]
+        return [_wide(side, room) for side, room in sides]
+
+
+def _wide(values: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
+    """Return values with so many columns, those beyond the last as that one."""
+    beyond = room - values.shape[-1]
+    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, beyond)], "edge") if beyond else values
 
 
 def source_text(shape: Shape) -> str:

@@ -126,5 +126,4 @@ class Paints:
 
 def _largest(folder: Folder) -> tuple[int, int]:
     """Return the columns and rows of the largest keyframe."""
-    views = [leg.keyframe(0) for leg in folder.plan.legs]
-    return max(((view.width, view.height) for view in views), key=prod)
+    return max((leg.keyframe_size for leg in folder.plan.legs), key=prod)

@@ -87,10 +87,15 @@ class Leg:
 
     def keyframe(self, number: int) -> View:
         """Return the view of a keyframe; its anchor pixel is the pivot."""
-        left, top, right, bottom = self.reach
+        left, top, _, _ = self.reach
         a, b, c, d = (entry * Fraction(2) ** (self.last - number) for entry in self._matrix)
-        lattice = Lattice(*self.pivot, (a, b, c, d), left, top)
-        return View(lattice, left + right + 1, top + bottom + 1)
+        return View(Lattice(*self.pivot, (a, b, c, d), left, top), *self.keyframe_size)
+
+    @property
+    def keyframe_size(self) -> tuple[int, int]:
+        """Columns and rows of each keyframe."""
+        left, top, right, bottom = self.reach
+        return left + right + 1, top + bottom + 1
 
     def placement(self, level: float, number: int) -> tuple[Floats, tuple[float, float]]:
         """Return how the frame at a level lies on a keyframe: x ↦ matrix·x + offset, from pixel to pixel.

@@ -14,7 +14,7 @@ import pytest
 from mandelcl.cancelling import NEVER
 from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
-from mandelcl.film.assembly import Composition, Rgb, assembled, composition, recipe, scaled
+from mandelcl.film.assembly import Composition, Rgb, assembled, composition, recipes, scaled
 from mandelcl.film.folder import Folder
 from mandelcl.film.making import _Maker, require_colouring, require_smaller
 from mandelcl.film.painted import fitted, painted
@@ -66,7 +66,8 @@ def frame(leg: Leg, travelled: float, scale: int = 1) -> Rgb:
 def made(made_of: Composition, base: Light, deeper: Light | None, size: tuple[int, int] = SIZE) -> Rgb:
     sizes = [None if light is None else (light.shape[2], light.shape[1]) for light in (base, deeper)]
     assert sizes[0] is not None
-    return assembled(recipe(made_of, sizes[0], sizes[1], size), base, deeper)
+    (how,) = recipes([made_of], sizes[0], sizes[1], size)
+    return assembled(how, base, deeper)
 
 
 @pytest.mark.parametrize("rotation", [(0, 0), (30, 30), (0, 50), (-20, 340)])
@@ -91,6 +92,18 @@ def test_smaller_frames_show_the_same() -> None:
     large, small = frame(leg, 1.7), frame(leg, 1.7, scale=2)
     mean = large.reshape(SIZE[1] // 2, 2, SIZE[0] // 2, 2, 3).mean((1, 3))
     assert np.abs(mean - small).mean() < 3
+
+
+@pytest.mark.parametrize("turn", [0, 40])
+def test_frames_found_out_at_once_are_made_as_each_by_itself(turn: int) -> None:
+    leg = Leg(Stop(*PIVOT, Fraction(2)), Stop(*PIVOT, Fraction(23), Fraction(turn)), *SIZE, 2 * SIZE[1])
+    frames = [scaled(composition(leg, 1 + k / 16), 1.3) for k in range(1, 16)]
+    size = leg.keyframe_size
+    together = recipes(frames, size, size, SIZE)
+    assert turn or len({len(how.base.columns.weights) for how in together}) > 1
+    base, deeper = (waves(leg, frames[0].number + k) for k in range(2))
+    for made_of, how in zip(frames, together, strict=True):
+        assert assembled(how, base, deeper).tobytes() == made(made_of, base, deeper).tobytes()
 
 
 def test_a_plain_picture_stays_plain() -> None:
