@@ -77,7 +77,7 @@ class Assembler:
         self, device: Device, size: tuple[int, int], table: Rgb | None = None, shape: Shape | None = None
     ) -> None:
         self.device, self.size = device, size
-        self._shape = shape or (CPU_SHAPE if device.shares_memory else GPU_SHAPE)
+        self._shape = shape or (CPU_SHAPE if device.type == "cpu" else GPU_SHAPE)
         self._columns = -(-size[0] // 4) * 4
         self._table = srgb_bytes() if table is None else table
         self._rooms: dict[int, list[_Room]] = {}  # by words; those that no frame uses
@@ -233,7 +233,7 @@ def assembler_for(
 
 def worthwhile(device: Device, pixels: int) -> bool:
     """Return whether a device makes a film of so many pixels sooner than the host; one without vectors does not."""
-    if device.shares_memory:
+    if device.type == "cpu":
         return pixels >= _LEAST_PIXELS_CPU and device.vector_width(False) > 1
     return pixels >= _LEAST_PIXELS_GPU
 

@@ -3,6 +3,8 @@
 import time
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from mandelcl.film.on_device import (
     Shape,
     assembler_for,
     faithful,
+    source_text,
     worthwhile,
 )
 from mandelcl.film.timing import Timing
@@ -165,6 +168,16 @@ def test_without_room_the_host_makes_frames(device: Device, computed: Folder, mo
     assert full.room_for((96, 56)) == 0
     assert all(map(np.array_equal, frames_of(computed, size, full), expected))
     assert full.asked == 0
+
+
+def test_a_gpu_within_a_processor_is_a_gpu() -> None:
+    """It shares the host's memory, but has neither a processor's caches nor its vectors."""
+    inside = SimpleNamespace(type="gpu", shares_memory=True, vector_width=lambda _fp64: 1)
+    host = SimpleNamespace(type="cpu", shares_memory=True, vector_width=lambda _fp64: 8)
+    assert worthwhile(cast(Device, inside), 1 << 26)
+    assert not worthwhile(cast(Device, host), 1 << 26)
+    texts = {one.type: Assembler(cast(Device, one), (640, 360)).text() for one in (inside, host)}
+    assert texts == {"gpu": source_text(GPU_SHAPE), "cpu": source_text(CPU_SHAPE)}
 
 
 @pytest.mark.one_device

@@ -12,7 +12,7 @@ from mandelcl.engine.shading_answers import COLOURINGS
 from mandelcl.engine.variant import Variant, class_variant
 from mandelcl.errors import InvalidInputError
 from mandelcl.film import on_device
-from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE
+from mandelcl.film.on_device import GPU_SHAPE
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
 from mandelcl.job import Job
 from mandelcl.methods import METHODS
@@ -72,8 +72,7 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
                     yield Text(f"self-test, {name}", text, *arithmetic)
     yield Text("narrow", narrowing.source_text())
     yield Text("totals", totalling.source_text(256))
-    for shape in CPU_SHAPE, GPU_SHAPE:
-        yield Text("film", on_device.source_text(shape))
+    yield Text("film", on_device.source_text(GPU_SHAPE))
     for planes in (("counts",), ("counts", "smooth")):
         for colouring in COLOURINGS:
             yield Text("shade", Shader(device, Job(_VIEW, planes=planes), colouring).text())
