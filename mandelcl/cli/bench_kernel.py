@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mandelcl.cli import completion
-from mandelcl.cli.options import JobOptions, with_options
+from mandelcl.cli.job_options import JobOptions
+from mandelcl.cli.options import with_options
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_size
 from mandelcl.opencl import oclgrind

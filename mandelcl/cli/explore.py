@@ -9,6 +9,7 @@ import click
 
 from mandelcl.cli import options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
+from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import say
 from mandelcl.errors import MandelclError
 from mandelcl.extras import how_to_install
@@ -27,7 +28,7 @@ Examples:
   mandelcl explore --no-browser --port 8080 --save-dir pictures
 """,
 )
-@options.job_options
+@job_options
 @options.device_option
 @colour_options
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
@@ -74,7 +75,7 @@ def command(
     if host not in _LOOPBACK and not allow_remote:
         raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
     colours = ColourOptions.taken_from(values)
-    given = options.JobOptions.of(**values)
+    given = JobOptions.of(**values)
     colouring = colours.colouring(given.location(), given.like)
     folder = (save_dir or Path.cwd()).absolute()
     start = Start(given.job((SMOOTH.name,)), colouring, devices, folder, max_save * 10**6)

@@ -11,6 +11,7 @@ import click
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import Say, progress_bar, say, steps_bar
 from mandelcl.cli.trace import recorded
 from mandelcl.exact import parse_size
@@ -63,7 +64,7 @@ Examples:
     metavar="FILE",
     help=".png, .jpg, .webp, .ppm, .npz, .exr, .tif or .dzi; may be repeated.",
 )
-@options.job_options
+@job_options
 @options.device_option
 @options.cluster_option
 @options.cluster_wait_option
@@ -144,7 +145,7 @@ def command(
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     colours = ColourOptions.taken_from(given)
-    options_given = options.JobOptions.of(**given)
+    options_given = JobOptions.of(**given)
     options_given.check()
     if cluster is None:
         ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from mandelcl.cli import options
+from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.engine import source
 
 
@@ -18,7 +19,7 @@ Examples:
   mandelcl source --formula "negy sqr add"
 """,
 )
-@options.job_options
+@job_options
 @options.device_option
 @options.self_test_option
 @click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Where the orbits come from.")
@@ -30,7 +31,7 @@ def command(
     orbits: str,
     smooth: bool,
     planes: tuple[str, ...],
-    **job_options: Any,
+    **given: Any,
 ) -> None:
     """Print the kernel source of a job.
 
@@ -39,7 +40,7 @@ def command(
     from mandelcl.engine import choose
     from mandelcl.engine.building import loop_text
 
-    job = options.JobOptions.of(**job_options).job((*planes, *(("smooth",) if smooth else ())))
+    job = JobOptions.of(**given).job((*planes, *(("smooth",) if smooth else ())))
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     text = loop_text(choice.job, choice.variant, orbits)
     # A file is to hold the bytes of the kernels, whatever standard output's encoding is.

@@ -12,6 +12,7 @@ from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.job_options import JobOptions, iteration_options
 from mandelcl.cli.like import DEFAULT_ITERATIONS
 from mandelcl.cli.progress import frames_bar, progress_bar, say
 from mandelcl.cli.stops import StopOptions, stop_options
@@ -47,7 +48,7 @@ Examples:
               help=OUTPUT_HELP)  # fmt: skip
 @stop_options
 @click.option("--size", metavar="WxH", help="Width and height of a frame. [default: 1920x1080]")
-@options.iteration_options
+@iteration_options
 @options.planes_option
 @options.device_option
 @options.cluster_option
@@ -97,7 +98,7 @@ def command(
     stops = StopOptions.taken_from(given)
     width, height = size_of(size, _DEFAULT_SIZE)
     codec = film.require_output(output, width, height)
-    iterated = options.JobOptions.of(**_no_view(), **given)
+    iterated = JobOptions.of(**_no_view(), **given)
 
     from mandelcl.computing.settings import Settings
     from mandelcl.film.folder import held

@@ -10,8 +10,8 @@ import click
 import pytest
 
 from mandelcl.cli import cli
+from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.numbers_in_a_row import separated
-from mandelcl.cli.options import JobOptions
 from mandelcl.exact import parse_number
 from mandelcl.locations import LOCATIONS
 from tests.cli.conftest import SMALL, Run, refused

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.cli import options
+from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.render import command
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
@@ -50,8 +50,8 @@ VIEWS = views()
 def job_of(text: str, device: Device) -> Any:
     """Return the job of a command, as `mandelcl render` reads it."""
     with command.make_context("render", [*shlex.split(text)[2:], "--device", device.spec]) as context:
-        values = {name: context.params.get(name) for name in options.JobOptions.__dataclass_fields__}
-        return options.JobOptions.of(**values).job(())
+        values = {name: context.params.get(name) for name in JobOptions.__dataclass_fields__}
+        return JobOptions.of(**values).job(())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,246 @@
+"""Options that make a job, and the job that they make."""
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from mandelcl.cli import completion
+from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
+from mandelcl.cli.options import with_options
+from mandelcl.cli.progress import Say, say
+from mandelcl.errors import InvalidInputError
+from mandelcl.exact import about, parse_number, parse_size, root_above
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.locations import Location, find_location
+from mandelcl.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
+from mandelcl.reference import Reference
+from mandelcl.view import View
+
+if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
+    from mandelcl.job import Job
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_VIEW_OPTIONS = (
+    click.option(
+        "--at", metavar="NAME", shell_complete=completion.places, help="A named place; `mandelcl locations` lists them."
+    ),
+    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
+    click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
+    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
+    click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
+    click.option(
+        "--anchor",
+        nargs=2,
+        type=int,
+        metavar="COLUMN ROW",
+        help="The pixel from which others are counted. [default: 0 0]",
+    ),
+    click.option(
+        "--like",
+        metavar="FILE",
+        type=completion.FILE,
+        help="Take the job of a .png or .npz that mandelcl wrote, or a place of another program.",
+    ),
+    click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
+)
+_ITERATION_OPTIONS = (
+    click.option(
+        "--formula",
+        metavar="NAME|OPERATIONS",
+        shell_complete=completion.formulas,
+        help='What is iterated: a name, or operations like "absx sqr add". [default: mandelbrot]',
+    ),
+    click.option(
+        "--julia", nargs=2, metavar="RE IM", help="Its Julia set: orbits begin at the pixel, with this c for all."
+    ),
+    click.option(
+        "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
+    ),
+    click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
+    click.option(
+        "--number",
+        shell_complete=completion.numbers,
+        metavar=f"[auto|{'|'.join(NUMBERS)}|fixed:WORDS]",
+        help="Number format. [default: auto]",
+    ),
+    click.option(
+        "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
+    ),
+    click.option(
+        "--method", type=click.Choice(["auto", *METHODS]), help="From 0, or beside a reference orbit. [default: auto]"
+    ),
+)
+_PICTURE_OPTIONS = (
+    click.option(
+        "--reference", nargs=3, metavar="RE IM RADIUS", help="Perturb this point's orbit. [default: the view's middle]"
+    ),
+    click.option(
+        "--algorithm", type=click.Choice(ALGORITHMS), help="Compute each pixel, or fill areas. [default: escape]"
+    ),
+    click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
+)
+
+
+def job_options(function: _F) -> _F:
+    """Add the options that make a job."""
+    return with_options((*_VIEW_OPTIONS, *_ITERATION_OPTIONS, *_PICTURE_OPTIONS), function)
+
+
+def iteration_options(function: _F) -> _F:
+    """Add the options of a job that say what is iterated, how far and how: all but those of a single picture."""
+    return with_options(_ITERATION_OPTIONS, function)
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """The options of a job as given; None for those left out."""
+
+    at: str | None
+    center: tuple[str, str] | None
+    zoom: str | None
+    region: tuple[str, str, str, str] | None
+    rotate: str | None
+    anchor: tuple[int, int] | None
+    like: str | None
+    size: str | None
+    iterations: int | None
+    escape_radius: str | None
+    number: str | None
+    rounding: str | None
+    method: str | None
+    reference: tuple[str, str, str] | None
+    algorithm: str | None
+    strict: bool
+    formula: str | None
+    julia: tuple[str, str] | None
+
+    @classmethod
+    def of(cls, **values: Any) -> "JobOptions":
+        """Return the options as click gives them."""
+        return cls(**values)
+
+    def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
+        """Return the job, with some planes beside the counts, and with certificates if asked for.
+
+        What of another program's place is not taken over goes to `notice`, a line each. Raises InvalidInputError or
+        click.UsageError where the options do not make one.
+        """
+        from mandelcl.job import Job
+        from mandelcl.planes import CERTIFIED, ordered
+
+        self.check()
+        base = (
+            job_like(self.like, self.size, notice)
+            if self.like is not None
+            else Job(self._view(), self._default_iterations())
+        )
+        certify = certify or CERTIFIED.name in base.planes
+        changes: dict[str, Any] = {"planes": ordered([*planes, *([CERTIFIED.name] if certify else [])])}
+        formula = self.chosen_formula()
+        if formula is not None:
+            changes["formula"] = formula
+            changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
+        changes |= self._arithmetic()
+        for name in ("iterations", "algorithm"):
+            value = getattr(self, name)
+            if value is not None:
+                changes[name] = value
+        if self.algorithm is not None or self.strict:
+            changes["strict"] = self.strict
+        if self.escape_radius is not None:
+            changes["radius_squared"] = self._radius_squared(changes.get("formula", base.formula))
+        return replace(base, **changes)
+
+    def _radius_squared(self, formula: Formula) -> Fraction:
+        """Return R² as given; "the number just below 4" is for programs, and no radius that anybody writes."""
+        radius = parse_number(self.escape_radius or "", "escape radius")
+        least = formula.least_radius_squared()
+        if radius < 0 or radius * radius < least:
+            raise InvalidInputError(
+                f"the escape radius must be at least {about(root_above(least))} for {formula.name}, not "
+                f"{self.escape_radius}: below it an escaped orbit may come back"
+            )
+        return radius * radius
+
+    def _arithmetic(self) -> dict[str, Any]:
+        """Return what the options change of method, number and rounding; what they leave open is chosen anew."""
+        given = {name: getattr(self, name) for name in ("method", "number", "rounding")}
+        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if self.number is not None:
+            changes.setdefault("rounding", "auto")
+        if self.method is not None:
+            changes = {"number": "auto", "rounding": "auto"} | changes
+        if self.reference is not None:
+            changes = {"number": "auto", "rounding": "auto", "method": "perturbation"} | changes
+            re, im, radius = (parse_number(text, "--reference") for text in self.reference)
+            changes["reference"] = Reference(re, im, radius)
+        elif self.number is not None or self.method is not None:
+            changes = {"method": "auto", "reference": None} | changes
+        return changes
+
+    def kind(self) -> tuple[str, ...]:
+        """Return the options on which the choice of a device depends, beside the view."""
+        return (f"{self.number} {self.rounding} {self.method} {self.formula}", *(["julia"] if self.julia else []))
+
+    def location(self) -> Location | None:
+        """Return the place named with --at."""
+        return find_location(self.at) if self.at is not None else None
+
+    def check(self) -> None:
+        """Raise click.UsageError for options that contradict each other, or need another one."""
+        views = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
+        if len(views) > 1:
+            raise click.UsageError(f"{' and '.join(views)} each say what to draw; give one of them")
+        if self.center is not None and self.zoom is None:
+            raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
+        if self.zoom is not None and self.center is None and self.at is None:
+            raise click.UsageError("--zoom needs what to zoom in on: --center RE IM, or --at NAME")
+        for name in ("rotate", "anchor"):
+            if getattr(self, name) is not None and self.like is not None:
+                raise click.UsageError(f"--like takes the view from its file; leave --{name} out")
+        if self.strict and self.algorithm not in ("border", "auto"):
+            raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
+
+    def chosen_formula(self) -> Formula | None:
+        """Return the formula that is asked for; None where none is."""
+        if self.formula is None and self.julia is None:
+            return None
+        formula = MANDELBROT if self.formula is None else Formula.parse(self.formula)
+        if self.julia is None:
+            return formula
+        re, im = (parse_number(text, "--julia") for text in self.julia)
+        return formula.julia(re, im)
+
+    def _default_iterations(self) -> int:
+        location = self.location()
+        return location.iterations if location else DEFAULT_ITERATIONS
+
+    def _view(self) -> View:
+        view = self._picture()
+        return view if self.anchor is None else replace(view, lattice=view.lattice.anchored(*self.anchor))
+
+    def _picture(self) -> View:
+        width, height = parse_size(DEFAULT_SIZE if self.size is None else self.size)
+        rotation = Fraction(0) if self.rotate is None else parse_number(self.rotate, "rotation")
+        location = self.location()
+        if location:
+            place = location if self.zoom is None else replace(location, zoom=self.zoom)
+            return place.view(width, height, rotation)
+        if self.region:
+            edges = [parse_number(text, "region edge") for text in self.region]
+            return View.region(edges[0], edges[1], edges[2], edges[3], width, height, rotation)
+        home = (self.chosen_formula() or MANDELBROT).home
+        re, im, zoom = home if self.center is None or self.zoom is None else (*self.center, self.zoom)
+        centre = parse_number(re, "center"), parse_number(im, "center")
+        return View.centred(*centre, parse_number(zoom, "zoom"), width, height, rotation)
+
+
+def _sufficient(formula: Formula) -> Fraction:
+    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
+    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
+    return radius * radius
