@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from mandelcl.words import sha256
@@ -87,7 +87,10 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
 
 @dataclass
 class Picture:
-    """What came of a view: messages, and its finest pixels with the lattice's columns and rows."""
+    """What came of a view: messages, and its finest pixels with the lattice's columns and rows.
+
+    `first`, `last` and `seconds` are the times, from `started`, of the first and the last frame, and of the end.
+    """
 
     wanted: Mapping[str, Any]
     started: float
@@ -101,6 +104,7 @@ class Picture:
     smooth: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     came: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     levels: list[int] = field(default_factory=list)
+    unread: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         width, height = self.wanted["size"]
@@ -117,17 +121,31 @@ class Picture:
         """The SHA-256 of the counts that came."""
         return sha256(self.counts)
 
+    def note(self, frame: bytes) -> None:
+        """Take note that a frame of counts has come; what is in it is for `read`."""
+        self.last = time.perf_counter() - self.started
+        self.first = self.first or self.last
+        self.frames += 1
+        self.unread.append(frame)
+
+    def read(self) -> None:
+        """Take what is in the frames that have come."""
+        for frame in self.unread:
+            self._read(frame)
+        self.unread.clear()
+
     def take(self, frame: bytes) -> None:
         """Take a frame of counts."""
+        self.note(frame)
+        self.read()
+
+    def _read(self, frame: bytes) -> None:
         magic, kind, flags, _, _, level, column, row, width, height = HEADER.unpack_from(frame)
         assert (magic, kind) == (MAGIC, 1)
         assert column // 256 == (column + width - 1) // 256
         assert row // 256 == (row + height - 1) // 256
         pixels = width * height
         assert len(frame) == HEADER.size + 4 * pixels * (1 + (flags & 1))
-        self.frames += 1
-        self.last = time.perf_counter() - self.started
-        self.first = self.first or self.last
         self.levels.append(level)
         if level:
             return
@@ -152,15 +170,17 @@ class Page:
         url = f"ws://{server.host}/socket?token={server.token}"
         origin = f"http://{server.host}"
         with ExitStack() as opening:
-            # Without pings: their thread would draw random numbers beside Hypothesis, which then sees flaky tests.
-            options: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None}
-            self.socket: ClientConnection = opening.enter_context(
-                connect(url, origin=Origin(origin), open_timeout=PATIENCE_S, **options)
-            )
+            self.socket = opening.enter_context(self._connected(url, origin))
             self.welcome = self.receive()
             self._open = opening.pop_all()
         self.generation = 0
         self._ids = 0
+
+    def _connected(self, url: str, origin: str) -> Any:
+        """Return a WebSocket, which is a context manager."""
+        # Without pings: their thread would draw random numbers beside Hypothesis, which then sees flaky tests.
+        options: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None}
+        return connect(url, origin=Origin(origin), open_timeout=PATIENCE_S, **options)
 
     def __enter__(self) -> Self:
         return self
@@ -226,7 +246,7 @@ class Page:
             message = self.receive()
             if isinstance(message, bytes):
                 if HEADER.unpack_from(message)[3:5] == (picture.pane, generation):
-                    picture.take(message)
+                    picture.note(message)
                 continue
             if message.get("pane", picture.pane) != picture.pane:
                 continue
@@ -234,6 +254,7 @@ class Page:
             assert message["say"] not in ("failed", "problem"), message
             if message["say"] == "complete" and message["generation"] == generation:
                 picture.seconds = time.perf_counter() - picture.started
+                picture.read()
                 return picture
 
     def view(self, wanted: Mapping[str, Any], pane: int = 0, **changes: Any) -> Picture:

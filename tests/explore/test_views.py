@@ -1,5 +1,6 @@
 """Views, by a page without a browser."""
 
+import os
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +10,8 @@ import pytest
 
 import mandelcl
 from mandelcl.job import Job
-from tests.explore.page import HOME, Page, Picture
+from tests.explore.page import HOME, Page, Picture, Server
+from tests.explore.quick import QuickPage
 
 DEEP = {
     "lattice": {
@@ -85,6 +87,12 @@ def test_what_the_page_has_under_another_key_is_sent_again(page: Page) -> None:
     page.view(HOME)
     again = page.view(HOME, have={"key": "another", "rectangles": [[-80, -45, 160, 90]]})
     assert again.came.all()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="it is for measurements elsewhere")
+def test_a_page_that_is_measured_reads_the_same(server: Server) -> None:
+    with QuickPage(server) as page:
+        same_as_rendered(page.view(HOME))
 
 
 def test_a_pan_at_depth_keeps_the_reference(page: Page) -> None:
