@@ -10,6 +10,7 @@ from mandelcl.explore.tasks import Piece, Settled
 COARSE, FINE = 3, 0
 LEVELS = (COARSE, FINE)
 _PIECE_S = 0.04  # what a piece should take on a CPU
+_SOON_S = 0.1  # what all pixels may take where none are wanted before: less is seen as one picture
 _GPU_PIXELS = 1 << 20  # of a GPU's pieces, at least
 _LEAST_COARSE = 1 << 12
 _LEAST_FINE = 1 << 16
@@ -37,11 +38,11 @@ class Plan:
         self._pending: dict[int, list[Block]] = {}
         self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
         self._coarse_pixels, self._coarse_s = 0, 0.0
-        # What the slowest device makes in the time of a piece, even where all pixels are inside.
-        self._quick = int(min(one.pixels_per_s for one in facts) * _PIECE_S)
+        slowest = min(one.pixels_per_s for one in facts)  # even where all pixels are inside
+        self._quick = int(slowest * _PIECE_S)
         self._begun = False  # whether a first piece has been cut off the finest pixels
         self._cut = not missing  # whether all of them have been cut
-        if self.to_do > self._quick:
+        if self.to_do > slowest * _SOON_S:
             coarse = [rectangles.coarse(block, COARSE) for block in missing]
             self._add(COARSE, rectangles.cut(coarse, max(_LEAST_COARSE, self._quick), _scaled(near, COARSE)))
             self.to_do += sum(piece.pixels for piece in self._pending[COARSE])

@@ -66,3 +66,20 @@ def test_a_device_that_waits_for_coarse_pixels_has_a_piece_in_hand() -> None:
     assert second.block.pixels < 1280 * 720 / 2
     plan.done(first, 0.001)
     assert plan.next() is not None
+
+
+def test_what_is_soon_there_has_no_coarse_pixels_before() -> None:
+    whole = Block(-640, -360, 1280, 720)
+    assert levels(plan_of(whole, [], facts(whole.pixels / 0.09))) == {FINE}
+    assert levels(plan_of(whole, [], facts(whole.pixels / 0.11))) == {COARSE, FINE}
+    rest = Block(-640, -360, 1280, 700)
+    assert levels(plan_of(whole, [rest], facts(whole.pixels / 0.5))) == {FINE}
+
+
+def levels(plan: Plan) -> set[int]:
+    """Return the levels of all pieces of a plan."""
+    found: set[int] = set()
+    while (piece := plan.next()) is not None:
+        found.add(piece.level)
+        plan.done(piece, 0.001)
+    return found

@@ -51,6 +51,11 @@ export class Layers {
     return this.current.find((layer) => layer.level === frame.level)?.take(frame) ?? false;
   }
 
+  /** Whether there are coarse pixels of the view; of what is soon computed there are none. */
+  get hasCoarse() {
+    return this.current.some(({ level, filled }) => level > 0 && filled);
+  }
+
   /** What the server need not send again. */
   have() {
     const { fine } = this;

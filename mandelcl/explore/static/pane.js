@@ -124,7 +124,7 @@ export class Pane {
   take(frame) {
     if (frame.generation !== this.generation) return;
     if (frame.kind === "colours") return void this.takeColours(frame);
-    const coarse = frame.level === 0 && !this.layers.fine.filled;
+    const coarse = frame.level === 0 && !this.layers.fine.filled && this.layers.hasCoarse;
     if (this.layers.take(frame)) {
       this.came = this.generation;
       if (this.shown === this.generation) this.pace.tiles();
