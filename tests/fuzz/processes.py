@@ -1,73 +1,23 @@
-"""Whole processes: what they are started with, where they write, what they may not, and signals."""
+"""Whole processes: what they are started with, what they may not, and signals."""
 
 import json
 import os
 import re
 import resource
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from tests.fuzz.commands import samples_into
-from tests.fuzz.devices import device
+from tests.fuzz.filesystems import disks, permissions
 from tests.fuzz.ground import Ground
-from tests.fuzz.oracle import Outcome, fingerprint, patience, require, require_line, require_told, require_untouched
+from tests.fuzz.oracle import Outcome, patience, require, require_line, require_told
+from tests.fuzz.started import SMALL, Started, ended, picture, require_right
 from tests.fuzz.surroundings import without_drivers
 
-_ROOT = Path(__file__).resolve().parents[2]
-_NOBODY = 65534
-_SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "-o", "a.ppm")
 _LONG = ("render", "--size", "600x400", "--iterations", "2000000", "--no-shortcuts", "--number", "float", "-o", "a.ppm")
-
-
-@dataclass
-class Started:
-    """How a process is started: arguments, changes to the environment, and what is done to it first, in the child."""
-
-    arguments: tuple[str, ...] = _SMALL
-    environment: dict[str, str | None] = field(default_factory=dict)
-    prepare: Callable[[], object] | None = None
-    streams: Mapping[str, Any] = field(default_factory=dict)
-    wrapper: tuple[str, ...] = ()
-
-    def popen(self) -> "subprocess.Popen[str]":
-        """Start it."""
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), **self.environment}
-        kept = {name: value for name, value in environment.items() if value is not None}
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **self.streams}
-        command = [*self.wrapper, sys.executable, "-m", "mandelcl", *self.arguments]
-        return subprocess.Popen(
-            command, env=kept, text=True, errors="replace", preexec_fn=self.prepare, start_new_session=True, **streams
-        )
-
-
-def ended(process: "subprocess.Popen[str]") -> Outcome:
-    """Return how a process ended; raises Fault for one that does not."""
-    started = time.monotonic()
-    try:
-        out, err = process.communicate(timeout=patience())
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        require(False, f"it had not ended after {time.monotonic() - started:.0f} s")
-    return Outcome(process.returncode, out or "", err or "", time.monotonic() - started)
-
-
-@cache
-def picture() -> bytes:
-    """Return the picture that `_SMALL` draws, by a process in usual surroundings."""
-    done = Path("usual.ppm")
-    outcome = ended(Started((*_SMALL[:-1], str(done), "--device", device().spec)).popen())
-    require_told(outcome, (0,))
-    data = done.read_bytes()
-    done.unlink()
-    return data
 
 
 def processes(ground: Ground) -> None:
@@ -75,20 +25,6 @@ def processes(ground: Ground) -> None:
     picture()
     samples_into(ground.here)
     ground.random.choice(_KINDS)(ground)
-
-
-def require_right(ground: Ground, outcome: Outcome, codes: tuple[int, ...] = (0,)) -> None:
-    """Require that a process drew the very picture, or refused and left nothing."""
-    require_told(outcome, codes)
-    path = ground.here / "a.ppm"
-    if outcome.succeeded:
-        ground.accepted = True
-        require(path.exists(), "exit code 0 without a picture")
-        require(path.read_bytes() == picture(), "another picture than elsewhere")
-        ground.require_untouched("a.ppm")
-    else:
-        require(not path.exists(), f"exit code {outcome.code}, and the picture is there")
-        ground.require_untouched()
 
 
 _ENVIRONMENTS: dict[str, tuple[str | None, ...]] = {
@@ -172,7 +108,7 @@ def _streams(ground: Ground) -> None:
     """Standard streams that are closed, full, or pipes that nobody reads."""
     random = ground.random
     arguments = random.choice(
-        (_SMALL, ("locations",), ("devices", "--no-self-test"), ("--help",), ("render", "--json", *_SMALL[1:]))
+        (SMALL, ("locations",), ("devices", "--no-self-test"), ("--help",), ("render", "--json", *SMALL[1:]))
     )
     kind = random.choice(("full out", "full err", "closed out", "closed err", "closed all", "broken out", "broken err"))
     start = Started(arguments)
@@ -291,97 +227,7 @@ def _signals(ground: Ground) -> None:
     ground.require_untouched(*kept, *(["a.ppm.part"] if kept else []), *(["a.ppm"] if outcome.succeeded else []))
 
 
-def _permissions(ground: Ground) -> None:
-    """Folders that another user may not write, read or search."""
-    if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        return  # only root can become somebody else
-    random = ground.random
-    for path in (ground.root.parent, ground.root, ground.here):
-        path.chmod(path.stat().st_mode | 0o055)
-    home, cached = ground.root / "beside" / "home", ground.root / "beside" / "cached"
-    for folder in (home, cached):
-        folder.mkdir()
-        os.chown(folder, _NOBODY, _NOBODY)
-    locked = random.choice((ground.here, home, cached, None))
-    ground.here.chmod(0o777)
-    mode = random.choice((0o555, 0o500, 0o000, 0o111))
-    if locked is not None:
-        locked.chmod(mode if locked != ground.here else 0o555)
-    settings: dict[str, str | None] = {"HOME": str(home), "MANDELCL_CACHE": random.choice((str(cached), None))}
-    settings |= {"XDG_CACHE_HOME": None, "POCL_CACHE_DIR": None, "TMPDIR": random.choice(("/tmp", str(home)))}
-    before = fingerprint(ground.here)
-    outcome = ended(Started(environment=settings, wrapper=_as_nobody()).popen())
-    after = fingerprint(ground.here)
-    for folder in (ground.here, home, cached):
-        folder.chmod(0o755)
-    require_told(outcome, (1,) if locked == ground.here else (0,))
-    require_untouched(before, after, () if locked == ground.here else ("a.ppm",))
-    ground.accepted = outcome.succeeded
-    require(locked == ground.here or (ground.here / "a.ppm").read_bytes() == picture(), "another picture")
-
-
-def _as_nobody() -> tuple[str, ...]:
-    return ("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups", "--")
-
-
-_FULL = """
-mount -t tmpfs -o size=$SIZE tmpfs disk || exit 77
-cd disk || exit 77
-[ "$BALLAST" = 0 ] || head -c "$BALLAST" /dev/zero > ballast
-"$@"; code=$?
-ls -A > ../left
-[ -e a.ppm ] && cp a.ppm ../out.ppm
-exit $code
-"""
-
-
-def _disks(ground: Ground) -> None:
-    """A disk without room, for the picture, or for what is remembered."""
-    random = ground.random
-    (ground.here / "disk").mkdir()
-    size = random.choice((64, 256, 1024)) << 10
-    ballast = random.choice((0, size - 5000, size, 2 * size))
-    settings: dict[str, str | None] = {"SIZE": str(size), "BALLAST": str(ballast)}
-    here: dict[str, str | None] = {"HOME": str(ground.here / "disk"), "XDG_CACHE_HOME": None, "MANDELCL_CACHE": None}
-    settings |= random.choice(({}, here | {"POCL_CACHE_DIR": None}, {"TMPDIR": "."}))
-    wrapper = ("unshare", "-m", "sh", "-c", _FULL, "fuzz")
-    outcome = ended(Started(environment=settings, wrapper=wrapper).popen())
-    if outcome.code == 77 or "unshare" in outcome.err:
-        return  # no file system can be mounted here
-    ours = [line for line in outcome.err.splitlines() if not line.startswith(("head: ", "cp: "))]
-    if outcome.code and any(line.startswith("LLVM ERROR") for line in ours):
-        return  # a driver has ended the process
-    lines = [line for line in ours if not outcome.code or "the cache folder" not in line]  # a remark before
-    require_told(Outcome(outcome.code, outcome.out, "\n".join(lines), outcome.seconds), (0, 1))
-    left = {name for name in (ground.here / "left").read_text().split() if not name.startswith(".cache")}
-    ground.accepted = outcome.succeeded
-    require(
-        left - {"ballast", "mandelcl", "pocl"} == ({"a.ppm"} if outcome.succeeded else set()),
-        f"left on the disk: {left}",
-    )
-    if outcome.succeeded:
-        require((ground.here / "out.ppm").read_bytes() == picture(), "another picture")
-
-
-def _poisoned(ground: Ground) -> None:
-    """A cache of the process's own, one entry of which is damaged: the same picture, and at most a line."""
-    random = ground.random
-    cached = ground.here / "cached"
-    first = Started(environment={"MANDELCL_CACHE": str(cached)})
-    require_told(ended(first.popen()), (0,))
-    (ground.here / "a.ppm").unlink()
-    from tests.fuzz.mutations import damaged
-
-    entries = sorted(path for path in cached.rglob("*") if path.is_file() and not path.name.endswith(".icd"))
-    for path in random.sample(entries, random.randrange(1, 4)):
-        path.write_bytes(damaged(path.read_bytes(), random))
-    outcome = ended(first.popen())
-    require_told(outcome, (0,))
-    ground.accepted = True
-    require((ground.here / "a.ppm").read_bytes() == picture(), "another picture")
-
-
 _KINDS: tuple[Callable[[Ground], None], ...] = (
     *(_environment, _environment, _environment, _streams, _streams, _limits, _limits, _signals, _signals),
-    *(_permissions, _permissions, _disks, _disks, _vendors),
+    *(permissions, permissions, disks, disks, _vendors),
 )

@@ -1,0 +1,77 @@
+"""A process under test: how it is started, how it ends, and that it draws the picture that it draws elsewhere."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz.devices import device
+from tests.fuzz.ground import Ground
+from tests.fuzz.oracle import Outcome, patience, require, require_told
+
+_ROOT = Path(__file__).resolve().parents[2]
+SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "-o", "a.ppm")
+
+
+@dataclass
+class Started:
+    """How a process is started: arguments, changes to the environment, and what is done to it first, in the child."""
+
+    arguments: tuple[str, ...] = SMALL
+    environment: dict[str, str | None] = field(default_factory=dict)
+    prepare: Callable[[], object] | None = None
+    streams: Mapping[str, Any] = field(default_factory=dict)
+    wrapper: tuple[str, ...] = ()
+
+    def popen(self) -> "subprocess.Popen[str]":
+        """Start it."""
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT), **self.environment}
+        kept = {name: value for name, value in environment.items() if value is not None}
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **self.streams}
+        command = [*self.wrapper, sys.executable, "-m", "mandelcl", *self.arguments]
+        return subprocess.Popen(
+            command, env=kept, text=True, errors="replace", preexec_fn=self.prepare, start_new_session=True, **streams
+        )
+
+
+def ended(process: "subprocess.Popen[str]") -> Outcome:
+    """Return how a process ended; raises Fault for one that does not."""
+    started = time.monotonic()
+    try:
+        out, err = process.communicate(timeout=patience())
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        require(False, f"it had not ended after {time.monotonic() - started:.0f} s")
+    return Outcome(process.returncode, out or "", err or "", time.monotonic() - started)
+
+
+@cache
+def picture() -> bytes:
+    """Return the picture that `SMALL` draws, by a process in usual surroundings."""
+    done = Path("usual.ppm")
+    outcome = ended(Started((*SMALL[:-1], str(done), "--device", device().spec)).popen())
+    require_told(outcome, (0,))
+    data = done.read_bytes()
+    done.unlink()
+    return data
+
+
+def require_right(ground: Ground, outcome: Outcome, codes: tuple[int, ...] = (0,)) -> None:
+    """Require that a process drew the very picture, or refused and left nothing."""
+    require_told(outcome, codes)
+    path = ground.here / "a.ppm"
+    if outcome.succeeded:
+        ground.accepted = True
+        require(path.exists(), "exit code 0 without a picture")
+        require(path.read_bytes() == picture(), "another picture than elsewhere")
+        ground.require_untouched("a.ppm")
+    else:
+        require(not path.exists(), f"exit code {outcome.code}, and the picture is there")
+        ground.require_untouched()
