@@ -103,7 +103,7 @@ class Rectangles:
         program = self._program
         total = divided * level.children
         items = -(-total // program.variant.lanes)
-        limit = self._device.group_limit(program.rectangles_kernel("rectangles_divide"))
+        limit = self._device.group_limit(program.kernels.of_rectangles("rectangles_divide"))
         local = min(_PROVERS, limit) if program.variant.lanes == 1 else 1
         values = {
             "view_words": program.view_words,
@@ -129,7 +129,7 @@ class Rectangles:
     def judge(self, level: Level, divided: int) -> None:
         """Find the counts of the parts of so many rectangles, NO_COUNT where one is mixed."""
         total = divided * level.children
-        limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_judge"))
+        limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_judge"))
         local = self._local(max(level.child_span), limit)
         outside, inside = self._trust
         values = {"children": self._children.buffer, "proved": self._proved.buffer, "parts": level.parts}
@@ -151,7 +151,7 @@ class Rectangles:
 
     def fill(self, level: Level, total: int) -> None:
         """Fill the parts that have one count."""
-        limit = self._device.group_limit(self._program.rectangles_kernel("rectangles_fill"))
+        limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_fill"))
         across = self._local(level.child_span[0], min(limit, 32))
         down = self._local(level.child_span[1], min(8, limit // across))
         values: dict[str, Any] = {
@@ -178,7 +178,7 @@ class Rectangles:
     def _launch(
         self, name: str, size: tuple[int, ...], local: tuple[int, ...] | None, values: Mapping[str, Any]
     ) -> None:
-        kernel = self._program.rectangles_kernel(name)
+        kernel = self._program.kernels.of_rectangles(name)
         self.launched.append(self._device.launch(kernel, size, local, *arguments(name, values)))
 
     def made(self, total: int) -> tuple[Words, Words]:

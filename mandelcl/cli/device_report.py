@@ -163,7 +163,7 @@ def _builds(device: "Device") -> Iterator[str]:
     for name, job in _possible(device):
         started = time.perf_counter()
         try:
-            log = build_log(device.build(Program(device, job).text("block")), device.handle)
+            log = build_log(device.build(Program(device, job).kernels.text("block")), device.handle)
             verdict = "built"
         except BuildError as error:
             log, verdict = error.log, "REFUSED"

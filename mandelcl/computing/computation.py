@@ -179,7 +179,7 @@ class Computation:
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""
-        built = self.program.build_seconds
+        built = self.program.kernels.build_seconds
         return report_of(self.job, [self.device], self.log, built, self.seconds, counts_sha256, stages)
 
 

@@ -124,7 +124,7 @@ class _BlockWorker:
         choice = Choice(self._device, Job.from_json(job), self._variant, self._loop_limit)
         work = Computation(choice, self._settings, spare=self._spare)
         program = work.program
-        program.prepare()
+        program.kernels.prepare()
         columns, rows = program.variant.tile
         program.launch_probe(program.allocate(columns * rows, columns), columns, rows, 1).wait(self._device)
         return work
@@ -139,7 +139,7 @@ class _BlockWorker:
                 "assignment": assignment,
                 "rate": work.rate,
                 "block_pixels": work.block_pixels,
-                "build_s": work.program.build_seconds,
+                "build_s": work.program.kernels.build_seconds,
             }
         )
 

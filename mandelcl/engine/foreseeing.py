@@ -3,7 +3,7 @@
 from mandelcl.engine import selftest
 from mandelcl.engine.building import loop_text
 from mandelcl.engine.choose import candidates_of, settle_number
-from mandelcl.engine.program import shaped
+from mandelcl.engine.kernels import shaped
 from mandelcl.engine.settling import settle_method
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job

@@ -1,9 +1,8 @@
-"""The loop on one device: build it for a job, give it memory, launch it."""
+"""The loop on one device: give it memory, launch it."""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy.typing as npt
@@ -12,7 +11,7 @@ from mandelcl import timeline
 from mandelcl.block import Block
 from mandelcl.engine import view_words
 from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel, loop_text
+from mandelcl.engine.kernels import Kernels, shaped
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.variant import Variant, default_variant, fit_local
@@ -21,7 +20,6 @@ from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.planes import DISTANCE
 
 _SURVIVORS_LOCAL = 64
 _ENDLESS = 1 << 62
@@ -44,17 +42,10 @@ class Execution:
     first_iterations: int = 512
 
 
-def shaped(variant: Variant, job: Job) -> Variant:
-    """Return the shape that the kernels of a resolved job have, of the one that its device is to have."""
-    if method_of(job).by_turns:
-        return variant.by_turns()
-    if DISTANCE.name in job.planes:
-        variant = variant.with_derivatives()
-    return variant.in_cycles(len(job.formula.lines))
-
-
 class Program:
-    """The kernels of a resolved job, built for a device when first used."""
+    """A resolved job on a device: its kernels, what they read, and their launches."""
+
+    kernels_class: type[Kernels] = Kernels
 
     def __init__(
         self, device: Device, job: Job, variant: Variant | None = None, execution: Execution | None = None
@@ -66,8 +57,7 @@ class Program:
         self.method = method_of(job)
         self._shape = variant or default_variant(device, self.number)
         self.variant = shaped(self._shape, job)
-        self.build_seconds = 0.0
-        self._rectangles_kernels: dict[str, Kernel] = {}
+        self.kernels = self.kernels_class(device, job, self.variant)
         self._constants: dict[str, Buffer] = {}
         self.view_words = device.upload(view_words.encoded(job, self.method.lattice(job)))
         words = self.method.words(job)
@@ -76,7 +66,7 @@ class Program:
     def sibling(self, job: Job) -> "Program":
         """Return a program for another job on the device, in the same shape; kernels of the same text are shared."""
         sibling = Program(self.device, job, self._shape, self.execution)
-        sibling.build_seconds = self.build_seconds
+        sibling.kernels.build_seconds = self.kernels.build_seconds
         return sibling
 
     @property
@@ -151,14 +141,14 @@ class Program:
         finishes: bool | None = None,
     ) -> RunningLaunch:
         finishes = strides >= self.strides if finishes is None else finishes
-        limit = self.device.group_limit(self._block_kernel)  # builds: a shape that no kernel has is refused there
+        limit = self.device.group_limit(self.kernels.block)  # builds: a shape that no kernel has is refused there
         columns_each, rows_each = self.variant.tile
         items = (-(-columns // columns_each), -(-rows // rows_each))
         local = fit_local(self.variant.local_columns, self.variant.local_rows, limit)
         values = self._limits(strides, finishes) | dict(values) | self._survivor_values(memory, finishes)
         total = columns * rows
         launch = self._launch(
-            self._block_kernel, "advance_block", items, local, values, memory, strides, total, counted=not finishes
+            self.kernels.block, "advance_block", items, local, values, memory, strides, total, counted=not finishes
         )
         self.device.flush()
         return launch
@@ -172,7 +162,7 @@ class Program:
         # By turns each orbit keeps its own count.
         values |= {"n": 0 if self.method.by_turns else start * self.variant.stride, "saved": saved, "total": total}
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
-        kernel = self._survivors_kernel
+        kernel = self.kernels.survivors
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
         launch = self._launch(
             kernel, "advance_survivors", items, local, values, memory, strides, total, counted=not finishes
@@ -185,7 +175,7 @@ class Program:
         finishes = strides >= self.strides
         values = self._block_values(block) | self._limits(strides, finishes) | {"pixels": pixels, "total": total}
         values |= self._survivor_values(memory, finishes)
-        kernel = self._list_kernel
+        kernel = self.kernels.listed
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
         launch = self._launch(
             kernel, "advance_list", items, local, values, memory, strides, total, counted=not finishes
@@ -197,7 +187,7 @@ class Program:
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
     ) -> RunningLaunch:
         """Start `total` slots of rectangles and run `strides` strides; `pixels` says which ones."""
-        kernel = self.rectangles_kernel("advance_rectangles")
+        kernel = self.kernels.of_rectangles("advance_rectangles")
         finishes = strides >= self.strides
         values = self._block_values(block) | dict(pixels) | {"total_slots": total}
         values |= self._limits(strides, finishes) | self._survivor_values(memory, finishes)
@@ -205,16 +195,6 @@ class Program:
         counted = not finishes
         launch = self._launch(kernel, "advance_rectangles", items, local, values, memory, strides, total, counted)
         return self._described(launch, block, 0, block.height)
-
-    def rectangles_kernel(self, name: str) -> Kernel:
-        """Return one of the kernels that work on rectangles; they are built when first used."""
-        if name not in self._rectangles_kernels:
-            self._rectangles_kernels[name] = self.kernel(self._rectangles_text, name)
-        return self._rectangles_kernels[name]
-
-    @cached_property
-    def _rectangles_text(self) -> str:
-        return self.text("rectangles")
 
     def offset(self, block: Block) -> tuple[int, int]:
         """Return how many columns to the right of the anchor, and rows above it, a block's first pixel lies."""
@@ -269,30 +249,3 @@ class Program:
             place = {"x": block.x, "y": block.y + first_row, "width": block.width, "rows": rows}
             launch.describe(self.device, {**place, "orbits": launch.orbits, "strides": launch.strides})
         return launch
-
-    def prepare(self) -> None:
-        """Build now what would otherwise be built on first use."""
-        _ = self._block_kernel, self._survivors_kernel
-
-    @cached_property
-    def _block_kernel(self) -> Kernel:
-        return self.kernel(self.text("block"), "advance_block")
-
-    @cached_property
-    def _list_kernel(self) -> Kernel:
-        return self.kernel(self.text("list"), "advance_list")
-
-    @cached_property
-    def _survivors_kernel(self) -> Kernel:
-        return self.kernel(self.text("survivors"), "advance_survivors")
-
-    def kernel(self, text: str, name: str) -> Kernel:
-        """Return a kernel of a text, built for the device; `build_seconds` counts the time."""
-        started = time.perf_counter()
-        made = kernel(self.device, text, name)
-        self.build_seconds += time.perf_counter() - started
-        return made
-
-    def text(self, orbits: str) -> str:
-        """Return the source text of one of the program's kernels (`source.ORBITS`)."""
-        return loop_text(self.job, self.variant, orbits)

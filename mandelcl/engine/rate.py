@@ -19,7 +19,7 @@ def iterations_per_second(program: Program) -> float:
 
     It is measured on c = 0 and remembered by device and kernel text, so it costs a few hundredths of a second, once.
     """
-    text = program.text("block")
+    text = program.kernels.text("block")
     device = program.device
     conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
     key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")

@@ -63,7 +63,7 @@ class Totalling:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        return self._program.kernel(source_text(self._items), "totals")
+        return self._program.kernels.built(source_text(self._items), "totals")
 
 
 def source_text(items: int) -> str:

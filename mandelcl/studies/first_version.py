@@ -9,6 +9,7 @@ from mandelcl.cancelling import Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import source
+from mandelcl.engine.kernels import Kernels
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
@@ -22,13 +23,19 @@ VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, 
 _LOOPS_PER_STEP = 256  # iterations of its loops over words, at most
 
 
-class FirstVersionProgram(Program):
+class _FirstVersionKernels(Kernels):
     """The first version's kernels behind the loop's entry points; a saved z has as many words as one of fp128."""
 
     def text(self, orbits: str) -> str:  # noqa: ARG002 - one text has both sources of orbits
         """Return the source text of the kernels."""
-        defines = {"LANES": 1, "USE_FP64": 0, "NUMBER_WORDS": FP128.words, "STRIDE": self.variant.stride}
+        defines = {"LANES": 1, "USE_FP64": 0, "NUMBER_WORDS": FP128.words, "STRIDE": self._variant.stride}
         return source.assemble(("words.cl", "study_sign_magnitude.cl"), defines)
+
+
+class FirstVersionProgram(Program):
+    """A job in the first version."""
+
+    kernels_class = _FirstVersionKernels
 
     @property
     def most_strides(self) -> int:

@@ -68,7 +68,7 @@ class Parts:
         view = job.view
         self._whole = Block(0, 0, view.width, view.height)
         self.counts = np.zeros((view.height, view.width), np.uint32)
-        self.build_s = max(work.program.build_seconds for work in self._works)
+        self.build_s = max(work.program.kernels.build_seconds for work in self._works)
 
     def run(self) -> TimingSample:
         """Compute all counts once. Kernel and copy times are those of the busiest part."""

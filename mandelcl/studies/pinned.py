@@ -128,7 +128,7 @@ def serve(channel: Channel) -> None:
     view = work.job.view
     for _ in work.run_blocks(BlockQueue.of([Block(0, 0, view.width, min(4, view.height))])):
         pass  # builds, and wakes the device
-    channel.answer({"build_s": work.program.build_seconds})
+    channel.answer({"build_s": work.program.kernels.build_seconds})
     while True:
         values = channel.question()
         check = values.pop("check")

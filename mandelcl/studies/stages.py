@@ -71,5 +71,5 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
 
     output.write(path, field, Picture(view.width, view.height, painted, picture.table, picture.colouring))
     stage("encode")
-    facts = {"kernel_s": kernel_s, "build_s": program.build_seconds, "copy_s": spent["copy"], "launches": 1}
+    facts = {"kernel_s": kernel_s, "build_s": program.kernels.build_seconds, "copy_s": spent["copy"], "launches": 1}
     return facts | {"longest_launch_ms": kernel_s * 1e3, "counts_sha256": field.counts_sha256(), "stages": spent}

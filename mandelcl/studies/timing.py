@@ -75,7 +75,7 @@ class Timed:
     @property
     def build_s(self) -> float:
         """Seconds that building its kernels has taken."""
-        return self._work.program.build_seconds
+        return self._work.program.kernels.build_seconds
 
     @property
     def rate(self) -> float:

@@ -279,7 +279,7 @@ def test_a_stale_binary_is_built_again(device: Device, fresh_cache: Path, stale:
     for path in [*fresh_cache.glob("selftest/*"), *fresh_cache.glob("rates/*")]:
         path.unlink()
     _render(device)
-    text = Program(device, Job(views.whole(3, 3), 9, number="float", rounding="separate")).text("block")
+    text = Program(device, Job(views.whole(3, 3), 9, number="float", rounding="separate")).kernels.text("block")
     mended = cache.read("binaries", source.digest(f"{device.identity}\n{text}"))
     assert mended
     assert len(mended) > 700

@@ -46,7 +46,7 @@ def test_where_nothing_is_iterated_nothing_is_remembered(monkeypatch: pytest.Mon
     monkeypatch.setattr("mandelcl.engine.rate.cache.read", lambda *_: None)
     monkeypatch.setattr("mandelcl.engine.rate.cache.write", lambda kind, *_: written.append(kind))
     program: Any = Probed([])
-    program.job, program.text = None, lambda _orbits: "kernel"
+    program.job, program.kernels = None, SimpleNamespace(text=lambda _orbits: "kernel")
     program.device = SimpleNamespace(identity="a device", compute_units=1)
     program.method = replace(program.method, stays=lambda _job: stays)
     assert iterations_per_second(program) == pytest.approx(RATE)
