@@ -10,24 +10,22 @@ import click
 
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
+from mandelcl.cli.confirming import confirmed, sample_of
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
-from mandelcl.cli.progress import Say, progress_bar, say, steps_bar
+from mandelcl.cli.progress import Say, progress_bar, say
 from mandelcl.cli.trace import recorded
 from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mandelcl.job import Job
-    from mandelcl.perturbation.confirming import Confirmation, Sample
     from mandelcl.rendering.session import Session
     from mandelcl.report import Report
     from mandelcl.shading.tracing_picture import TracingPicture
     from mandelcl.view import View
 
 DEFAULT_OUTPUT = "mandelbrot.png"
-CONFIRM_S = 600.0
 
 
 @click.command(
@@ -168,7 +166,7 @@ def command(
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
-    sample = _sample(job, confirm) if confirm is not None else None
+    sample = sample_of(job, confirm) if confirm is not None else None
     settings = Settings(
         budget=budget and budget / 1000,
         blocks=cut,
@@ -210,10 +208,10 @@ def command(
         click.echo(report.counts_sha256)
     if report.all_at_cap and not quiet:
         say(_all_inside(report.iterations_cap))
-    confirmation = _confirmed(job, sample, quiet or as_json) if sample else None
+    confirmation = confirmed(job, sample, quiet or as_json) if sample else None
     if as_json:
-        confirmed = {"confirmed": asdict(confirmation)} if confirmation else {}
-        click.echo(json.dumps(report.as_dict() | confirmed))
+        added = {"confirmed": asdict(confirmation)} if confirmation else {}
+        click.echo(json.dumps(report.as_dict() | added))
 
 
 def _on(
@@ -229,35 +227,6 @@ def _on(
 
     with Session(devices, cluster=cluster, cluster_wait=wait) as session:
         return render(session)
-
-
-def _sample(job: "Job", number: int) -> "Sample":
-    """Return what collects the counts to confirm; raises InvalidInputError where there are no exact ones."""
-    from mandelcl.perturbation.confirming import Sample, require_confirmable
-
-    require_confirmable(job)
-    return Sample(job.view, number)
-
-
-def _confirmed(job: "Job", sample: "Sample", quiet: bool) -> "Confirmation":
-    """Compare the counts of a sample with exact ones, and say how many agree."""
-    from mandelcl.perturbation.confirming import confirm
-
-    with steps_bar("pixels in exact arithmetic", len(sample.counts), quiet) as show:
-        found = interruptible(
-            lambda cancel: confirm(job, sample.counts, seconds=CONFIRM_S, cancel=cancel, progress=show)
-        )
-    if not quiet:
-        say(f"exact arithmetic: {_agreement(found)}")
-    return found
-
-
-def _agreement(found: "Confirmation") -> str:
-    text = f"{found.agreeing} of {found.decided} pixels have the same count"
-    if found.differing:
-        first = found.differing[0]
-        text += f"; at column {first.column}, row {first.row} it is {first.exact}, not {first.count}"
-    return text + (f"; {len(found.undecided)} took too long" if found.undecided else "")
 
 
 def _percent(share: float) -> str:
