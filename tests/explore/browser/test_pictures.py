@@ -33,7 +33,7 @@ _COLOURS = (
 )
 
 
-def _render(command: str, folder: Path) -> _Pixels:
+def rendered(command: str, folder: Path) -> _Pixels:
     """Return the pixels of the picture that a copied command draws."""
     target = folder / "own.png"
     words = shlex.split(command)[1:]
@@ -50,7 +50,7 @@ def _as_copied(explorer: Explorer, folder: Path, option: str = "--palette") -> _
         "(explorer) => explorer.client.ask({ do: 'copy', pane: 0, colouring: explorer.state.colouring })"
     )
     assert option in said["command"]
-    expected = _render(said["command"], folder)
+    expected = rendered(said["command"], folder)
     assert np.array_equal(explorer.resting(), expected)
     return expected
 
