@@ -127,7 +127,7 @@ class Pace:
     orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from
     one block to the next cannot make one long. The first launches are planned for a quarter of that time, since the
     remembered rate may be from a time when the device was less busy. Strides are `uneven` where one may take longer
-    than another; then launches begin smaller, and aim at half the budget. Saving such orbits may take that long by
+    than another; then launches begin smaller, and aim at half the budget. Saving orbits may take half the budget by
     itself, and does not become less with the strides: a launch of a few may take half as long again as the budget.
     """
 
@@ -135,7 +135,6 @@ class Pace:
         self.budget = budget
         self.rate = rate / (_CAUTION_UNEVEN if uneven else _CAUTION)
         self._aim = budget / 2 if uneven else budget
-        self._least = _LEAST_STRIDES if uneven else 1
         self._measured_rate = rate
         self.saturation = saturation
 
@@ -156,8 +155,9 @@ class Pace:
         """
         growth = min(_GROWTH, self._aim / seconds if seconds > 0 else _GROWTH)
         fitting = int(previous * growth)
-        if fitting < self._least and seconds > 0:
-            fitting = max(fitting, min(self._least, int(previous * _LATEST * self.budget / seconds)))
+        if fitting < _LEAST_STRIDES and seconds > 0:
+            latest = min(_GROWTH, _LATEST * self.budget / seconds)
+            fitting = max(fitting, int(min(_LEAST_STRIDES, previous * latest)))
         return max(1, min(strides, fitting))
 
     def learn(self, orbit_strides: float, stride: int, seconds: float) -> None:

@@ -164,7 +164,7 @@ def test_plans_are_possible(
         assert max(width * plan.rows, saturation) * plan.strides * stride <= rate * budget * 1.001
     for seconds in (0.0, 1e-9, budget / 3, budget, 1e6):
         assert 1 <= pace.next(plan.strides, seconds, strides) <= min(strides, 4 * plan.strides)
-        assert pace.next(plan.strides, 100 * budget, strides) <= max(1, plan.strides // 100)
+        assert pace.next(plan.strides, 100 * budget, strides) <= max(1, plan.strides // 100, min(8, plan.strides // 66))
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e15), st.floats(-1, 100)), max_size=30))
@@ -217,16 +217,26 @@ def test_a_cliff_of_a_hundred_times_the_cost_makes_no_long_launch() -> None:
     assert max(device.lengths) <= 2 * BUDGET
 
 
+@pytest.mark.parametrize("uneven", [True, False])
 @pytest.mark.parametrize("saving", [0.0, 0.06, 0.09])
-def test_launches_that_take_long_to_save_orbits_do_not_dwindle(saving: float) -> None:
+def test_launches_that_take_long_to_save_orbits_do_not_dwindle(saving: float, uneven: bool) -> None:
     """Each launch takes that long whatever its strides: with a stride each there would be ten times as many."""
-    pace, done, launches, now = Pace(BUDGET, 1e9, 1000, uneven=True), 0, 0, 14
+    pace, done, launches, now = Pace(BUDGET, 1e9, 1000, uneven), 0, 0, 14
     while done < 1000:
         seconds = saving + 0.001 * now
         assert seconds <= 2 * BUDGET
         done, launches = done + now, launches + 1
         now = pace.next(now, seconds, 1000)
     assert launches <= 130
+
+
+@pytest.mark.parametrize("uneven", [True, False])
+def test_a_machine_that_was_busy_leaves_no_single_strides_behind(uneven: bool) -> None:
+    """After launches that took five times as long; saving takes more than half the budget."""
+    pace, now = Pace(BUDGET, 1e9, 1000, uneven), 40
+    for busy in [5] * 4 + [1] * 12:
+        now = pace.next(now, busy * (0.055 + 0.001 * now), 1000)
+    assert now >= 8
 
 
 def test_slow_turns_may_be_single() -> None:
