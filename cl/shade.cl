@@ -14,50 +14,6 @@
 #error "LANES must be a multiple of 4, whose colours fill whole words"
 #endif
 
-#define NEAREST(convert) JOIN(LANED(convert), _rte)
-
-/* Chords: a start and a rise each, CHORD_BITS of a float's last bits long. `bits` are those above the first chord's. */
-#define CHORD_BITS 14
-
-static uint_lanes shade_along(uint_lanes bits) { return bits & (uint_lanes)((1u << CHORD_BITS) - 1); }
-
-static void shade_chords(global const uint *chords, uint_lanes bits, uint_lanes *start, uint_lanes *rise) {
-  uint chord[LANES], starts[LANES], rises[LANES];
-  lanes_store(bits >> (uint_lanes)(CHORD_BITS), chord);
-  UNROLL for (uint l = 0; l < LANES; l++) {
-    const uint2 pair = vload2(chord[l], chords);
-    starts[l] = pair.x;
-    rises[l] = pair.y;
-  }
-  *start = lanes_load(starts);
-  *rise = lanes_load(rises);
-}
-
-/* The words of a plane, for the pixels from `first` on; behind the last pixel 0. */
-static uint_lanes shade_words(global const uint *words, uint first, uint pixels) {
-  if (first + LANES <= pixels) return lanes_load(words + first);
-  uint word[LANES];
-  for (uint l = 0; l < LANES; l++) word[l] = first + l < pixels ? words[first + l] : 0;
-  return lanes_load(word);
-}
-
-#if FRACTIONS
-#define LEAST_NORM 0x40800000u /* 4 as a float's bits, and the largest float: what is no norm counts as one of them */
-#define MOST_NORM 0x7f7fffffu
-#define UNIT_BITS 26
-
-/* step + 1 − count − log_d log₂ |z|, d the formula's degree: the fraction that is added to count − 1. */
-static float_lanes shade_fraction(uint_lanes count, uint_lanes step, uint_lanes norm, global const uint *logarithms) {
-  const uint_lanes bits = clamp(norm, (uint_lanes)(LEAST_NORM), (uint_lanes)(MOST_NORM)) - LEAST_NORM;
-  uint_lanes start, rise;
-  shade_chords(logarithms, bits, &start, &rise);
-  const uint_lanes logarithm = start + ((shade_along(bits) * rise) >> (uint_lanes)(CHORD_BITS));
-  const long_lanes steps = LANED(convert_long)(step - count) + (long_lanes)(1);
-  const long_lanes units = (steps << (long_lanes)(UNIT_BITS)) - LANED(convert_long)(logarithm);
-  return NEAREST(convert_float)(units) * (float_lanes)(0x1p-26f);
-}
-#endif
-
 /* The high 32 bits of turned·size, where `turned` is a fraction of a turn in 2⁻³² or 2⁻⁶⁴. */
 #if ROOTED
 #define BEND_BITS 0x41000000u /* 8 as a float's bits, and the largest float below 2³³ */
@@ -68,8 +24,8 @@ static uint_lanes shade_rooted(float_lanes bent, global const uint *roots, uint 
   const float_lanes least = max(bent, (float_lanes)(8.0f));
   const uint_lanes bits = min(LANED(as_uint)(least), (uint_lanes)(MOST_BITS)) - BEND_BITS;
   uint_lanes start, rise;
-  shade_chords(roots, bits, &start, &rise);
-  return mul_hi(start + shade_along(bits) * rise, (uint_lanes)(size));
+  chords_read(roots, bits, &start, &rise);
+  return mul_hi(start + chords_along(bits) * rise, (uint_lanes)(size));
 }
 #else
 static ulong shade_wide(uint2 words) { return ((ulong)words.y << 32) | words.x; }
@@ -108,11 +64,11 @@ KERNEL void shade(global const uint *results, uint total, uint cap, global const
                   global const uint *colours, global uint *pixels) {
   const uint first = get_global_id(0) * LANES;
   if (first >= total) return;
-  const uint_lanes count = shade_words(results + PLANE_COUNTS * (size_t)total, first, total);
+  const uint_lanes count = pixel_words(results + PLANE_COUNTS * (size_t)total, first, total);
 #if FRACTIONS
   global const uint *smooth = results + PLANE_SMOOTH * (size_t)total;
-  const float_lanes fraction = shade_fraction(count, shade_words(smooth, first, total),
-                                              shade_words(smooth + total, first, total), logarithms);
+  const float_lanes fraction = smooth_fraction(count, pixel_words(smooth, first, total),
+                                              pixel_words(smooth + total, first, total), logarithms);
 #endif
 #if ROOTED
 #if FRACTIONS

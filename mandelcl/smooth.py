@@ -4,7 +4,7 @@ An orbit that left the smooth radius at step m with |z_m|² has the continuous c
 of degree d. Where steps of several degrees take turns, d is that of the step which led to z_m, and the logarithm is
 moved so that all agree where |z_m| is the smooth radius: a band of counts then ends where the next begins. A step of
 degree 1 counts as that. The double logarithm is read off chords: each octave of |z|² has 512 of them, whose ends are in
-a table as whole multiples of UNIT. cl/shade.cl does the same, to the last bit.
+a table as whole multiples of UNIT. cl/fraction.cl does the same, to the last bit.
 """
 
 import math

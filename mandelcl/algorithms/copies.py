@@ -84,6 +84,7 @@ class Copies:
         totals = self._totalling.start(memory, block) if delivery.totals else None
         if delivery.host is not None and delivery.form is not None:
             results, event = memory.read_form(block, delivery.host, delivery.form)
+            self._made_in_place += memory.made_in_place
         elif delivery.host is not None:
             results, event = memory.read_results(block, delivery.host, self._program.execution.guarded)
         copy = _Copy(block, memory, results, event, time.perf_counter(), totals)

@@ -17,7 +17,7 @@ class WatchedDevice(Device):
 
     Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
     counts as building until it has ended. `between` is what the worker reports when it is not building. What is built
-    in another thread than its own keeps nobody waiting and is not reported.
+    or waited for in another thread than its own keeps nobody waiting and is not reported.
     """
 
     def __init__(self, device: Device, channel: Channel) -> None:
@@ -51,7 +51,8 @@ class WatchedDevice(Device):
     def wait(self, event: Event) -> None:
         """Return when an event of this device has ended."""
         super().wait(event)
-        self.progressed()
+        if threading.get_ident() == self._thread:
+            self.progressed()
 
     def progressed(self) -> None:
         """Note that something has ended: the time allowed for the next step starts again."""

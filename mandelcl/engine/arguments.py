@@ -117,6 +117,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "bytes": BUFFER,
             "pixels": BUFFER,
         },
+        "smooth": {"results": BUFFER, "total": UINT, "cap": UINT, "logarithms": BUFFER, "values": BUFFER},
         "narrow": {"results": BUFFER, "pixels": UINT, "counts": BUFFER},
         "totals": {
             "results": BUFFER,

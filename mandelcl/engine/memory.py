@@ -128,11 +128,18 @@ class Memory:
     def read_form(self, block: Block, host: HostMemory, form: Form) -> tuple[Array, Event]:
         """Return what a form makes of a block's results, and the event after which it is there.
 
-        The block's last launch must have been waited for.
+        The block's last launch must have been waited for. A device that shares the host's memory makes it there where
+        that has room, and is then made in place.
         """
-        made = self.scratch("form", -(-form.bytes_for(block.pixels) // 4))
+        array, size = host(block, form.shape(block.height, block.width), form.dtype), form.bytes_for(block.pixels)
+        if self._device.shares_memory and size == array.nbytes:
+            made = self._device.over(array)
+            form.start(self.results, block.pixels, made)
+            self._over = made, array
+            self._shown, event = self._device.show(made, array)
+            return array, event
+        made = self.scratch("form", -(-size // 4))
         form.start(self.results, block.pixels, made)
-        array = host(block, form.shape(block.height, block.width), form.dtype)
         return array, self._device.fetch(made, array)
 
 

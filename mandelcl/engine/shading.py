@@ -81,7 +81,8 @@ class Shader:
         if self._fractions:
             defines["PLANE_SMOOTH"] = self._first[SMOOTH.name]
         defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Bent))}
-        return source.assemble(("shade.cl",), defines | {"INDEXED": int(self.indexed)})
+        parts = ("chords.cl", "fraction.cl", "shade.cl") if self._fractions else ("chords.cl", "shade.cl")
+        return source.assemble(parts, defines | {"INDEXED": int(self.indexed)})
 
     @cached_property
     def _kernel(self) -> Kernel:

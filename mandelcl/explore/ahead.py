@@ -1,7 +1,8 @@
 """What views a little deeper, or less deep, will need of a device: built in a thread of its own before they are there.
 
 A zoom that is held comes to another number, and to perturbation, and their kernels take a second to build. What is
-built is a program's text alone: tests and measurements of a device are not for moments at which it is busy.
+built is a program's text alone: tests and measurements of a device are not for moments at which it is busy. But the
+first views do without what makes fractions on the device, which is built and, once for a driver, tested here.
 """
 
 import queue
@@ -11,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from mandelcl.engine import foreseeing
+from mandelcl.engine import foreseeing, smoothing
 from mandelcl.engine.building import build
 from mandelcl.errors import MandelclError
 from mandelcl.exact import floor_log2
@@ -50,6 +51,8 @@ class Ahead:
     def _work(self) -> None:
         while True:
             job, device = self._looks.get()
+            with suppress(MandelclError):  # then the host makes them
+                smoothing.smoothed(device, job)
             for octaves in _OCTAVES:
                 if not self._looks.empty():
                     break  # the view has moved on

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.block import Block
+from mandelcl.engine.smoothing import Smoothed
 from mandelcl.explore import frames
 from mandelcl.explore.frames import Address
 from mandelcl.explore.orders import Order
@@ -29,8 +30,13 @@ class Packer:
         self._channel = channel
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "mandelcl packing")
 
-    def send(self, head: Mapping[str, Any], order: Order, address: Address, job: Job, results: Words) -> None:
-        """Send the frames of a block that was ordered, in the buffer that was lent for it, if one was."""
+    def send(
+        self, head: Mapping[str, Any], order: Order, address: Address, job: Job, results: Words, form: Smoothed | None
+    ) -> None:
+        """Send the frames of a block that was ordered, in the buffer that was lent for it, if one was.
+
+        `results` are the kernels', or what a form has made of them.
+        """
         lattice = job.view.lattice
         block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
         size = frames.packed_bytes(block, job.planes)
@@ -38,20 +44,30 @@ class Packer:
             packed = np.empty(size, np.uint8)
         else:
             packed = self._channel.memory(order.buffer, (-(-size // 4),)).view(np.uint8)[:size]
-        self._pack(address, block, job, results, packed)
+        self._pack(address, block, job, results, form, packed)
         if order.buffer is None:
             self._channel.send(head, packed)
         else:
             self._channel.send({**head, "buffer": order.buffer, "size": size})
 
-    def _pack(self, address: Address, block: Block, job: Job, results: Words, into: npt.NDArray[np.uint8]) -> None:
+    def _pack(
+        self,
+        address: Address,
+        block: Block,
+        job: Job,
+        results: Words,
+        form: Smoothed | None,
+        into: npt.NDArray[np.uint8],
+    ) -> None:
         """Write a block's frames, strips of whole tiles one by one or at once."""
         strips = list(_strips(block))
         ends = np.cumsum([frames.packed_bytes(strip, job.planes) for strip in strips]).tolist()
 
         def pack(strip: Block, start: int, end: int) -> None:
             rows = slice(strip.y - block.y, strip.y - block.y + strip.height)
-            frames.pack(address, strip, values_of(job.planes, results[:, rows], job.facts), into[start:end])
+            part = results[:, rows]
+            values = values_of(job.planes, part, job.facts) if form is None else form.values(part)
+            frames.pack(address, strip, values, into[start:end])
 
         run: Callable[..., Any] = map if block.pixels < _ALONE_PIXELS else self._pool.map
         for _ in run(pack, strips, [0, *ends[:-1]], ends):

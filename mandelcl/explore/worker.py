@@ -12,11 +12,12 @@ from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
-from mandelcl.engine import choose, recall
+from mandelcl.engine import choose, recall, smoothing
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
+from mandelcl.engine.smoothing import Smoothed
 from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.explore.ahead import Ahead
 from mandelcl.explore.frames import Address
@@ -32,12 +33,16 @@ from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A view being computed: for whom, its levels' pixels, and the work on those where there was something to do."""
+    """A view being computed: for whom, its levels' pixels, and the work on those where there was something to do.
+
+    Where there is a `form`, the device makes it of the results.
+    """
 
     pane: int
     generation: int
     choice: Choice
     levels: Mapping[int, View]
+    form: Smoothed | None
     work: dict[int, Computation] = field(default_factory=dict)
 
 
@@ -88,7 +93,8 @@ class _Explorer:
         method_of(choice.job).prepare(choice.job, show, cancel)
         lattice = choice.job.view.lattice
         levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
-        view = self._views[number] = _View(order["pane"], order["generation"], choice, levels)
+        form = smoothing.ready(choice.device, choice.job)
+        view = self._views[number] = _View(order["pane"], order["generation"], choice, levels, form)
         work = self._work(view, 0)
         self._channel.send(
             {
@@ -128,7 +134,7 @@ class _Explorer:
             self._orders.give_back([first])
             raise
         blocks = Blocks(self._orders, first)
-        delivery = Delivery(lambda _block, shape, dtype: work.lend(shape, dtype))
+        delivery = Delivery(lambda _block, shape, dtype: work.lend(shape, dtype), form=view.form)
         reported, done = work.log.kernel_seconds, work.log.totals.iterations
         address = Address(view.pane, view.generation, first.level)
         cancel = Dropped(self._orders, first.view)
@@ -139,7 +145,7 @@ class _Explorer:
                 head = {"say": "done", "view": order.view, "level": order.level, "block": corners(block)}
                 head |= {"seconds": seconds - reported, "iterations": iterations - done}
                 reported, done = seconds, iterations
-                self._packer.send(head, order, address, work.job, results)
+                self._packer.send(head, order, address, work.job, results, view.form)
         except (CancelledError, MandelclError):
             with opencl_errors(work.device):
                 work.device.finish()  # nothing of it is to be written any more

@@ -16,6 +16,8 @@ from mandelcl.algorithms.subdivision import Plan
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.narrowing import Counts16
+from mandelcl.engine.shading_answers import results_of
+from mandelcl.engine.smoothing import Smoothed
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.film.assembly import assembled
 from mandelcl.film.frame_answers import case
@@ -27,6 +29,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
+from mandelcl.planes import values_of
 from mandelcl.view import View
 from mandelcl.words import Words
 from tests.device import deep, views
@@ -72,6 +75,7 @@ def check(target: Target) -> dict[str, Any]:
                 continue  # each kernel has been traced with; what smooth adds, one shows
             wrong += [] if _traces(job, target.device, variant, truth.counts) else [f"border, {variant!r}"]
     wrong += [] if _narrows(target.device) else ["narrow"]
+    wrong += [] if _smooths(target.device) else ["smooth"]
     wrong += [f"frame, {shape}" for shape in (CPU_SHAPE, GPU_SHAPE) if not _makes_frames(target.device, shape)]
     done, bad = _other_axes(target)
     launches, wrong = launches + done, wrong + bad
@@ -86,6 +90,14 @@ def _narrows(device: Device) -> bool:
     form.start(device.upload(counts), 7, made)
     device.wait(device.fetch(made, found))
     return np.array_equal(found, counts)
+
+
+def _smooths(device: Device) -> bool:
+    """Return whether smooth fractions are the host's, also where the last work-item has too few pixels."""
+    job = Job(views.whole(3, 3), 50, planes=("counts", "smooth"))
+    results, form = results_of(job, 21, np.random.default_rng(4)), Smoothed(device, job)
+    found, expected = form.values(form.made(results)), values_of(job.planes, results, job.facts)
+    return all(np.array_equal(found[name], expected[name]) for name in job.planes)
 
 
 def _makes_frames(device: Device, shape: Shape) -> bool:

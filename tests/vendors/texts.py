@@ -9,6 +9,7 @@ from mandelcl.engine import narrowing, reach, selftest, source, totalling
 from mandelcl.engine.building import loop_text
 from mandelcl.engine.shading import Shader
 from mandelcl.engine.shading_answers import COLOURINGS
+from mandelcl.engine.smoothing import Smoothed
 from mandelcl.engine.variant import Variant, class_variant
 from mandelcl.errors import InvalidInputError
 from mandelcl.film import on_device
@@ -72,6 +73,7 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
                     yield Text(f"self-test, {name}", text, *arithmetic)
     yield Text("narrow", narrowing.source_text())
     yield Text("totals", totalling.source_text(256))
+    yield Text("smooth", Smoothed(device, Job(_VIEW, planes=USUAL)).text())
     yield Text("film", on_device.source_text(GPU_SHAPE))
     for planes in (("counts",), ("counts", "smooth")):
         for colouring in COLOURINGS:

@@ -1,0 +1,145 @@
+"""Counts and smooth fractions made on the device that has a block's results: the host's bits, tested before it is used.
+
+On the host it takes as long as a quick view takes to compute.
+"""
+
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mandelcl import cache as disk_cache
+from mandelcl import smooth, timeline
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.building import kernel
+from mandelcl.errors import DeviceError
+from mandelcl.job import Job
+from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.opencl.device import Device
+from mandelcl.planes import COUNTS, SMOOTH, Values, first_words, values_of
+from mandelcl.smooth import logarithms
+from mandelcl.words import Words
+
+_PLANES = (COUNTS.name, SMOOTH.name)
+_GPU_LANES, _CPU_LANES = 4, 8
+_GPU_LOCAL, _CPU_LOCAL = 128, 64
+_PASSED, _FAILED = b"the host's bits", b"others"
+
+_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
+
+
+class Smoothed:
+    """The form of a job's counts and smooth fractions: 2 × rows × columns words, those of the fractions their bits."""
+
+    dtype: np.dtype[Any] = np.dtype(np.uint32)
+
+    def __init__(self, device: Device, job: Job) -> None:
+        self._device, self._job = device, job
+        self._lanes = _GPU_LANES if device.type == "gpu" else _CPU_LANES
+
+    def shape(self, rows: int, columns: int) -> tuple[int, ...]:
+        """Return 2 × rows × columns."""
+        return 2, rows, columns
+
+    def bytes_for(self, pixels: int) -> int:
+        """Return the size of a buffer for so many pixels."""
+        return 8 * pixels
+
+    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
+        """Have the values of `total` pixels made, beside other kernels; what wrote the results must have ended."""
+        facts = {"results": results, "total": total, "cap": self._job.iterations}
+        values = facts | {"logarithms": self._logarithms, "values": made}
+        local = min(self._device.group_limit(self._kernel), _GPU_LOCAL if self._lanes == _GPU_LANES else _CPU_LOCAL)
+        items = -(-total // (self._lanes * local)) * local
+        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("smooth", values))
+
+    def values(self, delivered: Words) -> dict[str, Values]:
+        """Return the values of each plane, by name, as `values_of` would: they view what was delivered."""
+        return {COUNTS.name: delivered[0], SMOOTH.name: delivered[1].view(np.float32)}
+
+    def made(self, results: Words) -> Words:
+        """Return the form of results that the host has, words × pixels: 2 × pixels."""
+        device, total = self._device, results.shape[1]
+        made, found = device.allocate(self.bytes_for(total)), np.zeros((2, total), self.dtype)
+        self.start(device.upload(np.ascontiguousarray(results)), total, made)
+        device.wait(device.fetch(made, found))
+        return found
+
+    @property
+    def key(self) -> str:
+        """What its test is remembered by."""
+        return source.digest(f"{_own_text()}\n{self._device.identity}\n{self.text()}")
+
+    def text(self) -> str:
+        """Return the source text of the kernel."""
+        first = first_words(self._job.planes)
+        defines = {"LANES": self._lanes, "USE_FP64": 0}
+        defines |= {"PLANE_COUNTS": first[COUNTS.name], "PLANE_SMOOTH": first[SMOOTH.name]}
+        return source.assemble(("chords.cl", "fraction.cl", "smooth.cl"), defines)
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return kernel(self._device, self.text(), "smooth")
+
+    @cached_property
+    def _logarithms(self) -> Buffer:
+        return self._device.upload(logarithms(self._job.formula.degree).words())
+
+
+def smooths(job: Job) -> bool:
+    """Return whether the form is for a job: counts and smooth fractions are all that is kept, from one table."""
+    return job.planes == _PLANES and len(set(job.formula.degrees)) == 1
+
+
+def gains(device: Device) -> bool:
+    """Return whether a device makes values sooner than the host; a CPU without vectors of its own does not."""
+    return not device.shares_memory or device.vector_width(False) > 1
+
+
+def ready(device: Device, job: Job) -> Smoothed | None:
+    """Return what `smoothed` would; None, too, where that has not been called in this process."""
+    form = Smoothed(device, job) if smooths(job) and gains(device) else None
+    return form if form is not None and _SEEN.get(form.key) == _PASSED else None
+
+
+def smoothed(device: Device, job: Job) -> Smoothed | None:
+    """Return the form of a job's counts and smooth fractions; None where the device does not give the host's bits.
+
+    That is tested with the kernel that the job takes, and remembered by device, driver and source text. None, too,
+    where nothing is gained.
+    """
+    if not smooths(job) or not gains(device):
+        return None
+    form = Smoothed(device, job)
+    key = form.key
+    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
+    if verdict not in (_PASSED, _FAILED):
+        try:
+            with timeline.span("test of smooth fractions"):
+                verdict = _PASSED if _gives_answers(device, job) else _FAILED
+        except DeviceError:
+            return None  # not remembered: it may work another time
+        disk_cache.write("shading", key, verdict)
+    _SEEN[key] = verdict
+    return form if verdict == _PASSED else None
+
+
+def _gives_answers(device: Device, job: Job) -> bool:
+    """Return whether a device's values are the host's."""
+    from mandelcl.engine.shading_answers import cases  # with numpy.random
+
+    for like, results in cases(job):
+        form = Smoothed(device, like)
+        found, expected = form.values(form.made(results)), values_of(like.planes, results, like.facts)
+        if not all(found[name].tobytes() == expected[name].tobytes() for name in _PLANES):
+            return False
+    return True
+
+
+@cache
+def _own_text() -> str:
+    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
+    modules = Path(__file__), Path(__file__).with_name("shading_answers.py"), Path(smooth.__file__)
+    return "".join(module.read_text(encoding="utf-8") for module in modules)
