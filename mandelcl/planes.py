@@ -82,26 +82,34 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
     mandelcl/smooth.py says how it is rounded.
     """
-    fractions = np.empty(counts.shape, np.float32)
-    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], fractions.reshape(-1)
-    for start in range(0, into.size, CHUNK_PIXELS):
-        count, step, bits = (array[start : start + CHUNK_PIXELS] for array in flat)
-        fraction = fractions_of(count, step, bits, facts.degrees)
-        np.copyto(fraction, 0, where=count == np.uint32(facts.iterations))
-        into[start : start + CHUNK_PIXELS] = fraction
-    return fractions
+
+    def fractions(count: Words, step: Words, norm: Words) -> npt.NDArray[np.float32]:
+        return fractions_of(count, step, norm, facts.degrees)
+
+    return _in_chunks(fractions, counts, words, facts, "<f4")
 
 
 def distance_estimate(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
     """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. mandelcl/distance.py."""
-    distances = np.empty(counts.shape, np.complex64)
-    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], distances.reshape(-1)
+
+    def distances(_count: Words, norm: Words, re: Words, im: Words) -> npt.NDArray[np.complex64]:
+        return distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)
+
+    return _in_chunks(distances, counts, words, facts, "<c8")
+
+
+def _in_chunks(
+    derive: Callable[..., Values], counts: Words, words: Sequence[Words], facts: Facts, dtype: str
+) -> Values:
+    """Return what `derive` makes of counts and words, chunk by chunk; 0 inside."""
+    values = np.empty(counts.shape, dtype)
+    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], values.reshape(-1)
     for start in range(0, into.size, CHUNK_PIXELS):
-        count, norm, re, im = (array[start : start + CHUNK_PIXELS] for array in flat)
-        distance = distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)
-        np.copyto(distance, 0, where=count == np.uint32(facts.iterations))
-        into[start : start + CHUNK_PIXELS] = distance
-    return distances
+        chunk = [array[start : start + CHUNK_PIXELS] for array in flat]
+        derived = derive(*chunk)
+        np.copyto(derived, 0, where=chunk[0] == np.uint32(facts.iterations))
+        into[start : start + CHUNK_PIXELS] = derived
+    return values
 
 
 def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noqa: ARG001 - words alone
