@@ -41,14 +41,7 @@ def run(bench: Bench) -> Iterator[Row]:
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw milliseconds by place, number and cut."""
     figure.set_size_inches(10, 8)
-    panels = figure.subplots(1, 2)
-    for axes, place in zip(panels, jobs.ARTICLE_PLACES, strict=True):
-        selected = [{**row, "ms": row["kernel_s"]["median"] * 1e3} for row in rows if row["extra"]["place"] == place]
-        selected = [{**row, "case": row["case"].partition(", ")[2]} for row in selected]
-        if selected:
-            plots.bars(axes, selected, "ms", "kernel ms (logarithmic)")
-        axes.set_title(place, fontsize="small")
-    plots.legend(figure, panels[0])
+    plots.panels(figure, rows, tuple(jobs.ARTICLE_PLACES), "ms", 1e3)
 
 
 STUDY = Study(

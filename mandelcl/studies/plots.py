@@ -150,6 +150,24 @@ def bars(axes: Any, rows: Rows, key: str, heading: str) -> None:
     axes.grid(axis="x", alpha=0.3)
 
 
+def panels(figure: Any, rows: Rows, places: Sequence[str], unit: str, a_second: float) -> None:
+    """Draw kernel times as bars in panels side by side, one a place, of which there are `a_second` units in a second.
+
+    The place is an extra value of a row, and the beginning of its case.
+    """
+    drawn = figure.subplots(1, len(places))
+    for axes, place in zip(drawn, places, strict=True):
+        selected = [
+            {**row, "case": row["case"].partition(", ")[2], unit: row["kernel_s"]["median"] * a_second}
+            for row in rows
+            if row["extra"]["place"] == place
+        ]
+        if selected:
+            bars(axes, selected, unit, f"kernel {unit} (logarithmic)")
+        axes.set_title(place, fontsize="small")
+    legend(figure, drawn[0])
+
+
 def band(axes: Any, rows: Rows, across: str, time: str, style: str, per_pixel: bool = False) -> None:
     """Draw min, mean and max of a device's time over one of the study's own values; with `per_pixel` as Mpix/s."""
     selected = sorted((row for row in rows if row[time]), key=lambda row: row["extra"][across])

@@ -138,14 +138,7 @@ def _seconds(row: Row) -> float | None:
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw seconds by place, version and cut."""
     figure.set_size_inches(11, 7)
-    panels = figure.subplots(1, 2)
-    for axes, place in zip(panels, jobs.ARTICLE_PLACES, strict=True):
-        selected = [{**row, "s": row["kernel_s"]["median"]} for row in rows if row["extra"]["place"] == place]
-        selected = [{**row, "case": row["case"].partition(", ")[2]} for row in selected]
-        if selected:
-            plots.bars(axes, selected, "s", "kernel s (logarithmic)")
-        axes.set_title(place, fontsize="small")
-    plots.legend(figure, panels[0])
+    plots.panels(figure, rows, tuple(jobs.ARTICLE_PLACES), "s", 1)
 
 
 STUDY = Study(
