@@ -76,37 +76,38 @@ def steps_bar(what: str, steps: int, quiet: bool) -> Iterator[Callable[[int], No
 
 @contextmanager
 def frames_bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of how many frames are done, and how long the rest takes, on a terminal, while the body runs.
+    """Show how many of how many frames are done, as `phases_bar` does, and how long the rest takes.
 
-    Yields what takes these two, from any thread. Nothing of it is left behind.
+    Yields what takes these two, from any thread.
     """
-    if quiet or not on_terminal():
-        yield lambda _done, _total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=sized(Console(stderr=True, markup=False)), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with phases_bar(quiet, what, remaining=True) as show:
+        yield lambda done, total: show(what, done, total)
 
 
 @contextmanager
-def phases_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+def phases_bar(quiet: bool, first: str = "", *, remaining: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """Show what is done, and how many of how many steps of it, on a terminal, while the body runs.
 
-    Yields what takes these three, from any thread. Nothing of it is left behind.
+    Beside it stands how long that has taken, or how long the remaining steps take. Yields what takes these three, from
+    any thread; `first` is shown before. Nothing of it is left behind.
     """
     if quiet or not on_terminal():
         yield lambda _what, _done, _total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    clock = TimeRemainingColumn() if remaining else TimeElapsedColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), clock
     with Progress(*columns, console=sized(Console(stderr=True, markup=False)), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task(first, total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
