@@ -12,11 +12,9 @@ SIDES = (1, 2, 4, 8, 16)
 TESTS = {500: (849, 837), 1000: (3391, 3347), 1500: (7627, 7464), 2000: (13559, 13357)}  # table 1: |z| ≥ 2, |z|² ≥ 4
 SAVED = {500: 1.38, 1000: 1.31, 1500: 2.13, 2000: 1.49}  # % of the first, as printed
 DIFFERING = {500: 7559, 1000: 29687, 1500: 53872, 2000: 118307}  # table 5: float against double in vectors
-DIFFERING_GPU = {500: 7531, 1000: 29683, 1500: 54006, 2000: 118413}  # table 12
 FLOAT = {500: 168, 1000: 645, 1500: 1409, 2000: 2540}  # table 4, vectors with FMA, one thread
 WITHOUT_FMA = {500: 331, 1000: 1301, 1500: 2863, 2000: 5051}  # table 7, double
 GPU_FLOAT = {500: 194, 1000: 565, 1500: 1187, 2000: 2035}  # table 11, 16 × 16
-GPU_DOUBLE = {500: 234, 1000: 742, 1500: 1582, 2000: 2734}
 
 _DYNAMIC = {  # tables 2, 3 and 8: plain, by threads
     500: (799, 406, 204, 104, 67, 56),
