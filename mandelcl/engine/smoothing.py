@@ -13,7 +13,7 @@ from mandelcl import cache as disk_cache
 from mandelcl import smooth, timeline
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel
+from mandelcl.engine.building import build, kernel
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
@@ -107,21 +107,23 @@ def ready(device: Device, job: Job) -> Smoothed | None:
 def smoothed(device: Device, job: Job) -> Smoothed | None:
     """Return the form of a job's counts and smooth fractions; None where the device does not give the host's bits.
 
-    That is tested with the kernel that the job takes, and remembered by device, driver and source text. None, too,
-    where nothing is gained.
+    That is tested with the kernel that the job takes, and remembered by device, driver and source text; the kernel is
+    built. None, too, where nothing is gained.
     """
     if not smooths(job) or not gains(device):
         return None
     form = Smoothed(device, job)
     key = form.key
     verdict = _SEEN.get(key) or disk_cache.read("shading", key)
-    if verdict not in (_PASSED, _FAILED):
-        try:
+    try:
+        if verdict not in (_PASSED, _FAILED):
             with timeline.span("test of smooth fractions"):
                 verdict = _PASSED if _gives_answers(device, job) else _FAILED
-        except DeviceError:
-            return None  # not remembered: it may work another time
-        disk_cache.write("shading", key, verdict)
+            disk_cache.write("shading", key, verdict)
+        elif verdict == _PASSED:
+            build(device, form.text())
+    except DeviceError:
+        return None  # not remembered: it may work another time
     _SEEN[key] = verdict
     return form if verdict == _PASSED else None
 

@@ -3,6 +3,7 @@
 import threading
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from mandelcl.block import Block
@@ -59,7 +60,11 @@ def test_fractions_are_left_to_the_device_once_it_is_tested(device: Device, monk
     monkeypatch.setattr(smoothing, "_SEEN", {})
     monkeypatch.setattr(smoothing, "gains", lambda _device: True)
     ahead, job = Ahead(), Job(View.centred(0, 0, 1, 32, 32), 100, planes=("counts", "smooth"))
-    assert smoothing.ready(device, job) is None
-    ahead.look(job, device)
+    counting = _Counting(device)
+    assert smoothing.ready(counting, job) is None
+    ahead.look(job, counting)
     ahead.join()
-    assert smoothing.ready(device, job) is not None
+    before, form = len(counting.by), smoothing.ready(counting, job)
+    assert form is not None
+    assert form.made(np.zeros((3, 8), np.uint32)).shape == (2, 8)
+    assert len(counting.by) == before
