@@ -9,7 +9,8 @@ from mandelcl.explore.tasks import Piece, Settled
 
 COARSE, FINE = 3, 0
 LEVELS = (COARSE, FINE)
-_PIECE_S = 0.04  # what a piece should take on a CPU
+_FIRST_S = 0.04  # what the first pieces take at most: how long the others will take is not known yet
+_PIECE_S = 0.08  # what a piece should take on a CPU: the end of each leaves the device with few orbits for a while
 _SOON_S = 0.1  # what all pixels may take where none are wanted before: less is seen as one picture
 _GPU_PIXELS = 1 << 20  # of a GPU's pieces, at least
 _LEAST_COARSE = 1 << 12
@@ -39,7 +40,7 @@ class Plan:
         self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
         self._coarse_pixels, self._coarse_s = 0, 0.0
         slowest = min(one.pixels_per_s for one in facts)  # even where all pixels are inside
-        self._quick = int(slowest * _PIECE_S)
+        self._quick = int(slowest * _FIRST_S)
         self._begun = False  # whether a first piece has been cut off the finest pixels
         self._cut = not missing  # whether all of them have been cut
         if self.to_do > slowest * _SOON_S:
@@ -104,7 +105,7 @@ class Plan:
     def _cut_all(self) -> None:
         """Cut what no piece has yet."""
         self._cut = True
-        rate = self._coarse_pixels / self._coarse_s if self._coarse_s else self._quick / _PIECE_S
+        rate = self._coarse_pixels / self._coarse_s if self._coarse_s else self._quick / _FIRST_S
         least = max(one.saturation for one in self._facts)
         pixels = max(int(rate * _PIECE_S), least)
         if all(one.gpu for one in self._facts):
