@@ -52,7 +52,7 @@ class Client:
         self._line = line
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
-        self._leaving: deque[tuple[int, int, bytes | memoryview | str]] = deque()
+        self._leaving: deque[tuple[int, int, bytes | memoryview | str | Callable[[], object]]] = deque()
         self._something = asyncio.Event()
         self._allowed, self._counted = _AT_ONCE, time.monotonic()
 
@@ -81,6 +81,10 @@ class Client:
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
         """Send a frame, unless the pane has a newer generation by then."""
         self._leave(pane, generation, frame)
+
+    def then(self, call: Callable[[], object]) -> None:
+        """Call once what was to be sent before has left; never where the page is gone."""
+        self._leave(-1, 0, call)
 
     def view(self, message: Message) -> None:
         """Compute a view for a pane, in place of its earlier one."""
@@ -154,7 +158,7 @@ class Client:
         if self._allowed < 0:
             await asyncio.sleep(-self._allowed / _A_SECOND)
 
-    def _leave(self, pane: int, generation: int, data: bytes | memoryview | str) -> None:
+    def _leave(self, pane: int, generation: int, data: bytes | memoryview | str | Callable[[], object]) -> None:
         self._leaving.append((pane, generation, data))
         self._something.set()
 
@@ -164,7 +168,9 @@ class Client:
                 await self._something.wait()
                 while self._leaving:
                     pane, generation, data = self._leaving.popleft()
-                    if pane < 0 or generation >= self._generations.get(pane, 0):
+                    if callable(data):
+                        data()
+                    elif pane < 0 or generation >= self._generations.get(pane, 0):
                         await self._line.send(data)
                 self._something.clear()
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -30,6 +30,9 @@ class Outbox(Protocol):
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
         """Send a frame, unless the pane has a newer generation by then."""
+
+    def then(self, call: Callable[[], object]) -> None:
+        """Call once what was to be sent before has left; never where the page is gone."""
 
 
 class Viewing:
@@ -222,7 +225,8 @@ class Viewing:
         for seat in self._seats:
             seat.end_task(self)
         self.complete = True
-        asyncio.get_running_loop().create_task(self._summarise())
+        # Pixels first: on few cores summing them up would hold them up.
+        self._outbox.then(lambda: asyncio.get_running_loop().create_task(self._summarise()))
 
     async def _summarise(self) -> None:
         loop = asyncio.get_running_loop()
