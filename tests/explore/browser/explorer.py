@@ -71,6 +71,10 @@ class Explorer:
         """The part of the address behind #."""
         return urlsplit(self.page.url).fragment
 
+    def is_addressed(self) -> None:
+        """Wait until the address is that of what is shown: changes of colours reach it a moment later."""
+        self.page.wait_for_function(f"() => location.hash === {_EXPLORER}.link", timeout=PATIENCE_MS)
+
     def says(self, text: str) -> None:
         """Wait for a line for the user."""
         self.page.locator(".line", has_text=text).first.wait_for(timeout=PATIENCE_MS)

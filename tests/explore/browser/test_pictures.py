@@ -97,6 +97,7 @@ def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server:
             assert (explorer.moving() != before).any()
         assert _shares(explorer, _as_copied(explorer, tmp_path, "--boundary"))[1] >= 0.999
         expected = explorer.resting()
+        explorer.is_addressed()
         link = explorer.hash
         explorer.page.reload()
         explorer.rests()
