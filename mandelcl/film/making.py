@@ -1,34 +1,24 @@
-"""A film from its keyframes: frames are made by several threads, in order, while earlier ones are encoded."""
+"""A film from its keyframes: frames are encoded while later ones are made."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import groupby
 from time import perf_counter
-from typing import Any, TypeAlias
 
 from mandelcl import timeline
-from mandelcl.cancelling import NEVER, Token, stop_if
+from mandelcl.cancelling import NEVER, Token
 from mandelcl.errors import InvalidInputError
-from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, composition, recipes, scaled
+from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
 from mandelcl.film.folder import Folder
+from mandelcl.film.frames import Maker
 from mandelcl.film.on_device import Assembler
-from mandelcl.film.painted import Painted, Paints, fitted
-from mandelcl.film.timing import Frame, Timing
-from mandelcl.host_cores import cores
+from mandelcl.film.painted import fitted
+from mandelcl.film.timing import Timing
 from mandelcl.report import Stopwatch
 from mandelcl.shading.colour import Colouring
-from mandelcl.shading.linear_light import Light
 
-_LEAST_WORKERS = 2  # so that a device makes a frame while another is copied
-_BESIDE_DEVICE = 4  # at most so many where a device makes them: more wait for one another
-_TOGETHER = 16  # frames at most, of which it is found out at once how they are made
-_AHEAD = 2  # frames beyond one a thread that may wait to be encoded
 _SAMPLED = 8  # frames of which the palette of a GIF is made
-_WAIT_S = 0.2
 
 
 @dataclass(slots=True)
@@ -79,7 +69,7 @@ def make_film(
     folder.require_whole()
     frames = timing.frames(plan.doublings)
     watch = Stopwatch()
-    maker = _Maker(folder, fitted(folder, colouring), width, height, watch, assembler)
+    maker = Maker(folder, fitted(folder, colouring), width, height, watch, assembler)
     made = Made(device=None if assembler is None else assembler.device.label)
     try:
         colours: list[Rgb] = []
@@ -127,158 +117,3 @@ def require_colouring(colouring: Colouring) -> None:
     """Raise InvalidInputError for what only single pictures have."""
     if colouring.transparent or colouring.height is not None or colouring.depth != 8 or colouring.samples != 1:
         raise InvalidInputError("frames of a film have 8 bits a channel, colours, and no transparent pixels")
-
-
-# Numbers of the keyframes that a frame is made of, and how.
-_Need: TypeAlias = tuple[tuple[int, ...], Composition]
-# Frames under way: each with its keyframes' numbers, and how often it is shown.
-_Waiting: TypeAlias = deque[tuple[Future[Any], tuple[int, ...], int]]
-# How some frames in a row are made, and the first one's place among all.
-_Recipes: TypeAlias = tuple[Future[list[Recipe]], int]
-
-
-class _Maker:
-    """Makes frames by as many threads as there are cores, on an assembler's device or on the host."""
-
-    def __init__(
-        self,
-        folder: Folder,
-        colouring: Colouring,
-        width: int,
-        height: int,
-        watch: Stopwatch,
-        assembler: Assembler | None = None,
-    ) -> None:
-        self._folder, self._size = folder, (width, height)
-        self._scale = folder.plan.width / width
-        self._watch, self._assembler = watch, assembler
-        most = cores() if assembler is None else min(_BESIDE_DEVICE, cores())
-        self._workers = max(_LEAST_WORKERS, most)
-        self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
-        self.paints = Paints(folder, colouring, assembler)
-        self.waited_for_keyframes = 0.0
-
-    def close(self) -> None:
-        """End the threads."""
-        self.paints.close()
-        self._pool.shutdown(cancel_futures=True)
-
-    def frames(
-        self, frames: Sequence[Frame], cancel: Token, prepared: Callable[[Rgb], Any] | None = None
-    ) -> Iterator[Any]:
-        """Yield frames in their order, as they are or as `prepared` returns them; one that repeats is made once."""
-        waiting: _Waiting = deque()
-        # Frames at rest are the same one, and so may be those at the slow ends of a leg.
-        distinct = [(frame, len(list(same))) for frame, same in groupby(frames)]
-        needs = [self._needed(frame) for frame, _ in distinct]
-        later = _later(needs, self.paints.most)
-        for batch, how in self._recipes([frame.leg for frame, _ in distinct], needs):
-            for k in batch:
-                while waiting and not self._has_room(waiting, needs[k]):
-                    yield from self._finished(waiting, cancel)
-                numbers = needs[k][0]
-                waiting.append((self._begin(numbers, (how, k - batch.start), prepared), numbers, distinct[k][1]))
-                held = _held(waiting)
-                for number in later[k]:
-                    if number not in held and len(held) < self.paints.most:
-                        self.paints.ask([number])
-                        held.add(number)
-                self.paints.keep_only(held)
-        while waiting:
-            yield from self._finished(waiting, cancel)
-
-    def _recipes(self, legs: Sequence[int], needs: Sequence[_Need]) -> "Iterator[tuple[range, Future[list[Recipe]]]]":
-        """Yield frames in a row that are made of the same keyframes, and how; those of the next are begun by then."""
-        coming: deque[tuple[range, Future[list[Recipe]]]] = deque()
-        for batch in _batches(needs):
-            frames = [needs[k][1] for k in batch]
-            coming.append((batch, self._pool.submit(self._found_out, frames, legs[batch.start])))
-            if len(coming) > 1:
-                yield coming.popleft()
-        yield from coming
-
-    def _found_out(self, frames: Sequence[Composition], leg: int) -> list[Recipe]:
-        with self._watch.of("assemble"):
-            size = self._folder.plan.legs[leg].keyframe_size
-            return recipes([scaled(made_of, self._scale) for made_of in frames], size, size, self._size)
-
-    def _has_room(self, waiting: _Waiting, need: _Need) -> bool:
-        """Return whether another frame may be begun before the first is taken."""
-        return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
-
-    def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Any]:
-        future, numbers, repeated = waiting[0]
-        for waited_for in (*map(self.paints.get, numbers), future):
-            began = perf_counter()
-            while not waited_for.done():
-                stop_if(cancel)
-                wait([waited_for], _WAIT_S)
-            if waited_for is not future:
-                self.waited_for_keyframes += perf_counter() - began
-        stop_if(cancel)
-        waiting.popleft()
-        frame = future.result()
-        for _ in range(repeated):
-            yield frame
-
-    def _needed(self, frame: Frame) -> _Need:
-        leg = self._folder.plan.legs[frame.leg]
-        made_of = composition(leg, frame.travelled)
-        number = self._folder.plan.first(frame.leg) + made_of.number
-        return ((number, number + 1) if made_of.deeper is not None else (number,)), made_of
-
-    def _begin(self, numbers: tuple[int, ...], how: _Recipes, prepared: Callable[[Rgb], Any] | None) -> "Future[Any]":
-        self.paints.ask(numbers)
-        keyframes = [self.paints.get(number) for number in numbers]
-        return self._pool.submit(self._make, how, keyframes, prepared)
-
-    def _make(self, how: _Recipes, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None) -> Any:
-        recipes_of, place = how
-        base, *deeper = [keyframe.result() for keyframe in keyframes]
-        keyframes.clear()  # they may go as soon as the frame is there, and not when this thread has its next one
-        with self._watch.of("assemble"):
-            frame = self._assembled(recipes_of.result()[place], base, *deeper)
-        if prepared is None:
-            return frame
-        with self._watch.of("convert"):
-            return prepared(frame)
-
-    def _assembled(self, how: Recipe, *keyframes: Painted) -> Rgb:
-        """Return a frame, from the device where it can make it and has what it is made of."""
-        made_by = self._assembler
-        there = [keyframe.resident for keyframe in keyframes if keyframe.resident is not None]
-        if made_by is not None and len(there) == len(keyframes) and made_by.makes(how):
-            return made_by.frame(how, *there)
-        base, *deeper = (self._on_host(keyframe) for keyframe in keyframes)
-        return assembled(how, base, deeper[0] if deeper else None)
-
-    def _on_host(self, keyframe: Painted) -> Light:
-        if keyframe.light is not None:
-            return keyframe.light
-        assert self._assembler is not None
-        assert keyframe.resident is not None
-        return self._assembler.fetched(keyframe.resident)
-
-
-def _held(waiting: _Waiting) -> set[int]:
-    """Return the numbers of the keyframes that frames under way are made of."""
-    return {number for _, numbers, _ in waiting for number in numbers}
-
-
-def _batches(needs: Sequence[_Need]) -> Iterator[range]:
-    """Yield the places of frames in a row that are made of the same keyframes, so many of them at most."""
-    start = 0
-    for _, same in groupby(numbers for numbers, _ in needs):
-        end = start + len(list(same))
-        yield from (range(k, min(k + _TOGETHER, end)) for k in range(start, end, _TOGETHER))
-        start = end
-
-
-def _later(needs: Sequence[_Need], most: int) -> list[list[int]]:
-    """Return, for each frame, so many keyframes that come behind its own, in the order in which they are needed."""
-    stretches = [(numbers, len(list(same))) for numbers, same in groupby(numbers for numbers, _ in needs)]
-    found: list[list[int]] = []
-    for k, (_, frames) in enumerate(stretches):
-        coming = [number for numbers, _ in stretches[k + 1 : k + 1 + most] for number in numbers]
-        found += [list(dict.fromkeys(coming))] * frames
-    return found

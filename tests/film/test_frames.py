@@ -16,7 +16,8 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.field import Field
 from mandelcl.film.assembly import Composition, Rgb, assembled, composition, recipes, scaled
 from mandelcl.film.folder import Folder
-from mandelcl.film.making import _Maker, require_colouring, require_smaller
+from mandelcl.film.frames import Maker
+from mandelcl.film.making import require_colouring, require_smaller
 from mandelcl.film.painted import fitted, painted
 from mandelcl.film.path import Leg, Stop
 from mandelcl.film.timing import Timing
@@ -119,7 +120,7 @@ def test_a_plain_picture_stays_plain() -> None:
 def test_nothing_jumps_where_a_keyframe_takes_over(computed: Folder) -> None:
     """The change from frame to frame grows nowhere beyond its neighbours', with real edges and one sample a pixel."""
     timing = Timing(Fraction(60), speed=1.0, ease=0.0, hold=0.0)
-    maker = _Maker(computed, computed.plan.colouring, computed.plan.width, computed.plan.height, Stopwatch())
+    maker = Maker(computed, computed.plan.colouring, computed.plan.width, computed.plan.height, Stopwatch())
     frames = timing.frames(computed.plan.doublings)
     try:
         pictures = [picture.astype(int) for picture in maker.frames(frames, NEVER)]
@@ -172,7 +173,7 @@ def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.M
 
     monkeypatch.setattr("mandelcl.film.painted.painted", counted)
     monkeypatch.setattr("mandelcl.film.painted.available_bytes", lambda: 4 * 32 * room * keyframe.pixels)
-    maker = _Maker(computed, computed.plan.colouring, 16, 9, Stopwatch())
+    maker = Maker(computed, computed.plan.colouring, 16, 9, Stopwatch())
     frames = Timing(Fraction(30), speed=1.0, hold=0.0).frames(computed.plan.doublings)
     try:
         for _ in maker.frames([*frames, *frames[::-1]], NEVER):

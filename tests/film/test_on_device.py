@@ -17,7 +17,8 @@ from mandelcl.film import on_device
 from mandelcl.film.assembly import Rgb, assembled
 from mandelcl.film.folder import Folder
 from mandelcl.film.frame_answers import case, gives_answers, noise_table
-from mandelcl.film.making import _Maker, make_film
+from mandelcl.film.frames import Maker
+from mandelcl.film.making import make_film
 from mandelcl.film.on_device import (
     CPU_SHAPE,
     GPU_SHAPE,
@@ -128,7 +129,7 @@ def test_a_device_that_cannot_build_makes_none(device: Device, monkeypatch: pyte
 
 def frames_of(folder: Folder, size: tuple[int, int], assembler: Assembler | None) -> list[Rgb]:
     """Return the frames of a quick film, which goes back, too."""
-    maker = _Maker(folder, folder.plan.colouring, *size, Stopwatch(), assembler)
+    maker = Maker(folder, folder.plan.colouring, *size, Stopwatch(), assembler)
     frames = Timing(Fraction(3), speed=1.0, hold=0.0, ease=0.0).frames(folder.plan.doublings)
     try:
         return list(maker.frames([*frames, *frames[::-1]], NEVER))
