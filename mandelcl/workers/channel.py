@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BEAT_S = 0.5
 # What a worker is doing. While it starts or builds it may be silent: a driver that compiles may hold the interpreter.
 STARTING, BUILDING, LAUNCHING, IDLE = DOING = ("starting", "building", "launching", "idle")
+_LONG = (STARTING, BUILDING)
 _MOST_PAYLOAD = 1 << 33  # from the parent, which is trusted
 
 Incoming = tuple[dict[str, Any], bytearray]
@@ -80,12 +81,18 @@ class Channel:
 
     def announce(self, doing: str) -> None:
         """Report what this process is about to do, in case it falls silent while doing it."""
-        self.note(doing)
+        self._activity = doing, time.monotonic()
         self._send_activity()
 
     def note(self, doing: str) -> None:
-        """Note what this process does from here on; the heartbeat reports it."""
+        """Note what this process does from here on; the heartbeat reports it.
+
+        That it no longer starts or builds is reported at once: for those it may take long.
+        """
+        over = self._activity[0] in _LONG and doing not in _LONG
         self._activity = doing, time.monotonic()
+        if over:
+            self._send_activity()
 
     def memory(self, buffer: int, shape: tuple[int, ...]) -> "Words":
         """Return the memory of a buffer that the parent has lent for a reply."""

@@ -18,7 +18,7 @@ import pytest
 import mandelcl
 from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.workers import wire
-from mandelcl.workers.channel import BEAT_S, BUILDING, Channel
+from mandelcl.workers.channel import BEAT_S, BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.dialogue import Dialogue
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from mandelcl.workers.roles import ROLES, find_role
@@ -288,6 +288,26 @@ def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.C
         assert ended.wait(60)
         channel.close()
     assert "WireError" in capsys.readouterr().err
+
+
+def test_what_may_take_long_is_over_as_soon_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a device that hangs right after a build would be taken for one that builds."""
+    monkeypatch.setattr("mandelcl.workers.channel.BEAT_S", 3600)
+    theirs, ours = os.pipe()
+    with os.fdopen(theirs, "rb") as incoming, os.fdopen(ours, "wb") as end:
+        said, ended = io.BytesIO(), threading.Event()
+        channel = Channel(incoming, said, ended.set)
+        channel.note(BUILDING)
+        channel.note(LAUNCHING)
+        channel.note(LAUNCHING)
+        channel.announce(BUILDING)
+        channel.note(IDLE)
+        channel.close()
+        end.close()
+        assert ended.wait(60)
+    said.seek(0)
+    messages = iter(lambda: wire.receive(said, 0), None)
+    assert [message[0]["doing"] for message in messages if message] == [LAUNCHING, BUILDING, IDLE]
 
 
 def test_signals_that_ask_to_stop_are_for_the_parent() -> None:
