@@ -313,7 +313,8 @@ def test_devices_that_share_cores_take_turns() -> None:
     records = soak.run(cast(list[Device], devices), NEVER)
     assert max(together) == 1
     assert all(record.rounds == 30 for record in records)
-    assert {*order[:3]} == {*order[30:33]} == {"0:0", "1:0", "2:0"}
+    # One that the system keeps from asking again is overtaken meanwhile.
+    assert {*order[:9]} == {*order[30:39]} == {"0:0", "1:0", "2:0"}
 
 
 def test_nobody_waits_for_a_device_that_cannot_be_prepared() -> None:
