@@ -169,8 +169,13 @@ class WorkerProcess:
                 if buffer is not None:
                     self._lent.add(buffer)
             head = {**head, "buffer": buffer}
-        with suppress(OSError):  # the listener reports that it has ended
+        try:
             wire.send(self._input, head, payload)
+        except OSError:
+            pass  # the listener reports that it has ended
+        except ValueError:
+            if not self._input.closed:  # by `end`, in another thread
+                raise
 
     def reclaim(self) -> None:
         """Take all buffers back: no reply is under way any more."""

@@ -290,6 +290,12 @@ def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.C
     assert "WireError" in capsys.readouterr().err
 
 
+def test_what_is_sent_to_one_that_has_been_ended_is_lost() -> None:
+    with Started(script="import time; time.sleep(3600)") as started:
+        started.worker.end()
+        started.worker.send({"do": "nothing"})
+
+
 def test_what_may_take_long_is_over_as_soon_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a device that hangs right after a build would be taken for one that builds."""
     monkeypatch.setattr("mandelcl.workers.channel.BEAT_S", 3600)
