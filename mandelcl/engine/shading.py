@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import cache as disk_cache
-from mandelcl import smooth, timeline
-from mandelcl.engine import source
+from mandelcl import smooth
+from mandelcl.engine import source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
 from mandelcl.engine.delivery import FormFor
-from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
 from mandelcl.opencl.device import Device
@@ -27,9 +25,6 @@ from mandelcl.words import WORD_MASK, Words
 _GPU_LANES, _CPU_LANES = 4, 8
 _GPU_LOCAL, _CPU_LOCAL = 128, 64
 _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 22, 1 << 26
-_PASSED, _FAILED = b"the host's bytes", b"others"
-
-_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
 
 
 class Shader:
@@ -127,17 +122,8 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
     if job.smooth and len(set(job.formula.degrees)) > 1:
         return None  # the kernel reads one table of logarithms
     shader = Shader(device, job, colouring)
-    key = source.digest(f"{_own_text()}\n{device.identity}\n{shader.text()}")
-    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
-    if verdict not in (_PASSED, _FAILED):
-        try:
-            with timeline.span("test of shading"):
-                verdict = _PASSED if _gives_answers(device, shader, job) else _FAILED
-        except DeviceError:
-            return None  # not remembered: it may work another time
-        disk_cache.write("shading", key, verdict)
-    _SEEN[key] = verdict
-    return shader if verdict == _PASSED else None
+    key = verdicts.key_of(device, shader.text(), _own_text())
+    return shader if verdicts.passes(key, "test of shading", lambda: _gives_answers(device, shader, job)) else None
 
 
 def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
@@ -156,14 +142,8 @@ def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
 
 @cache
 def _own_text() -> str:
-    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
-    modules = (
-        Path(__file__),
-        Path(__file__).with_name("shading_answers.py"),
-        Path(turns.__file__),
-        Path(smooth.__file__),
-    )
-    return "".join(module.read_text(encoding="utf-8") for module in modules)
+    own = Path(__file__)
+    return verdicts.text_of((own, own.with_name("shading_answers.py"), turns.__file__, smooth.__file__))
 
 
 def _packed(table: npt.NDArray[np.uint8]) -> Words:

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import cache as disk_cache
-from mandelcl import smooth, timeline
-from mandelcl.engine import source
+from mandelcl import smooth
+from mandelcl.engine import source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build, kernel
 from mandelcl.errors import DeviceError
@@ -25,9 +24,6 @@ from mandelcl.words import Words
 _PLANES = (COUNTS.name, SMOOTH.name)
 _GPU_LANES, _CPU_LANES = 4, 8
 _GPU_LOCAL, _CPU_LOCAL = 128, 64
-_PASSED, _FAILED = b"the host's bits", b"others"
-
-_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
 
 
 class Smoothed:
@@ -70,7 +66,7 @@ class Smoothed:
     @property
     def key(self) -> str:
         """What its test is remembered by."""
-        return source.digest(f"{_own_text()}\n{self._device.identity}\n{self.text()}")
+        return verdicts.key_of(self._device, self.text(), _own_text())
 
     def text(self) -> str:
         """Return the source text of the kernel."""
@@ -101,7 +97,7 @@ def gains(device: Device) -> bool:
 def ready(device: Device, job: Job) -> Smoothed | None:
     """Return what `smoothed` would; None, too, where that has not been called in this process."""
     form = Smoothed(device, job) if smooths(job) and gains(device) else None
-    return form if form is not None and _SEEN.get(form.key) == _PASSED else None
+    return form if form is not None and verdicts.known_to_pass(form.key) else None
 
 
 def smoothed(device: Device, job: Job) -> Smoothed | None:
@@ -113,19 +109,12 @@ def smoothed(device: Device, job: Job) -> Smoothed | None:
     if not smooths(job) or not gains(device):
         return None
     form = Smoothed(device, job)
-    key = form.key
-    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
     try:
-        if verdict not in (_PASSED, _FAILED):
-            with timeline.span("test of smooth fractions"):
-                verdict = _PASSED if _gives_answers(device, job) else _FAILED
-            disk_cache.write("shading", key, verdict)
-        elif verdict == _PASSED:
-            build(device, form.text())
+        build(device, form.text())  # before `ready` knows of it
     except DeviceError:
-        return None  # not remembered: it may work another time
-    _SEEN[key] = verdict
-    return form if verdict == _PASSED else None
+        return None
+    passes = verdicts.passes(form.key, "test of smooth fractions", lambda: _gives_answers(device, job))
+    return form if passes else None
 
 
 def _gives_answers(device: Device, job: Job) -> bool:
@@ -142,6 +131,5 @@ def _gives_answers(device: Device, job: Job) -> bool:
 
 @cache
 def _own_text() -> str:
-    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
-    modules = Path(__file__), Path(__file__).with_name("shading_answers.py"), Path(smooth.__file__)
-    return "".join(module.read_text(encoding="utf-8") for module in modules)
+    own = Path(__file__)
+    return verdicts.text_of((own, own.with_name("shading_answers.py"), smooth.__file__))

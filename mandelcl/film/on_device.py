@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import cache as disk_cache
-from mandelcl import timeline
-from mandelcl.engine import choose, recall, source
+from mandelcl.engine import choose, recall, source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
 from mandelcl.engine.lending import Lender
@@ -30,9 +28,6 @@ from mandelcl.words import Words
 _CHANNELS = 3
 _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 25, 1 << 27  # of a film: opening a runtime takes longer than fewer
 _SHARE = 2  # of a device's memory, keyframes take at most this fraction
-_PASSED, _FAILED = b"the host's frames", b"others"
-
-_SEEN: dict[str, bytes] = {}  # by the cache's key, for this process
 
 
 class Shape(NamedTuple):
@@ -244,27 +239,21 @@ def faithful(assembler: Assembler) -> Assembler | None:
     That is remembered by device, driver and source text.
     """
     device = assembler.device
-    key = source.digest(f"{_own_text()}\n{device.identity}\n{assembler.text()}")
-    verdict = _SEEN.get(key) or disk_cache.read("shading", key)
-    if verdict not in (_PASSED, _FAILED):
-        from mandelcl.film.frame_answers import gives_answers  # with numpy.random
 
-        try:
-            with timeline.span("test of frames"):
-                verdict = _PASSED if gives_answers(device) else _FAILED
-        except DeviceError:
-            return None  # not remembered: it may work another time
-        disk_cache.write("shading", key, verdict)
-    _SEEN[key] = verdict
-    return assembler if verdict == _PASSED else None
+    def gives_answers() -> bool:
+        from mandelcl.film import frame_answers  # with numpy.random
+
+        return frame_answers.gives_answers(device)
+
+    key = verdicts.key_of(device, assembler.text(), _own_text())
+    return assembler if verdicts.passes(key, "test of frames", gives_answers) else None
 
 
 @cache
 def _own_text() -> str:
-    """Return the text of the test itself: when it changes, remembered verdicts no longer hold."""
     own = Path(__file__)
-    modules = (own, own.with_name("frame_answers.py"), Path(assembly.__file__), Path(filtering.__file__))
-    return "".join(module.read_text(encoding="utf-8") for module in (*modules, Path(linear_light.__file__)))
+    others = assembly.__file__, filtering.__file__, linear_light.__file__
+    return verdicts.text_of((own, own.with_name("frame_answers.py"), *others))
 
 
 def _taps(lies: Lying) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mandelcl.block import Block
 from mandelcl.computing.computation import fastest_computation
 from mandelcl.computing.settings import Settings
-from mandelcl.engine import shading, shading_answers
+from mandelcl.engine import shading, shading_answers, verdicts
 from mandelcl.engine.shading import Shader, shaded, shader_of
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.field import Field
@@ -122,7 +122,7 @@ def test_only_the_pixels_are_written(device: Device) -> None:
 @pytest.fixture
 def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time_ns()
-    monkeypatch.setattr(shading, "_SEEN", {})
+    monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(shading, "_own_text", lambda: f"of a test at {now}")
 
 
@@ -161,7 +161,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
     for _ in range(2):
         assert shader_of(device, PLAIN, colouring) is None
         assert shader_of(device, PLAIN, Colouring(PALETTES["ice"])) is None
-        monkeypatch.setattr(shading, "_SEEN", {})
+        monkeypatch.setattr(verdicts, "_SEEN", {})
     assert len(asked) == 1
 
 
@@ -169,7 +169,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
 def test_a_device_that_cannot_build_does_not_shade(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shader, "text", lambda _: "kernel void shade(nothing")
     assert shader_of(device, SMOOTH, Colouring(PALETTES["classic"])) is None
-    assert not shading._SEEN
+    assert not verdicts._SEEN
 
 
 @pytest.fixture

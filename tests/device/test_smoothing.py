@@ -9,7 +9,7 @@ from mandelcl import cache
 from mandelcl.block import Block
 from mandelcl.computing.computation import fastest_computation
 from mandelcl.computing.settings import Settings
-from mandelcl.engine import smoothing
+from mandelcl.engine import smoothing, verdicts
 from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.engine.smoothing import Smoothed, ready, smoothed, smooths
@@ -26,7 +26,7 @@ JOB = Job(whole(61, 47), 300, planes=("counts", "smooth"))
 @pytest.fixture(autouse=True)
 def untested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no device have been tested, and all gain."""
-    monkeypatch.setattr(smoothing, "_SEEN", {})
+    monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(smoothing, "gains", lambda _device: True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from mandelcl.block import Block
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
-from mandelcl.engine import choose, smoothing
+from mandelcl.engine import choose, smoothing, verdicts
 from mandelcl.explore.ahead import Ahead, zoomed
 from mandelcl.job import Job
 from mandelcl.opencl.api import BuiltProgram
@@ -57,7 +57,7 @@ def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
 
 @pytest.mark.one_device
 def test_fractions_are_left_to_the_device_once_it_is_tested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smoothing, "_SEEN", {})
+    monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(smoothing, "gains", lambda _device: True)
     ahead, job = Ahead(), Job(View.centred(0, 0, 1, 32, 32), 100, planes=("counts", "smooth"))
     counting = _Counting(device)

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.cancelling import NEVER
+from mandelcl.engine import verdicts
 from mandelcl.errors import DeviceError, NoDeviceError
 from mandelcl.film import on_device
 from mandelcl.film.assembly import Rgb, assembled
@@ -77,7 +78,7 @@ def test_light_comes_back(device: Device) -> None:
 @pytest.fixture
 def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time_ns()
-    monkeypatch.setattr(on_device, "_SEEN", {})
+    monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(on_device, "_own_text", lambda: f"of a test at {now}")
 
 
@@ -115,7 +116,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
     for _ in range(2):
         assert faithful(Assembler(device, (64, 36))) is None
         assert faithful(Assembler(device, (32, 18))) is None
-        monkeypatch.setattr(on_device, "_SEEN", {})
+        monkeypatch.setattr(verdicts, "_SEEN", {})
     assert len(asked) == 1
 
 
@@ -124,7 +125,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
 def test_a_device_that_cannot_build_makes_none(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Assembler, "text", lambda _: "kernel void film_frame(nothing")
     assert faithful(Assembler(device, (64, 36))) is None
-    assert not on_device._SEEN
+    assert not verdicts._SEEN
 
 
 def frames_of(folder: Folder, size: tuple[int, int], assembler: Assembler | None) -> list[Rgb]:
