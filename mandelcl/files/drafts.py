@@ -25,7 +25,7 @@ def clear(place: Path) -> None:
     """Remove the drafts of a file that ended processes have left."""
     if not _system():
         return
-    ours = re.compile(rf"\.mandelcl-{_short(place.name)}-{_system()}-(\d+)-[0-9a-f]{{16}}\.tmp")
+    ours = re.compile(rf"\.mandelcl-{_short(place.name)}-{_system()}-([1-9][0-9]{{0,8}})-[0-9a-f]{{16}}\.tmp")
     with suppress(OSError), os.scandir(place.parent) as entries:
         for entry in entries:
             found = ours.fullmatch(entry.name)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mandelcl.errors import FileError
+from mandelcl.files import drafts
 from mandelcl.files.paths import drafted, replacing, require_writable
 from tests.host.files import names
 
@@ -20,16 +21,16 @@ def replace_by(write: Callable[[Path], object], path: str | Path) -> None:
 
 
 def test_a_draft_lies_beside_its_place_and_is_not_there_yet(tmp_path: Path) -> None:
-    drafts = set()
+    found = set()
     for content in (b"first", b"second"):
         with drafted(tmp_path / "a") as draft:
             assert draft.parent == tmp_path
             assert not draft.exists()
             draft.write_bytes(content)
-            drafts.add(draft)
+            found.add(draft)
         assert (tmp_path / "a").read_bytes() == content
         assert names(tmp_path) == ["a"]
-    assert len(drafts) == 2
+    assert len(found) == 2
 
 
 def test_a_draft_may_be_a_folder_with_a_way_of_its_own(tmp_path: Path) -> None:
@@ -123,3 +124,13 @@ def test_what_a_killed_process_has_left_is_removed(kind: str, tmp_path: Path) ->
     replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
     assert names(tmp_path) == sorted([foreign.name, "a", "b"])
     assert (tmp_path / "a").read_bytes() == b"whole"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a draft does not say whose it is")
+@pytest.mark.parametrize("process", ["9" * 10, "9" * 20, "1" + "0" * 40, "٩" * 9, "0"])
+def test_a_name_with_a_number_of_no_process_is_left_alone(process: str, tmp_path: Path) -> None:
+    draft = drafts.new_name(tmp_path / "a")
+    foreign = draft.with_name(draft.name.replace(f"-{os.getpid()}-", f"-{process}-"))
+    foreign.write_bytes(b"")
+    replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
+    assert names(tmp_path) == sorted([foreign.name, "a"])
