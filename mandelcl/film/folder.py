@@ -1,6 +1,5 @@
 """The folder of a film: its plan, and a field file for each keyframe, complete or not there at all."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -10,13 +9,13 @@ from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import Field
 from mandelcl.files import loading, output
 from mandelcl.files.deflate import FAST
+from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.film.plan import Plan
 from mandelcl.job import Job
 
 PLAN = "film.json"
-LOCK = "lock"
 _NEW = ".new"
 _MOST_PLAN = 1 << 20
 _SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has settled
@@ -137,19 +136,17 @@ def held(path: str | Path, plan: Plan) -> Iterator[Folder]:
 
     Raises FileError where it belongs to another film, to nobody known, or to another process at this moment.
     """
-    from filelock import FileLock, Timeout
-
     place = Path(path)
-    with one_line("cannot use", path):
-        made = not os.path.lexists(place)
-        place.mkdir(exist_ok=True)
+
+    def refuse_others() -> None:
         if not (place / PLAN).exists() and any(entry.name not in (LOCK, f"{PLAN}{_NEW}") for entry in place.iterdir()):
             raise FileError(f"{path} holds other files, and no film; choose another folder with --keys", path)
-        lock = FileLock(place / LOCK, thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise FileError(f"{path} is in use: another mandelcl computes these keyframes", path) from None
+
+    with one_line("cannot use", path):
+        in_use = f"{path} is in use: another mandelcl computes these keyframes"
+        otherwise = "move it away, or choose another folder with --keys"
+        lock = FolderLock.acquire(place, refuse_others, in_use, otherwise)
+    made = lock.made
     try:
         if (place / PLAN).exists():
             there = Folder.opened(path).plan
@@ -161,10 +158,7 @@ def held(path: str | Path, plan: Plan) -> Iterator[Folder]:
         made = False
         yield folder
     finally:
-        with suppress(OSError):  # Windows does not remove a file that is open
-            (place / LOCK).unlink(missing_ok=True)
-        lock.release()
-        with suppress(OSError):
-            (place / LOCK).unlink(missing_ok=True)
-            if made:
+        lock.remove()
+        if made:
+            with suppress(OSError):
                 place.rmdir()

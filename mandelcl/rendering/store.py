@@ -15,17 +15,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mandelcl.errors import FileError
+from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.paths import one_line, read_bounded
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Values
 from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
-from mandelcl.rendering.store_names import BAND, DRAFT, LOCK, MANIFEST, NEW, is_band, is_draft, own, remove
-
-if TYPE_CHECKING:
-    from filelock import FileLock
+from mandelcl.rendering.store_names import BAND, DRAFT, MANIFEST, NEW, is_band, is_draft, own, remove
 
 _MAGIC = b"mandelcl band 2\n"
 _LONGEST_MANIFEST = 1 << 20
@@ -48,32 +46,13 @@ class Store:
         self.folder = folder
         self.manifest: Manifest | None = None
         self.keeps_draft = False  # a finished draft that could not be put in place
-        self._lock: FileLock | None = None
+        self._lock: FolderLock | None = None
 
     def lock(self) -> None:
         """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
-        made = not os.path.lexists(self.folder)
-        self.folder.mkdir(exist_ok=True)
-        try:
-            self._refuse_strangers()
-            self._lock = self._locked()
-        except BaseException:
-            if made:
-                with suppress(OSError):  # another process has locked it meanwhile
-                    self.folder.rmdir()
-            raise
-
-    def _locked(self) -> "FileLock":
-        """Return the lock, held; raises FileError if another process holds it."""
-        from filelock import FileLock, Timeout  # while a runtime opens: it loads much
-
-        lock = FileLock(self.folder / LOCK, thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            why = f"{self.folder} is in use: another mandelcl is drawing the same file"
-            raise FileError(why, self.folder) from None
-        return lock
+        in_use = f"{self.folder} is in use: another mandelcl is drawing the same file"
+        otherwise = "move it away, or choose another output"
+        self._lock = FolderLock.acquire(self.folder, self._refuse_strangers, in_use, otherwise)
 
     def _refuse_strangers(self) -> None:
         """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
@@ -177,17 +156,14 @@ class Store:
 
     def remove(self) -> None:
         """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
-        if self._lock is None or not self._lock.is_locked:
+        if self._lock is None or not self._lock.held:
             return
         # The manifest goes last: bands without one belong to no job, and are swept away.
         names = [path for path in self._entries() if is_band(path) or is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             remove(path)
-        with suppress(OSError):  # Windows does not remove a file that is open
-            remove(self.folder / LOCK)
-        self._lock.release()
+        self._lock.remove()
         with suppress(OSError):  # somebody else's file is in it
-            remove(self.folder / LOCK)
             self.folder.rmdir()
 
     def sweep(self) -> None:
@@ -208,11 +184,10 @@ class Store:
 
     def release(self) -> None:
         """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
-        if self._lock is None or not self._lock.is_locked:
+        if self._lock is None or not self._lock.held:
             return
         if self.keeps_draft:
             self._lock.release()
-            (self.folder / LOCK).touch()  # the next render knows the folder by it, where releasing has removed it
         elif (self.folder / MANIFEST).exists() and (self.manifest is None or any(map(is_band, self._entries()))):
             self.sweep()
             self._lock.release()

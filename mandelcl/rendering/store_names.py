@@ -6,7 +6,6 @@ from pathlib import Path
 from mandelcl.files import deepzoom
 
 MANIFEST = "manifest.json"
-LOCK = "lock"
 DRAFT = "draft"
 BAND = "band-{:07d}"
 NEW = ".new"

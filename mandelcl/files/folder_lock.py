@@ -1,0 +1,90 @@
+"""The lock of a folder that one process at a time may use. It is the operating system's, and ends with the process.
+
+The lock is an empty file. Its holder removes it before releasing it, and never afterwards: by then another process may
+hold a new one of the same name. Who has opened a lock that is then removed does not get it (filelock checks that).
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from mandelcl.errors import FileError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+LOCK = "lock"
+_TRIES = 5  # a folder or its lock may be removed at the very moment
+
+
+class FolderLock:
+    """The lock of a folder, held by this process; `made` says whether the folder was made for it."""
+
+    def __init__(self, folder: Path, lock: "BaseFileLock", made: bool) -> None:
+        self._path, self._lock, self.made = folder / LOCK, lock, made
+
+    @classmethod
+    def acquire(cls, folder: Path, check: Callable[[], object], in_use: str, otherwise: str) -> Self:
+        """Return the lock of a folder, which is made where there is none.
+
+        `check` is called before the lock is made, and may raise. Raises FileError, which says that the folder is
+        `in_use`, where another process holds the lock, and for something in its place that is no lock, with what to do
+        `otherwise`.
+        """
+        for _ in range(_TRIES):
+            with suppress(FileNotFoundError, FileExistsError, _RemovedError):
+                return cls._tried(folder, check, in_use, otherwise)
+        return cls._tried(folder, check, in_use, otherwise)
+
+    @classmethod
+    def _tried(cls, folder: Path, check: Callable[[], object], in_use: str, otherwise: str) -> Self:
+        made = not os.path.lexists(folder)
+        folder.mkdir(exist_ok=True)
+        try:
+            check()
+            return cls(folder, _locked(folder / LOCK, in_use, otherwise), made)
+        except BaseException:
+            if made:
+                with suppress(OSError):  # another process has locked it meanwhile
+                    folder.rmdir()
+            raise
+
+    @property
+    def held(self) -> bool:
+        """Whether it has been neither removed nor released."""
+        return self._lock.is_locked
+
+    def remove(self) -> None:
+        """Remove the lock and release it; the folder may then be removed if it is empty."""
+        with suppress(OSError):  # Windows does not remove a file that is open; filelock then does once it is closed
+            if self._path.stat(follow_symlinks=False).st_size == 0:  # else it is filelock's own to remove
+                self._path.unlink()
+        self._lock.release()
+
+    def release(self) -> None:
+        """Release the lock, and leave its file."""
+        self._lock.release()
+        if os.name == "nt":  # where filelock removes it
+            with suppress(OSError):
+                self._path.touch()
+
+
+class _RemovedError(FileError):
+    """The lock was removed by its holder while this process tried to get it."""
+
+
+def _locked(path: Path, in_use: str, otherwise: str) -> "BaseFileLock":
+    from filelock import FileLock, Timeout  # while a runtime opens: it loads much
+
+    if os.path.lexists(path) and not stat.S_ISREG(path.stat(follow_symlinks=False).st_mode):
+        raise FileError(f"{path} is not mandelcl's; {otherwise}", path)
+    lock = FileLock(path, thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        kind = FileError if os.path.lexists(path) else _RemovedError
+        raise kind(in_use, path.parent) from None
+    return lock
