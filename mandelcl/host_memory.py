@@ -1,6 +1,7 @@
 """How much memory this process may still take: what the system has left, and what its control groups allow."""
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +55,28 @@ def scarce_addresses() -> list[str]:
 
 def _system() -> float:
     try:
-        return 1024.0 * _values(_PROC / "meminfo", "MemAvailable:")[0]
-    except (OSError, ValueError, IndexError):
+        return _ASKED.get(sys.platform, _linux)()
+    except (ImportError, OSError, ValueError, IndexError, AttributeError):  # or a library without the function
         return math.inf
+
+
+def _linux() -> float:
+    return 1024.0 * _values(_PROC / "meminfo", "MemAvailable:")[0]
+
+
+def _windows() -> float:
+    from mandelcl import windows  # loaded where it is needed
+
+    return windows.available_memory()
+
+
+def _macos() -> float:
+    from mandelcl import macos  # loaded where it is needed
+
+    return macos.available_memory()
+
+
+_ASKED = {"win32": _windows, "darwin": _macos}
 
 
 def _groups() -> Iterator[float]:

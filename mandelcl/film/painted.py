@@ -80,13 +80,13 @@ class Paints:
     def __init__(self, folder: Folder, colouring: Colouring, assembler: Assembler | None = None) -> None:
         self._folder, self._colouring, self._assembler = folder, colouring, assembler
         size = _largest(folder)
-        room = int(available_bytes() / _SHARE) // (_PIXEL_BYTES * size[0] * size[1])
+        ahead = min(_MOST_AHEAD, cores())
+        room = int(min(2 + ahead, available_bytes() / _SHARE / (_PIXEL_BYTES * prod(size))))  # it may be infinite
         if assembler is not None:
             on_device = assembler.room_for(size)
             self._assembler = assembler if on_device >= _LEAST else None
             room = min(room, on_device) if self._assembler else room
-        ahead = min(_MOST_AHEAD, cores())
-        self.most = max(_LEAST, min(2 + ahead, room))
+        self.most = max(_LEAST, room)
         self._pool = ThreadPoolExecutor(min(ahead, self.most - 2), "mandelcl paint")
         self._there: dict[int, Future[Painted]] = {}
         self.watch = Stopwatch()

@@ -151,8 +151,8 @@ def test_painting_is_in_linear_light(computed: Folder) -> None:
     assert np.array_equal(bytes_of(light), colourise(field, colouring))
 
 
-@pytest.mark.parametrize("room", [0, 3, 5])
-def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+@pytest.mark.parametrize("room", [0, 3, 5, math.inf])
+def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch, room: float) -> None:
     """However many keyframes and frames there are: as many as there is room for, but two in use, and the next."""
     there = most = 0
     counting, keyframe = threading.Lock(), computed.plan.legs[0].keyframe(0)

@@ -1,13 +1,16 @@
 """How much memory may be had, on machines and in containers made of files."""
 
+import ctypes
 import math
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from mandelcl import host_memory
+from mandelcl import host_memory, macos, windows
 from mandelcl.errors import MandelclError
 from mandelcl.field import allocate
 from mandelcl.host_memory import available_bytes, scarce_addresses
@@ -42,6 +45,7 @@ class Host:
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A machine with 8 GiB to be had, and no control groups."""
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(host_memory, "_PROC", tmp_path / "proc")
     monkeypatch.setattr(host_memory, "_GROUPS", tmp_path / "cgroup")
     made = Host(tmp_path)
@@ -58,9 +62,58 @@ def test_a_machine_without_groups(host: Host) -> None:
         assert available_bytes() == math.inf
 
 
-def test_a_system_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("system", ["linux", "freebsd14"])
+def test_a_system_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(host_memory, "_PROC", tmp_path / "none")
     assert available_bytes() == math.inf
+
+
+@pytest.mark.parametrize(("memory", "page_file"), [(3, 9), (9, 3)])
+def test_windows_has_memory_and_page_files(
+    host: Host, monkeypatch: pytest.MonkeyPatch, memory: int, page_file: int
+) -> None:
+    def status(reference: Any) -> int:
+        answer = reference._obj
+        assert answer.dwLength == ctypes.sizeof(answer) == 64
+        answer.ullTotalPhys = answer.ullTotalPageFile = answer.ullAvailVirtual = 100 * GIB
+        answer.ullAvailPhys, answer.ullAvailPageFile = memory * GIB, page_file * GIB
+        return 1
+
+    (host.root / "proc/meminfo").unlink()
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(windows, "_kernel32", lambda: SimpleNamespace(GlobalMemoryStatusEx=status))
+    assert available_bytes() == 3 * GIB
+    monkeypatch.setattr(windows, "_kernel32", lambda: SimpleNamespace(GlobalMemoryStatusEx=lambda _status: 0))
+    assert available_bytes() == math.inf, "it does not say"
+
+
+def test_macos_has_free_pages_and_such_as_nothing_uses(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def statistics(port: int, flavour: int, reference: Any, words: Any) -> int:
+        assert (port, flavour, words._obj.value) == (77, 4, 24)
+        pages = (ctypes.c_uint32 * 24).from_buffer(reference._obj)
+        pages[0], pages[1], pages[2], pages[3] = 10, 1000, 20, 1000
+        return 0
+
+    def page_size(port: int, reference: Any) -> int:
+        reference._obj.value = 16384
+        return 0 if port == 77 else 5
+
+    (host.root / "proc/meminfo").unlink()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    library = SimpleNamespace(host_statistics64=statistics, host_page_size=page_size)
+    monkeypatch.setattr(macos, "_system", lambda: library)
+    monkeypatch.setattr(macos, "_host", lambda: 77)
+    assert available_bytes() == 30 * 16384
+    library.host_page_size = lambda _port, _size: 5
+    assert available_bytes() == math.inf, "it does not say"
+    del library.host_statistics64
+    assert available_bytes() == math.inf, "an old one"
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "win32", "darwin"), reason="a system that is not asked")
+def test_this_machine_says_what_it_has() -> None:
+    assert 0 < available_bytes() < 1 << 50
 
 
 def test_the_group_around_may_have_the_least(host: Host) -> None:
