@@ -5,7 +5,6 @@ import platform
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mandelcl import __version__
 from mandelcl.errors import BuildError, FileError, MandelclError
+from mandelcl.workers.process import command_to_call
 
 if TYPE_CHECKING:
     from mandelcl.job import Job
@@ -28,7 +28,6 @@ _VARIABLES = (
 )
 _COMMON_NAMES = {"root", "user", "users", "home", "localhost", "localdomain", "admin"}
 _FOLDERS = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\:;,'\"()<>|]+)*[/\\](?=[^\s/\\:;,'\"()<>|])")
-_CHILD = "import sys; from mandelcl.cli.device_report import describe; describe(sys.argv[1])"
 
 
 def write(path: Path, specs: Sequence[str]) -> str:
@@ -91,7 +90,7 @@ def _machine() -> str:
 
 def _asked(spec: str) -> str:
     """Return what a process of its own says of a device, as far as it came."""
-    command = [sys.executable, "-c", _CHILD, spec]
+    command = command_to_call(f"{__name__}:describe", spec)
     # What is remembered would hide what the driver does now.
     settings = os.environ | {"MANDELCL_CACHE": "off", "PYTHONIOENCODING": "utf-8"}
     try:

@@ -6,7 +6,6 @@ result is remembered by device, driver and source text, so the test costs its fr
 
 import json
 import math
-import sys
 from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from pathlib import Path
@@ -145,8 +144,9 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
     """Run the self-test in another process; return why it failed, or an empty string."""
     import subprocess
 
-    code = "import sys; from mandelcl.engine import selftest; selftest.rehearse(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, device.spec, number.name, rounding, formula.text]
+    from mandelcl.workers.process import command_to_call
+
+    command = command_to_call(f"{__name__}:rehearse", device.spec, number.name, rounding, formula.text)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
     except subprocess.TimeoutExpired:

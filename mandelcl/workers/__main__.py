@@ -1,4 +1,7 @@
-"""The entry of a worker process: `python -P mandelcl/workers/__main__.py ROLE [PATH ...]`.
+"""What runs in another interpreter: a worker, or one function. Both are called with the parent's search paths behind.
+
+    python -P mandelcl/workers/__main__.py ROLE [PATH ...]
+    python -P mandelcl/workers/__main__.py call PACKAGE.MODULE:FUNCTION TEXT ... -- [PATH ...]
 
 It is run as a file, so that the package of the parent is imported, whatever `sys.path` has under its name. The paths
 are those of the parent; those that this interpreter lacks are searched last, and so hide none of its own modules.
@@ -24,13 +27,22 @@ def _import_own_package() -> None:
 
 
 def main() -> None:
-    """Serve in the role that the command line names."""
-    role, *paths = sys.argv[1:]
-    sys.path += [path for path in paths if path not in sys.path]
+    """Serve in the role that the command line names, or call the function."""
+    what, *rest = sys.argv[1:]
+    texts: list[str] = []
+    if what == "call":
+        end = len(rest) - rest[::-1].index("--") - 1
+        texts, rest = rest[:end], rest[end + 1 :]
+    sys.path += [path for path in rest if path not in sys.path]
     _import_own_package()
-    from mandelcl.workers.channel import serve
+    if what == "call":
+        from mandelcl.workers.roles import find
 
-    serve(role)
+        find(texts[0])(*texts[1:])
+    else:
+        from mandelcl.workers.channel import serve
+
+        serve(what)
 
 
 if __name__ == "__main__":

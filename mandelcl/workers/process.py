@@ -85,10 +85,22 @@ class WorkerFactory(Protocol):
 def command(role: str) -> tuple[str, ...]:
     """Return the command line of a worker in a role: it imports the very package that this process runs.
 
-    Its module search path is its own; what this process has beside that comes after it.
+    Its module search path is its own, without the current folder; what this process has beside that comes after it.
     """
+    return _in_own_package(role)
+
+
+def command_to_call(function: str, *texts: str) -> tuple[str, ...]:
+    """Return the command line of a process that calls a function, `package.module:function`, with some texts.
+
+    It imports what a worker does.
+    """
+    return _in_own_package("call", function, *texts, "--")
+
+
+def _in_own_package(*words: str) -> tuple[str, ...]:
     entry = Path(mandelcl.__file__).absolute().parent / "workers" / "__main__.py"
-    return (sys.executable, "-P", str(entry), role, *(str(Path(path).absolute()) for path in sys.path))
+    return (sys.executable, "-P", str(entry), *words, *(str(Path(path).absolute()) for path in sys.path))
 
 
 class WorkerProcess:

@@ -13,7 +13,7 @@ from mandelcl.errors import InvalidInputError
 if TYPE_CHECKING:
     from mandelcl.workers.channel import Channel
 
-Role: TypeAlias = Callable[["Channel"], None]
+Role: TypeAlias = Callable[["Channel"], object]
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {
@@ -40,8 +40,14 @@ ROLES: Mapping[str, str] = MappingProxyType(
 def find_role(name: str) -> Role:
     """Return the role of that name, its module imported; raises InvalidInputError if there is none."""
     place = ROLES.get(name, name)
-    module, _, function = place.partition(":")
-    if not function:
+    if ":" not in place:
         raise InvalidInputError(f"unknown role {name!r}; there is {', '.join(ROLES)}, or package.module:function")
-    role: Role = getattr(importlib.import_module(module), function)
+    role: Role = find(place)
     return role
+
+
+def find(place: str) -> Callable[..., object]:
+    """Return the function at `package.module:function`, its module imported."""
+    module, _, function = place.partition(":")
+    found: Callable[..., object] = getattr(importlib.import_module(module), function)
+    return found

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mandelcl import cache
+from mandelcl.cli import device_report
 from mandelcl.engine import choose, known_answers, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
@@ -162,6 +163,21 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
 def test_a_rehearsal_passes_where_the_self_test_does(device: Device) -> None:
     """Drivers that may end the process are tested in another one first."""
     assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("asked", ["rehearsal", "report"])
+def test_no_file_of_the_current_folder_is_run(
+    device: Device, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "numpy", "queue"):
+        (tmp_path / f"{name}.py").write_text(f"from pathlib import Path; Path({str(tmp_path / 'run')!r}).touch()")
+    monkeypatch.chdir(tmp_path)
+    if asked == "rehearsal":
+        assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
+    else:
+        assert f"Device {device.spec}: " in device_report._asked(device.spec)
+    assert not (tmp_path / "run").exists()
 
 
 # The cache

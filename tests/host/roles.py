@@ -1,5 +1,6 @@
 """Roles of workers that exist only in tests."""
 
+import json
 import os
 import sys
 import time
@@ -16,6 +17,11 @@ def echo(channel: Channel) -> None:
     """Answer each question with itself and the package in use, until there is the question to leave."""
     while not (question := channel.question()).get("leave"):
         channel.answer({**question, "package": mandelcl.__file__, "pid": os.getpid()})
+
+
+def show(*texts: str) -> None:
+    """Print with which texts this was called, in which package (no role: any function may be called)."""
+    print(json.dumps({"package": mandelcl.__file__, "texts": texts}))
 
 
 def fail(channel: Channel) -> None:

@@ -20,7 +20,7 @@ from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.workers import wire
 from mandelcl.workers.channel import BEAT_S, BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.dialogue import Dialogue
-from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.process import WorkerMessage, WorkerProcess, command_to_call
 from mandelcl.workers.roles import ROLES, find_role
 
 PACKAGE = Path(mandelcl.__file__).parent
@@ -69,6 +69,17 @@ def test_questions_are_answered_by_the_very_package_of_the_parent(
         assert (first["a"], second["b"]) == (1, [None, "ü"])
         assert Path(first["package"]) == PACKAGE / "__init__.py"
         assert first["pid"] == second["pid"] != os.getpid()
+
+
+def test_a_function_is_called_in_another_process_as_a_worker_is(tmp_path: Path) -> None:
+    for name in ("mandelcl", "json", "queue", "numpy"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the current folder')")
+    for texts in (["a", "--", "", "ü b"], []):
+        done = subprocess.run(
+            command_to_call("tests.host.roles:show", *texts), capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == {"package": str(PACKAGE / "__init__.py"), "texts": texts}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
