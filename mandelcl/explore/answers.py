@@ -3,14 +3,14 @@
 import asyncio
 import base64
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from mandelcl import __version__
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
@@ -31,7 +31,7 @@ PROTOCOL = 1
 _MOST_SIDE = 1 << 15
 
 
-def welcome(house: House) -> Mapping[str, Any]:
+def welcome(house: House, bookmarks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the first message to a page."""
     start = house.start
     return {
@@ -49,7 +49,7 @@ def welcome(house: House) -> Mapping[str, Any]:
         },
         "palettes": [_palette(palette) for palette in PALETTES.values()],
         "places": [_place(name) for name in LOCATIONS],
-        "bookmarks": house.bookmarks.lines(),
+        "bookmarks": bookmarks,
         "formulas": [_formula(name) for name in (*FORMULAS, JULIA)],
         "numbers": list(NUMBERS),
         "start": {**places.described(start.job), "colouring": places.colouring_json(start.colouring)},
@@ -123,13 +123,21 @@ def _devices(client: Client, _message: Message) -> None:
 
 def _bookmark(client: Client, message: Message) -> None:
     number, bookmarks = messages.number_id(message), client.house.bookmarks
+    change: Callable[[], None] | None = None
     if message.get("add") is not None:
         values = messages.mapping(message, "add")
         colouring = places.colouring_of(messages.mapping(values, "colouring")).to_json()
-        bookmarks.add(Bookmark(values.get("name", ""), values.get("job", ""), colouring))
+        change = partial(bookmarks.add, Bookmark(values.get("name", ""), values.get("job", ""), colouring))
     elif message.get("remove") is not None:
-        bookmarks.remove(messages.text(message, "remove"))
-    client.say({"say": "bookmarks", "id": number, "bookmarks": bookmarks.lines()})
+        change = partial(bookmarks.remove, messages.text(message, "remove"))
+
+    async def answer() -> None:
+        if change is not None:
+            await client.house.files.run(change)
+        lines = await client.house.files.run(bookmarks.lines)
+        client.say({"say": "bookmarks", "id": number, "bookmarks": lines})
+
+    client.begin_request(number, answer)
 
 
 def _ping(client: Client, message: Message) -> None:
@@ -236,11 +244,22 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
 )
 
 
+async def _bookmarks_of(house: House) -> tuple[list[dict[str, Any]], str]:
+    """Return the bookmarks, or none and why they cannot be read."""
+    try:
+        return await house.files.run(house.bookmarks.lines), ""
+    except FileError as error:
+        return [], str(error)
+
+
 async def attend(client: Client) -> None:
     """Welcome a page, and do what it says until it is gone."""
     client.house.pages.add(client)
     try:
-        client.say(welcome(client.house))
+        bookmarks, unread = await _bookmarks_of(client.house)
+        client.say(welcome(client.house, bookmarks))
+        if unread:
+            client.say({"say": "problem", "line": unread})
         await client.serve(ANSWERS)
     finally:
         client.house.pages.discard(client)

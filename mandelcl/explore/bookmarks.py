@@ -1,14 +1,19 @@
-"""Places that the user wants to find again: a file in the user's own folder, replaced as a whole."""
+"""Places that the user wants to find again: a file in the user's own folder, replaced as a whole.
+
+Of what is in it nothing is lost: entries that this version does not know stay where they are, and a file that cannot be
+read is not written to.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.files import own_folder
-from mandelcl.files.paths import read_bounded, replacing
+from mandelcl.files.paths import one_line, read_bounded, replacing
 from mandelcl.job import Job
 from mandelcl.printable import printable
 from mandelcl.shading.colour import Colouring
@@ -16,6 +21,7 @@ from mandelcl.shading.colour import Colouring
 _MOST = 1000
 _MOST_NAME = 80
 _MOST_BYTES = 1 << 26
+_LOCK_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,47 +42,88 @@ class Bookmark:
 
 
 class Bookmarks:
-    """The bookmarks in a file; what somebody else has put there meanwhile is kept."""
+    """The bookmarks in a file, which other processes may change, too. Each method reads or writes it: it may block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def all(self) -> list[Bookmark]:
-        """Return them in order; none where the file is not there, and without what is no bookmark."""
-        try:
-            values = json.loads(read_bounded(self._path, _MOST_BYTES))
-        except (FileError, OSError, RecursionError, ValueError):
-            return []
-        found = []
-        for value in values if isinstance(values, list) else []:
-            try:
-                found.append(Bookmark(**value))
-            except (InvalidInputError, TypeError):
-                continue
-        return found
+        """Return those that this version knows, in order; none where there is no file.
+
+        Raises FileError for a file that cannot be read as a whole.
+        """
+        return [one for one in map(_known, self._entries()) if one is not None]
 
     def add(self, bookmark: Bookmark) -> None:
-        """Keep a bookmark, in the place of one of the same name; raises FileError where the file cannot be written."""
-        others = [one for one in self.all() if one.name != bookmark.name]
-        if len(others) >= _MOST:
-            raise InvalidInputError(f"there are {_MOST} bookmarks; remove some")
-        self._write([*others, bookmark])
+        """Keep a bookmark, in the place of one of the same name.
+
+        Raises FileError where the file cannot be read or written, and InvalidInputError where it is full.
+        """
+        with self._changing():
+            others = self._without(bookmark.name)
+            if len(others) >= _MOST:
+                raise InvalidInputError(f"there are {_MOST} bookmarks; remove some")
+            self._write([*others, asdict(bookmark)])
 
     def remove(self, name: str) -> None:
-        """Forget the bookmark of a name."""
-        self._write([one for one in self.all() if one.name != name])
+        """Forget the bookmark of a name; raises FileError where the file cannot be read or written."""
+        with self._changing():
+            self._write(self._without(name))
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return them as the page has them."""
+        """Return them as the page has them; raises FileError as `all` does."""
         return [{**asdict(one), "colouring": json.loads(one.colouring)} for one in self.all()]
 
-    def _write(self, bookmarks: Sequence[Bookmark]) -> None:
-        try:
+    def _entries(self) -> list[Any]:
+        """Return what is in the file, be it known or not."""
+        with one_line("cannot read the bookmarks in", self._path):
+            try:
+                values = json.loads(read_bounded(self._path, _MOST_BYTES))
+            except FileNotFoundError:
+                return []
+            except (RecursionError, ValueError):
+                values = None
+            if not isinstance(values, list):
+                raise FileError("the file is damaged, and stays as it is; mend it, or move it away", self._path)
+        return values
+
+    def _without(self, name: str) -> list[Any]:
+        """Return what is in the file but for the bookmark of a name."""
+        entries = self._entries()
+        known = [_known(entry) for entry in entries]
+        return [entry for entry, one in zip(entries, known, strict=True) if one is None or one.name != name]
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Keep other processes from changing the file between a look at it and its replacement."""
+        from filelock import FileLock, Timeout
+
+        with one_line("cannot write", self._path):
             own_folder.make(self._path.parent)
-        except OSError as error:
-            raise FileError(f"cannot make {self._path.parent}: {error.strerror or error}", self._path) from error
+            lock = FileLock(self._path.with_suffix(".lock"))
+            try:
+                lock.acquire(timeout=_LOCK_S)
+            except Timeout:
+                raise FileError("another mandelcl is writing to it; try again", self._path) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _write(self, entries: Sequence[Any]) -> None:
+        data = json.dumps(entries, indent=1).encode()
+        if len(data) > _MOST_BYTES:
+            raise InvalidInputError(f"the bookmarks would have more than {_MOST_BYTES} bytes; remove some")
         with replacing(self._path) as draft:
-            draft.write_text(json.dumps([asdict(one) for one in bookmarks], indent=1), encoding="utf-8")
+            draft.write_bytes(data)
+
+
+def _known(entry: object) -> Bookmark | None:
+    """Return an entry of the file as a bookmark; None for one that this version does not know."""
+    try:
+        return Bookmark(**entry) if isinstance(entry, dict) else None
+    except (InvalidInputError, TypeError):
+        return None
 
 
 def own_bookmarks() -> Bookmarks:

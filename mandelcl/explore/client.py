@@ -1,6 +1,7 @@
 """A page that is connected: what it says is done, and what comes of it is sent, the newest view first of all."""
 
 import asyncio
+import itertools
 import json
 import time
 from collections import deque
@@ -49,6 +50,7 @@ class Client:
         self.panes: dict[int, Viewing] = {}
         self.uploads: dict[int, Upload] = {}
         self.requests: dict[int, asyncio.Task[None]] = {}
+        self._own_numbers = itertools.count(messages.MOST_NUMBERS)
         self._line = line
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
@@ -116,8 +118,12 @@ class Client:
             raise messages.no_view(pane)
         return viewing.job
 
-    def begin_request(self, number: int, work: Callable[[], Awaitable[None]]) -> None:
-        """Do what takes its time, until it is done or a `stop` names it; raises InvalidInputError beside too many."""
+    def begin_request(self, number: int | None, work: Callable[[], Awaitable[None]]) -> None:
+        """Do what takes its time, until it is done or a `stop` names it; raises InvalidInputError beside too many.
+
+        With None for its number, which the page has given, it gets one that no page gives.
+        """
+        number = next(self._own_numbers) if number is None else number
         if number in self.requests or len(self.requests) >= _MOST_REQUESTS:
             raise messages.too_much()
 

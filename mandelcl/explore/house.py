@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from mandelcl.explore.aside import Aside
 from mandelcl.explore.bookmarks import own_bookmarks
 from mandelcl.explore.errands import end_all
 from mandelcl.explore.roster import Roster
@@ -42,6 +43,8 @@ class House:
     def __init__(self, start: Start) -> None:
         self.start = start
         self.pages: set[Page] = set()
+        self.files = Aside()  # what reads and writes: short
+        self.drawing = asyncio.Lock()  # of thumbnails: the pages' one after another
         self.bookmarks = own_bookmarks()
         self.saves = Saves(start.folder)
         self.roster = Roster(self._show_devices)

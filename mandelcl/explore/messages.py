@@ -24,7 +24,7 @@ MESSAGE_BYTES = 1 << 16
 MOST_PANES = 4
 MOST_PIXELS = 1 << 25
 MOST_ITERATIONS = 10**9
-_MOST_GENERATION = 1 << 32
+MOST_NUMBERS = 1 << 32  # of requests, and of a pane's generations
 _MOST_OFFSET = 1 << 30
 _MOST_SIDE = 1 << 15
 _MOST_RECTANGLES = 4096
@@ -70,7 +70,7 @@ def text(message: Message, name: str, default: str | None = None) -> str:
 
 def number_id(message: Message) -> int:
     """Return the number that the page has given a request."""
-    return whole(message, "id", _MOST_GENERATION - 1)
+    return whole(message, "id", MOST_NUMBERS - 1)
 
 
 def pane(message: Message) -> int:
@@ -162,7 +162,7 @@ def view_wanted(message: Message) -> ViewWanted:
     key, have = _have(message)
     return ViewWanted(
         pane(message),
-        whole(message, "generation", _MOST_GENERATION - 1),
+        whole(message, "generation", MOST_NUMBERS - 1),
         _job(message, view),
         rotation,
         _devices(message),

@@ -4,13 +4,14 @@ import base64
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl import cache
-from mandelcl.errors import InvalidInputError, MandelclError
+from mandelcl.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.explore.bookmarks import Bookmarks
 from mandelcl.explore.errands import errand
 from mandelcl.explore.messages import Message
 from mandelcl.job import Job
@@ -26,31 +27,53 @@ if TYPE_CHECKING:
 _SIZE = 160, 90
 _KIND = "thumbnails"
 _VERSION = 1  # of the pictures for equal jobs and colours
-_NUMBER = (1 << 32) - 1  # of the request, which has none of the page's
 
 Picture: TypeAlias = tuple[str, str]  # a job and a colouring, as JSON
+_Thumbnail: TypeAlias = tuple[str, Picture, bytes | None]  # its name, what it shows, and its PNG where there is one
 
 
 def show(client: "Client", message: Message) -> None:
     """Send the thumbnails of places and bookmarks, first those that are in the cache."""
-    pictures = {name: _of_place(place) for name, place in LOCATIONS.items()}
-    names = message.get("names", list(pictures))
+    names = message.get("names", list(LOCATIONS))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InvalidInputError("names must be a list of texts")
-    marked = {one.name: (one.job, one.colouring) for one in client.house.bookmarks.all() if one.name in names}
-    left = []
-    for name, picture in ({name: pictures[name] for name in names if name in pictures} | marked).items():
-        kept = cache.read(_KIND, _key(picture))
-        if kept is None:
-            left.append([name, *picture])
+
+    async def answer() -> None:
+        house = client.house
+        left = _send(client, await house.files.run(_wanted, house.bookmarks, names))
+        if left:
+            async with house.drawing:  # others may have been drawn meanwhile
+                left = _send(client, await house.files.run(_looked_up, left))
+                if left:
+                    pictures = [[name, *picture] for name, picture in left.items()]
+                    await errand("thumbnails", {"pictures": pictures}, client.say)
+
+    client.begin_request(None, answer)
+
+
+def _wanted(bookmarks: Bookmarks, names: Sequence[str]) -> list[_Thumbnail]:
+    """Return the thumbnails of some names."""
+    try:
+        marked = {one.name: (one.job, one.colouring) for one in bookmarks.all() if one.name in names}
+    except FileError:  # the page has been told with the welcome
+        marked = {}
+    return _looked_up({name: _of_place(LOCATIONS[name]) for name in names if name in LOCATIONS} | marked)
+
+
+def _looked_up(pictures: Mapping[str, Picture]) -> list[_Thumbnail]:
+    """Return thumbnails with their PNGs, as far as the cache has these."""
+    return [(name, picture, cache.read(_KIND, _key(picture))) for name, picture in pictures.items()]
+
+
+def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Picture]:
+    """Send the thumbnails that there are, and return what the others show."""
+    left = {}
+    for name, picture, png in thumbnails:
+        if png is None:
+            left[name] = picture
         else:
-            client.say({"say": "thumbnail", "name": name, "png": base64.b64encode(kept).decode()})
-    if left:
-        client.begin_request(_NUMBER, lambda: _draw(client, left))
-
-
-async def _draw(client: "Client", pictures: Sequence[Sequence[str]]) -> None:
-    await errand("thumbnails", {"pictures": pictures}, client.say)
+            client.say({"say": "thumbnail", "name": name, "png": base64.b64encode(png).decode()})
+    return left
 
 
 def _of_place(place: Location) -> Picture:

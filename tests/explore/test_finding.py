@@ -2,13 +2,10 @@
 
 import base64
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.explore.bookmarks import Bookmark, Bookmarks
 from mandelcl.explore.orbits import orbit_of
 from mandelcl.formulas import formula_named
 from mandelcl.job import Job
@@ -118,21 +115,3 @@ def test_bookmarks_are_kept(page: Page) -> None:
         assert other.welcome["bookmarks"] == kept["bookmarks"]
         left, _ = other.ask("bookmark", "bookmarks", remove="Ä place")
     assert left["bookmarks"] == before
-
-
-def test_a_file_of_bookmarks_that_is_damaged_loses_no_more_than_that(tmp_path: Path) -> None:
-    bookmarks = Bookmarks(tmp_path / "new" / "bookmarks.json")
-    assert bookmarks.all() == []
-    mark = Bookmark("one", Job(_view()).to_json(), '{"palette": "ice", "cycle": null, "offset": 0}')
-    bookmarks.add(mark)
-    assert bookmarks.all() == [mark]
-    path = tmp_path / "new" / "bookmarks.json"
-    path.write_text(
-        path.read_text().replace("}\n]", '}, {"name": 3}, [], {"name": "x", "job": "", "colouring": ""}\n]')
-    )
-    assert bookmarks.all() == [mark]
-    path.write_text("[[[")
-    assert bookmarks.all() == []
-    for name in ("", " ", "x" * 81, "a\x1bb"):
-        with pytest.raises(InvalidInputError):
-            Bookmark(name, mark.job, mark.colouring)
