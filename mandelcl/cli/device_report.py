@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mandelcl import __version__
+from mandelcl.endings import ending
 from mandelcl.errors import BuildError, FileError, MandelclError
 from mandelcl.workers.process import command_to_call
 
@@ -107,14 +107,9 @@ def _asked(spec: str) -> str:
         said: Any = late.stdout or ""
         text = said if isinstance(said, str) else said.decode(errors="replace")
         return f"{text}\n  no answer in {_LIMIT_S} s"
-    ending = ""
-    if done.returncode:
-        how = f"exit code {done.returncode}"
-        if done.returncode < 0:
-            with suppress(ValueError):
-                how = signal.Signals(-done.returncode).name
-        ending = f"\n  the process ended here ({how}): {done.stderr[-_LOG_CHARACTERS:]}"
-    return done.stdout + ending
+    if not done.returncode:
+        return done.stdout
+    return f"{done.stdout}\n  the process ended here ({ending(done.returncode)}): {done.stderr[-_LOG_CHARACTERS:]}"
 
 
 def describe(spec: str) -> None:

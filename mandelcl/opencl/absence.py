@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from mandelcl.endings import ending
 from mandelcl.extras import how_to_install
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder
@@ -144,11 +144,7 @@ def _try(vendor: Vendor, timeout: float) -> Vendor:
     answers = [line[1:] for line in done.stdout.splitlines() if line.startswith(b"\x1e")]
     if answers:
         return replace(vendor, **json.loads(answers[-1]))
-    ending = f"exit status {done.returncode}"
-    if done.returncode < 0:
-        with suppress(ValueError):
-            ending = signal.Signals(-done.returncode).name
-    return replace(vendor, loads=False, reason=f"crashes when it is loaded ({ending})")
+    return replace(vendor, loads=False, reason=f"crashes when it is loaded ({ending(done.returncode)})")
 
 
 def _problem(vendor: Vendor) -> str:

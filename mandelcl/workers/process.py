@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Protocol
 
 import mandelcl
 from mandelcl import timeline
+from mandelcl.endings import ending
 from mandelcl.errors import DeviceError
 from mandelcl.printable import printable
 from mandelcl.workers import timelines, wire
@@ -220,15 +221,13 @@ class WorkerProcess:
     def last_words(self) -> str:
         """Return how it ended, with the last line that it or its driver printed."""
         code = self._process.poll()
-        ending = (
-            "it hangs" if code is None else f"killed by signal {-code}" if code < 0 else f"it ended with code {code}"
-        )
+        words = "it hangs" if code is None else ending(code)
         with suppress(OSError, ValueError):
             self._errors.seek(max(0, os.fstat(self._errors.fileno()).st_size - 4096))
             lines = [line for line in self._errors.read().decode(errors="replace").splitlines() if line.strip()]
             if lines:
-                return f"{ending}: {printable(lines[-1])}"
-        return ending
+                return f"{words}: {printable(lines[-1])}"
+        return words
 
     def _listen(self, pipe: BinaryIO) -> None:
         """Pass on its messages; a bad one ends this worker and harms nothing else."""

@@ -1,13 +1,14 @@
 """What cannot be written to standard output, as systems say it."""
 
 import errno
+import os
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from mandelcl import cli
-from mandelcl.cli import locations, standard_output
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
@@ -16,9 +17,9 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
     def fail(*_arguments: object, **_settings: object) -> None:
         raise error
 
-    monkeypatch.setattr(locations.click, "echo", fail)
+    monkeypatch.setattr(click, "echo", fail)
     monkeypatch.setattr(sys, "argv", ["mandelcl", "locations"])
-    monkeypatch.setattr(standard_output.os, "dup2", lambda *_descriptors: 1)
+    monkeypatch.setattr(os, "dup2", lambda *_descriptors: 1)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_what_is_known_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "crashes when it is loaded (SIGSEGV)"),
-        ("raise SystemExit(3)", "crashes when it is loaded (exit status 3)"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "crashes when it is loaded (killed by SIGSEGV)"),
+        ("raise SystemExit(3)", "crashes when it is loaded (exit code 3)"),
         ("import time; time.sleep(60)", "hangs: no answer in 0.5 s"),
     ],
 )

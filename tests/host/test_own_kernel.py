@@ -185,11 +185,15 @@ def test_a_file_without_the_kernel() -> None:
 
 
 def test_crashes_are_told() -> None:
-    fault = faults.crashed("killed by signal 11: PLEASE submit a bug report")
-    assert str(fault) == "its process ended: killed by signal 11, an access to memory far out of bounds"
+    fault = faults.crashed("killed by SIGSEGV: PLEASE submit a bug report")
+    assert str(fault) == "its process ended: killed by SIGSEGV, an access to memory far out of bounds"
     assert "PLEASE submit" in "\n".join(fault.explanation)
     assert "--check" in fault.explanation[-1]
-    assert str(faults.crashed("it ended with code 3")) == "its process ended: it ended with code 3"
+    on_windows = faults.crashed("exit code 0xC0000005, an access violation")
+    assert "--check" in on_windows.explanation[-1]
+    other = faults.crashed("exit code 3")
+    assert str(other) == "its process ended: exit code 3"
+    assert "--check" not in other.explanation[-1]
 
 
 def test_writes_out_of_bounds_are_told() -> None:

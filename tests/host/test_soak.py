@@ -233,7 +233,7 @@ def test_what_is_worst_comes_first_and_the_rest_is_said_too() -> None:
 
 
 def test_a_device_that_fails_takes_no_other_with_it() -> None:
-    dying = FakeDevice("1:0", planted=dies(5, "the driver ended the process (killed by signal 11)"))
+    dying = FakeDevice("1:0", planted=dies(5, "the driver ended the process (killed by SIGSEGV)"))
     refusing = FakeDevice("2:0", refuses="self-test failed: wrong fma")
     good = FakeDevice("3:0")
     clock = FakeClock()
@@ -241,7 +241,7 @@ def test_a_device_that_fails_takes_no_other_with_it() -> None:
     records = Soak(100, starter(clock), clock).run(devices, NEVER)
     words = [verdict(record).word for record in records]
     assert words == [FAILED, FAILED, PASS]
-    assert verdict(records[0]).findings[0].endswith("the driver ended the process (killed by signal 11)")
+    assert verdict(records[0]).findings[0].endswith("the driver ended the process (killed by SIGSEGV)")
     assert verdict(records[1]).findings[0] == "before the first round was over: self-test failed: wrong fma"
 
 

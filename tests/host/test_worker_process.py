@@ -109,7 +109,7 @@ def test_what_goes_wrong_is_told_in_a_line() -> None:
     assert str(failure.value) == r"ValueError: a role\x1b[31m that fails"
     with (
         Dialogue("tests.host.roles:die", nothing) as worker,
-        pytest.raises(DeviceError, match=r"ended the process \(it ended with code 7: last words of a driver\)"),
+        pytest.raises(DeviceError, match=r"ended the process \(exit code 7: last words of a driver\)"),
     ):
         worker.ask({})
     with Dialogue("tests.host.roles:nothing", nothing) as worker, pytest.raises(DeviceError, match="no attribute"):

@@ -9,13 +9,14 @@ from mandelcl.numbers import NumberFormat
 from mandelcl.studies.own_kernel.contract import KERNEL, SIGNATURE, KernelFile, prelude
 
 _MOST_LINES = 16
-_SEGMENTATION = 11
-_SIGNALS = {
-    4: "an instruction that this processor does not have",
-    6: "the driver gave up",
-    8: "a division of whole numbers by zero",
-    _SEGMENTATION: "an access to memory far out of bounds",
+# Of endings of a process that do not say it themselves.
+_MEANINGS = {
+    "killed by SIGILL": "an instruction that this processor does not have",
+    "killed by SIGABRT": "the driver gave up",
+    "killed by SIGFPE": "a division of whole numbers by zero",
+    "killed by SIGSEGV": "an access to memory far out of bounds",
 }
+_OUT_OF_BOUNDS = re.compile("SIGSEGV|access violation")
 # What pyopencl and drivers write around a compiler's messages.
 _NOISE = re.compile(
     r"clBuildProgram failed|Build on <|\(options: |\(source saved as|Compilation (started|failed|done)|"
@@ -118,11 +119,10 @@ def hung_small(seconds: float) -> KernelFaultError:
 def crashed(why: str) -> KernelFaultError:
     """Return the fault of a kernel that brought its process down; `why` is the process' last words."""
     ending, _, printed = why.partition(": ")
-    signal = re.fullmatch(r"killed by signal (\d+)", ending)
-    meaning = _SIGNALS.get(int(signal.group(1))) if signal else None
+    meaning = _MEANINGS.get(ending)
     lines = ["The kernel, or the driver because of it, ended the process in which it ran. mandelcl's own goes on."]
     lines += [f"The last line that it printed: {printed}"] if printed else []
-    if meaning == _SIGNALS[_SEGMENTATION]:
+    if _OUT_OF_BOUNDS.search(ending):
         lines.append("Look at the index into `counts`, or let Oclgrind find the access: --check.")
     return KernelFaultError("crash", f"its process ended: {ending}" + (f", {meaning}" if meaning else ""), lines)
 

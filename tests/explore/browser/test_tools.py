@@ -227,7 +227,7 @@ def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser",
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
             os.kill(worker, signal.SIGKILL)
-        explorer.says("killed by signal 9")
+        explorer.says("killed by SIGKILL")
         explorer.page.keyboard.press("+")
         explorer.rests()
         explorer.says("works again")
