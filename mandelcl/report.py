@@ -49,7 +49,13 @@ class LaunchLog:
         self.pixels_filled = 0
         self.pixels_corrected = 0  # of blocks that were yielded again, with other results
         self.doubtful_rows: set[tuple[int, int]] = set()  # top to bottom: of them, results were yielded that were wrong
+        self.workers_excluded = 0  # because of wrong results, whatever else they have delivered
         self.totals = Totals()
+
+    @property
+    def mistrusted(self) -> bool:
+        """Whether results that were yielded, for this job or for one before, were wrong or may be."""
+        return bool(self.pixels_corrected or self.doubtful_rows or self.workers_excluded)
 
     def add(self, seconds: float) -> None:
         """Note a launch."""

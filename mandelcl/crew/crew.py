@@ -205,6 +205,7 @@ class Crew:
         self._judge.checks.leave(seat.name)
         self._judge.audits.leave(seat.name)
         if wrong:
+            self.log.workers_excluded += self._repeats is not None  # others may give right results next time
             for doubtful in self._judge.audits.doubt(seat.name):
                 self.log.doubtful_rows.add(rows_of(doubtful.block))
         self._roster.fault(seat, why, wrong)

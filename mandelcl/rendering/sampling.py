@@ -22,7 +22,7 @@ from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Progress, ShowProgress
 from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.delivery import Array, FormFor
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import DeviceError, InvalidInputError
 from mandelcl.files import output
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, CHUNK_PIXELS, values_of
@@ -79,6 +79,7 @@ class SampledWork:
         self.log = LaunchLog()
         self.watch = Stopwatch()
         self._samples = self._pixels = 0
+        self._begun: list[Block] = []
 
     @property
     def seconds(self) -> float:
@@ -93,10 +94,15 @@ class SampledWork:
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
-        """Yield bands with their pixels, as they finish."""
+        """Yield bands with their pixels, as they finish.
+
+        Raises DeviceError where results of the other work turn out to have been wrong: what they were added to cannot
+        be corrected, and those of earlier samples and bands, jobs of their own, are not computed again.
+        """
         del place  # results are made here
         self.log.begin()
         for band in BlockQueue(bands, lambda band: iter((band,)), room):
+            self._begun.append(band)
             averages = Averages(self.job, self._colouring, band)
             if self._colouring.samples == AUTO:
                 self._decide(averages, cancel)
@@ -113,8 +119,7 @@ class SampledWork:
     def _add(self, averages: Averages, shift: tuple[Any, Any], cancel: Token) -> None:
         """Compute a sample of each pixel of a band."""
         band, job = averages.band, self.job.at(self.job.view.shifted(*shift))
-        self._work.reset(job)
-        for block, results in self._work.run([band], cancel=cancel):
+        for block, results in self._results(job, band, cancel):
             rows = max(1, CHUNK_PIXELS // block.width)
             for top in range(0, block.height, rows):
                 with self.watch.of("colour"):
@@ -143,9 +148,8 @@ class SampledWork:
         band, view = averages.band, self.job.view
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
-        self._work.reset(job)
         light = np.empty((wider.height, wider.width, 3), np.float32)
-        for block, results in self._work.run([wider], cancel=cancel):
+        for block, results in self._results(job, wider, cancel):
             with self.watch.of("colour"):
                 rows = values_of(job.planes, results, job.facts)
                 top = block.y - wider.y
@@ -158,15 +162,30 @@ class SampledWork:
 
     def _listed(self, job: Job, band: Block, indices: Indices, cancel: Token) -> Words:
         """Return the results of some pixels of a band, words × pixels."""
-        self._work.reset(job)
         if isinstance(self._work, Computation) and job.algorithm == "escape":
+            self._work.reset(job)
             return self._work.run_listed(band, indices, cancel)
         # Several devices take whole blocks.
         whole = np.empty((job.words, band.height, band.width), np.uint32)
-        for block, results in self._work.run([band], cancel=cancel):
+        for block, results in self._results(job, band, cancel):
             top = block.y - band.y
             whole[:, top : top + block.height, block.x : block.x + block.width] = results
         return np.ascontiguousarray(whole.reshape(job.words, -1)[:, indices])
+
+    def _results(self, job: Job, band: Block, cancel: Token) -> Results:
+        """Yield the blocks of a band of a job with their results, each once."""
+        self._work.reset(job)
+        for block, results in self._work.run([band], cancel=cancel):
+            self._require_trusted()
+            yield block, results
+        self._require_trusted()
+
+    def _require_trusted(self) -> None:
+        if self._work.log.mistrusted:
+            self.log.doubtful_rows.update((band.y, band.y + band.height) for band in self._begun)
+            number = len(self._begun)
+            bands = f"{number} bands that were" if number > 1 else "the band that was"
+            raise DeviceError(f"{bands} begun may have wrong results, of a worker that is excluded now")
 
     def _note(self, samples: int) -> None:
         """Take over what the work has noted of samples."""

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,8 +13,12 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from mandelcl.block import Block
+from mandelcl.cancelling import NEVER, Token
+from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Progress, Settings
-from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import sampling
@@ -115,6 +120,55 @@ def test_several_devices_share_it(device: Device, tmp_path: Path, samples: int |
     render_to(tmp_path / "b.png", JOB, colouring, [device, device])
     with Image.open(tmp_path / "b.png") as picture:
         np.testing.assert_array_equal(np.asarray(picture), alone)
+
+
+class Suspect(Computation):
+    """A device whose work says, once it has done three bands or samples, that results were wrong, as a crew's does.
+
+    `how`: the last block comes once more, corrected; that is not computed again in time; or the worker whose results
+    were wrong has delivered none of this job, but perhaps of those before.
+    """
+
+    how = "corrected"
+    runs = 0
+
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        Suspect.runs += 1
+        for block, results in super().run(bands, room, place=place, cancel=cancel):
+            if Suspect.runs != 3:
+                yield block, results
+            elif self.how == "known before":
+                self.log.workers_excluded += 1
+                yield block, results
+            else:
+                right = results.copy()
+                yield block, results ^ np.uint32(1)
+                if self.how == "corrected":
+                    self.log.pixels_corrected += block.pixels
+                    yield block, right
+                else:
+                    self.log.doubtful_rows.add((block.y, block.y + block.height))
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("samples", [4, "auto"])
+@pytest.mark.parametrize("how", ["corrected", "doubtful", "known before"])
+def test_results_that_were_wrong_are_never_written(
+    device: Device, samples: int | str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colouring, path = replace(FOUR, samples=samples), tmp_path / "b.png"
+    render_to(tmp_path / "a.png", JOB, colouring, device, BLOCKS)
+    with monkeypatch.context() as mistrusted:
+        mistrusted.setattr("mandelcl.rendering.session.Computation", Suspect)
+        mistrusted.setattr(Suspect, "how", how)
+        mistrusted.setattr(Suspect, "runs", 0)
+        with pytest.raises(DeviceError, match=r"begun may have wrong results, of a worker that is excluded now$"):
+            render_to(path, JOB, colouring, device, BLOCKS, store_after=0)
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.png"], "no band is trusted, so none is kept"
+    render_to(path, JOB, colouring, device, BLOCKS)
+    assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
 def test_the_number_tells_samples_apart(device: Device, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_a_liar_is_found_out_and_the_picture_is_right(seed: int, monkeypatch: py
         assert np.array_equal(field, counts(job()))
         assert crew.faults
         assert all(fault.startswith("a: returned a wrong count") for fault in crew.faults)
+        assert crew.log.workers_excluded == len(crew.faults)
         assert crew.log.totals.iterations == int(field.sum())
         wrong = crew.log.doubtful_rows
         assert bool(wrong) == bool(crew.log.pixels_corrected)
