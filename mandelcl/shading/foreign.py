@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mandelcl.errors import FileError, MandelclError
 from mandelcl.files import loading, places
-from mandelcl.files.places import fraktaler_3
+from mandelcl.files.places import toml
 from mandelcl.shading import kalles_fraktaler
 from mandelcl.shading.colour import Colouring
 
@@ -22,9 +22,11 @@ def read_colouring(path: str | Path) -> tuple[Colouring | None, tuple[str, ...]]
     text = None
     with suppress(FileError):
         text = places.read_text(path)
-    if text is None or fraktaler_3.values_of(text) is not None:
+    if text is None:
         return None, ()
     try:
+        if toml.values_of(text) is not None:
+            return None, ()
         place = places.place_in(text)
     except MandelclError:  # who needs the place says why there is none
         return None, ()

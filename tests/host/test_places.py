@@ -4,6 +4,8 @@ import io
 import math
 import random
 import struct
+import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,14 +14,18 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from mandelcl.errors import FileError, InvalidInputError, MandelclError
-from mandelcl.files import places
+from mandelcl.files import kfb, places
+from mandelcl.files.foreign import origin_of
 from mandelcl.files.places import Orientation, Place
 from mandelcl.files.places.decimals import decimal, places_of, scientific
 from mandelcl.files.places.of_job import place_of
+from mandelcl.files.places.toml import values_of
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS
+from mandelcl.shading.foreign import read_colouring
 from mandelcl.view import View
+from tests.host.memory import allocating
 from tests.ratios import Ratios
 
 KFR = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 2000\r\nColors: 1,2,3,\r\n"
@@ -346,3 +352,63 @@ def test_files_of_others_are_refused(tmp_path: Path) -> None:
             places.read_place(tmp_path / name)
     with pytest.raises(FileError, match="a place is written as"):
         places.write_place("a.json", places.place_in(KFR))
+
+
+# Texts of which a parser that keeps each prefix of a key makes a hundred megabytes and more.
+GREEDY = {
+    "key": "a." * 6000 + "a = 1",
+    "header": "[" + "a." * 6000 + "a]",
+    "keys under a long header": "[" + "a." * 800 + "a]\n" + "".join(f"k{k}.b = 1\n" for k in range(20_000)),
+    "tables": "".join(f"[{k}]\n" for k in range(120_000)),
+    "inline": "a = [" + "{a.a.a.a.a.a.a.a=1}," * 40_000 + "]",
+}
+
+
+@pytest.mark.parametrize("text", GREEDY.values(), ids=GREEDY)
+@pytest.mark.parametrize("kind", ["f3.toml", "PNG", "JPEG", "TIFF", "EXR", "kfr", "beside"])
+def test_a_small_text_takes_little_memory(kind: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{kind.lower()}"
+    if kind == "JPEG" and len(text) > 60_000:
+        text = text[:60_000]  # what a comment there can hold
+    path.write_bytes(put_into(kind, text) if kind in ("PNG", "JPEG", "TIFF", "EXR") else text.encode())
+    with allocating(at_most=32 << 20):
+        if kind == "beside":
+            path.rename(tmp_path / "a.kfr")
+            notes: list[str] = []
+            assert not origin_of(kfb.text_beside(tmp_path / "a.kfb"), 4, 3, 100, notes.append).placed
+            assert "its place is left out" in notes[0]
+        else:
+            with pytest.raises(FileError, match=f"cannot read {path}: .*no place needs so many"):
+                places.read_place(path)
+            if kind != "f3.toml":
+                assert read_colouring(path)[0] is None
+
+
+def test_no_text_hides_a_long_key() -> None:
+    """Whatever strings and comments stand before it, a key of 17 parts that tomllib would parse is refused."""
+    rng, parsed = random.Random(5), 0
+    for _ in range(20_000):
+        quote = rng.choice(('"', "'", '"""', "'''"))
+        inside = "".join(
+            rng.choices(("a", ".", "=", "[", "#", "\\", "\\\\", '"', "'", '\\"', "\n"), k=rng.randrange(8))
+        )
+        words = quote + inside + quote + rng.choice(("", "", quote[0], quote[0] * 2))
+        text = f"# {words!r}\nx = [{words}, {{y = {words}, {'a.' * 16}a = 1, z = {words}}}]"
+        with suppress(tomllib.TOMLDecodeError):
+            tomllib.loads(text)
+            parsed += 1
+            with pytest.raises(FileError, match="a key of more than 16 parts"):
+                values_of(text)
+            short = text.replace("a." * 16, "a.")
+            assert values_of(short) == tomllib.loads(short)
+    assert parsed > 5000
+
+
+def test_long_texts_of_places_are_read() -> None:
+    """A long palette or a shader is no reason to refuse a place."""
+    shader = "colour.shader = '''" + "c.x = a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s(1.0);\n" * 2000 + "'''\n"
+    assert places.place_in(F3 + shader) == places.place_in(F3)
+    palette = "palette = [" + "[0.25, 0.5, 0.75], " * 1024 + "]\n"
+    assert places.place_in(RUST + palette) == places.place_in(RUST)
+    colours = "Colors: " + "1,2,3," * 10_000
+    assert places.place_in(KFR + colours + "\nText: " + "a." * 100 + "\n") == places.place_in(KFR)

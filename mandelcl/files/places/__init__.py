@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from mandelcl.errors import FileError
 from mandelcl.files.paths import one_line, read_bounded, require_readable, target
-from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal
+from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal, toml
 from mandelcl.files.places.place import Orientation, Place
 from mandelcl.files.texts import text_of
 
@@ -65,7 +65,7 @@ def text_in(file: BinaryIO) -> str | None:
 
 def place_in(text: str) -> Place:
     """Return the place that a text describes, in whichever form; raises FileError or InvalidInputError."""
-    values = fraktaler_3.values_of(text)
+    values = toml.values_of(text)
     if values is None:
         return kalles_fraktaler.read(text)
     if rust_fractal.recognises(values):

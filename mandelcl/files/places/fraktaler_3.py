@@ -6,7 +6,6 @@ the centre at its middle and the imaginary axis up. A step in pixels is mirrored
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -32,14 +31,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "transform.stretch_amount": 0,
     "transform.exponential_map": False,
 }
-
-
-def values_of(text: str) -> Mapping[str, Any] | None:
-    """Return what a text of TOML says; None where it is not TOML."""
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return None
 
 
 def read(values: Mapping[str, Any]) -> Place:
