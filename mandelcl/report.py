@@ -150,7 +150,8 @@ class Report:
     """The facts of one render; times in seconds unless the name says otherwise.
 
     `device`, `platform` and `driver` are lists, with an entry for each device that took part. `iterations_total` is
-    the sum of the counts however they were obtained; `kernel_s` the sum of the launches' times on the devices;
+    the sum of the counts however they were obtained, and `iterations_run` the part of it that this run computed, rather
+    than took from an earlier one that it continues; `kernel_s` the sum of the launches' times on the devices;
     `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
     included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
     field until then; it is None for files where nobody asked. `stages_s` says how long the host was busy with each
@@ -169,6 +170,7 @@ class Report:
     height: int
     iterations_cap: int
     iterations_total: int
+    iterations_run: int
     pixels_computed: int
     launches: int
     median_launch_ms: float
@@ -219,7 +221,7 @@ class Report:
     @property
     def giter_per_s(self) -> float:
         """Useful iterations a second of `timed_s`, in billions."""
-        return self.iterations_total / self.timed_s / 1e9 if self.timed_s > 0 else 0.0
+        return self.iterations_run / self.timed_s / 1e9 if self.timed_s > 0 else 0.0
 
 
 def report_of(
@@ -245,6 +247,7 @@ def report_of(
         height=job.view.height,
         iterations_cap=job.iterations,
         iterations_total=log.totals.iterations,
+        iterations_run=log.totals.iterations,
         pixels_computed=job.view.pixels - log.pixels_filled,
         launches=len(log.seconds),
         median_launch_ms=log.quantile(0.5) * 1e3,

@@ -255,6 +255,6 @@ def _summary(report: "Report") -> str:
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "
-        f"{report.iterations_total / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
+        f"{report.iterations_run / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
         f"on {report.devices_text}{certified}{samples}"
     )

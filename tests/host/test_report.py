@@ -9,9 +9,9 @@ from mandelcl.report import Report
 
 ONE = Report(
     device=["GPU"], platform=["Maker"], driver=["1.0"], number="float", rounding="fused", method="direct",
-    algorithm="escape", width=8, height=4, iterations_cap=100, iterations_total=6_000_000_000, pixels_computed=32,
-    launches=3, median_launch_ms=1.0, p99_launch_ms=1.0, longest_launch_ms=1.0,
-    build_s=0.0, kernel_s=2.0, copy_s=0.0, compute_s=2.5, wall_s=3.0, counts_sha256="",
+    algorithm="escape", width=8, height=4, iterations_cap=100, iterations_total=6_000_000_000,
+    iterations_run=6_000_000_000, pixels_computed=32, launches=3, median_launch_ms=1.0, p99_launch_ms=1.0,
+    longest_launch_ms=1.0, build_s=0.0, kernel_s=2.0, copy_s=0.0, compute_s=2.5, wall_s=3.0, counts_sha256="",
 )  # fmt: skip
 TWO = replace(ONE, device=["GPU", "CPU"], platform=["Maker", "Other"], driver=["1.0", "2.0"], kernel_s=4.0)
 
@@ -23,6 +23,10 @@ def test_the_speed_of_one_device_is_that_of_its_kernels() -> None:
 def test_the_speed_of_several_devices_is_by_the_time_they_took_together() -> None:
     assert TWO.timed_s == 2.5
     assert TWO.giter_per_s == pytest.approx(2.4)
+
+
+def test_what_an_earlier_run_has_computed_adds_nothing_to_the_speed() -> None:
+    assert replace(ONE, iterations_run=2_000_000_000).giter_per_s == 1
 
 
 def test_no_time_is_no_speed() -> None:
