@@ -28,6 +28,7 @@ _RGB_MATRIX = 0
 _TV_RANGE, _FULL_RANGE = 1, 2
 _FASTER_FIRST = {"movflags": "+faststart"}  # what a player needs first stands first, so that it need not have it all
 _ERRORS_SHOWN = 120
+_OPAQUE = 255
 
 
 class Sink(Protocol):
@@ -182,11 +183,11 @@ class _Palette:
         self._image = together.quantize(256, Image.Quantize.MEDIANCUT)
         colours = np.zeros((256, 4), np.uint8)
         found = np.array(self._image.getpalette(), np.uint8).reshape(-1, 3)
-        colours[: len(found), :3], colours[:, 3] = found, 255
+        colours[: len(found), 1:], colours[:, 0] = found, _OPAQUE
         self._table = colours
 
     def indexed(self, frame: Rgb) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """Return the places of a frame's colours in the palette, and the palette: red, green, blue, opaque."""
+        """Return the places of a frame's colours in the palette, and the palette: opacity, red, green, blue."""
         picture = Image.fromarray(frame).quantize(palette=self._image, dither=Image.Dither.FLOYDSTEINBERG)
         return np.asarray(picture), self._table
 
