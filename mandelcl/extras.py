@@ -1,29 +1,30 @@
 """How to install an extra: from where this mandelcl came, since an index may not have it, or have another one."""
 
 import json
-import shlex
 import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mandelcl.shell import command_line
+
 _ROOT = Path(__file__).parents[1]
 
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs one of mandelcl's extras beside this mandelcl."""
-    return f"{_pip()} install {_source(extra)}"
+    return command_line([*_pip(), "install", *_source(extra)])
 
 
-def _pip() -> str:
+def _pip() -> list[str]:
     """Return this Python's pip: the one on the search path may be another's."""
-    found = shutil.which("pip")
-    own = found is not None and Path(found).parent == Path(sys.executable or "python").parent
-    return "pip" if own or not sys.executable else f"{shlex.quote(sys.executable)} -m pip"
+    found, folder = shutil.which("pip"), Path(sys.executable or "python").parent
+    own = found is not None and Path(found).parent in (folder, folder / "Scripts")  # that is where Windows has it
+    return ["pip"] if own or not sys.executable else [sys.executable, "-m", "pip"]
 
 
-def _source(extra: str) -> str:
+def _source(extra: str) -> list[str]:
     """Return what pip is to install, by what it noted of the installation (PEP 610)."""
     from urllib.parse import urlsplit
     from urllib.request import url2pathname  # with all of HTTP
@@ -32,15 +33,15 @@ def _source(extra: str) -> str:
     url, folder = str(noted.get("url", "")), noted.get("dir_info")
     local = Path(url2pathname(urlsplit(url).path)) if url.startswith("file:") else None
     if isinstance(folder, dict) and local is not None and local.is_dir():
-        return ("-e " if folder.get("editable") else "") + f"'{local}[{extra}]'"
+        return [*["-e"][: bool(folder.get("editable"))], f"{local}[{extra}]"]
     version = noted.get("vcs_info")
     if isinstance(version, dict):
-        return f"'mandelcl[{extra}] @ {version.get('vcs')}+{url}@{version.get('commit_id')}'"
+        return [f"mandelcl[{extra}] @ {version.get('vcs')}+{url}@{version.get('commit_id')}"]
     if noted.get("archive_info") is not None and (local is None or local.is_file()):
-        return f"'mandelcl[{extra}] @ {url}'"
+        return [f"mandelcl[{extra}] @ {url}"]
     if (_ROOT / "pyproject.toml").is_file():  # a checkout that is not installed
-        return f"'{_ROOT}[{extra}]'"
-    return f"'mandelcl[{extra}]'"
+        return [f"{_ROOT}[{extra}]"]
+    return [f"mandelcl[{extra}]"]
 
 
 def _noted() -> dict[str, Any]:

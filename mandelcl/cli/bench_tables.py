@@ -1,7 +1,6 @@
 """What `mandelcl bench` makes of its tables: files, text on the terminal, one table beside an older one."""
 
 import datetime
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
 from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import require_writable
+from mandelcl.shell import command_line
 from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
@@ -119,4 +119,4 @@ def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) 
 def origin() -> tuple[str, str]:
     """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
     time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return cleaned(shlex.join(["mandelcl", *sys.argv[1:]]), 2000), time
+    return cleaned(command_line(["mandelcl", *sys.argv[1:]]), 2000), time

@@ -1,14 +1,14 @@
 """`--trace FILE.json`: what a command did when."""
 
-import shlex
 import sys
 from contextlib import AbstractContextManager
 
 from mandelcl import __version__
+from mandelcl.shell import command_line
 from mandelcl.timeline.chrome import recording
 
 
 def recorded(path: str | None, command: str) -> AbstractContextManager[None]:
     """Return a context manager that records its body to the file; None: nothing."""
-    about = {"mandelcl": __version__, "command": shlex.join(["mandelcl", *sys.argv[1:]])}
+    about = {"mandelcl": __version__, "command": command_line(["mandelcl", *sys.argv[1:]])}
     return recording(path, f"mandelcl {command}", about)

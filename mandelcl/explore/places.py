@@ -2,7 +2,6 @@
 
 import json
 import math
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +16,7 @@ from mandelcl.rotation import cosine_and_sine
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.palette_files import hexadecimal
 from mandelcl.shading.palettes import PALETTES, Palette
+from mandelcl.shell import command_line
 from mandelcl.view import View
 
 _DEGREE_PLACES = 6
@@ -148,7 +148,7 @@ def command(job: Job, colouring: Colouring, output: str) -> str:
         words += ["--reference", *map(number_text, (reference.re, reference.im, reference.radius))]
     if job.algorithm != "escape":
         words += ["--algorithm", job.algorithm] + ["--strict"] * job.strict
-    return shlex.join([*words, *_colours(colouring), "-o", output])
+    return command_line([*words, *_colours(colouring), "-o", output])
 
 
 def python(job: Job, colouring: Colouring, output: str) -> str:

@@ -1,6 +1,7 @@
 """How an extra is installed: from where this mandelcl was."""
 
 import json
+import shlex
 import shutil
 import sys
 from importlib import metadata
@@ -31,6 +32,7 @@ def _no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put mandelcl where there is no checkout, and its own pip first."""
     monkeypatch.setattr(extras, "_ROOT", tmp_path / "site-packages")
     monkeypatch.setattr(shutil, "which", lambda name: str(Path(sys.executable).with_name(name)))
+    monkeypatch.setattr(sys, "platform", "linux")  # as quotes are put there
 
 
 def noted(monkeypatch: pytest.MonkeyPatch, **about: object) -> None:
@@ -83,4 +85,23 @@ def test_in_a_checkout_that_is_not_installed(tmp_path: Path, monkeypatch: pytest
 def test_another_python_s_pip_is_not_taken(monkeypatch: pytest.MonkeyPatch, pip: str | None) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: pip)
     noted(monkeypatch)
-    assert how_to_install("deep") == f"{sys.executable} -m pip install 'mandelcl[deep]'"
+    assert how_to_install("deep") == f"{shlex.quote(sys.executable)} -m pip install 'mandelcl[deep]'"
+
+
+@pytest.mark.parametrize(
+    ("python", "pip", "line"),
+    [
+        ("python.exe", "Scripts/pip.exe", 'pip install "mandelcl[deep]"'),
+        ("Scripts/python.exe", "Scripts/pip.exe", 'pip install "mandelcl[deep]"'),
+        ("python.exe", "other/pip.exe", '{python} -m pip install "mandelcl[deep]"'),
+        ("my python.exe", "other/pip.exe", '"{python}" -m pip install "mandelcl[deep]"'),
+    ],
+)
+def test_windows_has_pip_in_a_folder_for_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: str, pip: str, line: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / python))
+    monkeypatch.setattr(shutil, "which", lambda _name: str(tmp_path / pip))
+    noted(monkeypatch)
+    assert how_to_install("deep") == line.format(python=tmp_path / python)
