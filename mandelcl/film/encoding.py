@@ -27,6 +27,7 @@ _SRGB_TRANSFER = 13
 _RGB_MATRIX = 0
 _TV_RANGE, _FULL_RANGE = 1, 2
 _FASTER_FIRST = {"movflags": "+faststart"}  # what a player needs first stands first, so that it need not have it all
+_NOTHING_BY_CHANCE = {"fflags": "+bitexact"}  # such as the numbers of Matroska's segments
 _ERRORS_SHOWN = 120
 _OPAQUE = 255
 
@@ -90,7 +91,7 @@ def writing(
 
     with replacing(path) as draft:
         try:
-            options = _FASTER_FIRST if container_of(path) in ("mp4", "mov") else {}
+            options = _NOTHING_BY_CHANCE | (_FASTER_FIRST if container_of(path) in ("mp4", "mov") else {})
             with av.open(str(draft), "w", format=container_of(path), options=options) as container:
                 stream = _Stream(container, CODECS[name], size, fps, quality, colours if name == GIF else ())
                 yield stream

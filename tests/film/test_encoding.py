@@ -58,6 +58,18 @@ def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", list(KINDS))
+def test_a_film_has_the_same_bytes_each_time(name: str, tmp_path: Path) -> None:
+    place = tmp_path / KINDS[name][0]
+    files = []
+    for _ in range(2):
+        with writing(place, name, (64, 36), Fraction(30), None, list(pictures())) as sink:
+            for frame in pictures():
+                sink.put(sink.prepared(frame))
+        files.append(place.read_bytes())
+    assert files[0] == files[1]
+
+
+@pytest.mark.parametrize("name", list(KINDS))
 def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path) -> None:
     file, pixels, tags = KINDS[name]
     rate = Fraction(30000, 1001) if name != "gif" else Fraction(25)
