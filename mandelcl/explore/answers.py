@@ -1,6 +1,5 @@
 """What a page may ask for, by its `do`, and the answers."""
 
-import asyncio
 import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,6 @@ from mandelcl.explore.house import House
 from mandelcl.explore.messages import Message
 from mandelcl.explore.planning import LEVELS
 from mandelcl.explore.saves import Save, read_compression, stem_of
-from mandelcl.explore.viewing import Viewing
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
@@ -191,17 +189,20 @@ def _paint(client: Client, message: Message) -> None:
     if viewing is None or not viewing.complete:
         raise messages.no_view(pane)
     colouring.check_planes(viewing.job.planes)
-    client.begin_request(number, partial(_painted, client, number, viewing, colouring))
+    client.begin_request(number, partial(_painted, client, number, pane, viewing.wanted.generation, colouring))
 
 
-async def _painted(client: Client, number: int, viewing: Viewing, colouring: Colouring) -> None:
-    parts = list(viewing.parts)
-    painting: Callable[[], list[bytes]] = partial(
-        list, pictures.painted(viewing.address, viewing.whole, parts, viewing.job, colouring)
-    )
-    pane, generation = viewing.wanted.pane, viewing.wanted.generation
-    for frame in await asyncio.get_running_loop().run_in_executor(None, painting):
-        client.show(pane, generation, frame)
+async def _painted(client: Client, number: int, pane: int, generation: int, colouring: Colouring) -> None:
+    async with client.painting:
+        viewing = client.panes.get(pane)
+        if viewing is not None and viewing.wanted.generation == generation:
+            address, whole = viewing.address, viewing.whole
+            painting = client.house.computing.run(pictures.painted, viewing.job, whole, list(viewing.parts), colouring)
+            del viewing  # its pixels are not to be kept while the colours wait for room
+            pixels = await painting
+            for frame in pictures.coloured(address, whole, pixels):
+                await client.leaving.room()
+                client.show(pane, generation, frame)
     client.say({"say": "painted", "id": number, "pane": pane, "generation": generation})
 
 

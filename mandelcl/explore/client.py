@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import json
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
@@ -12,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.explore import messages, references
 from mandelcl.explore.house import House
+from mandelcl.explore.leaving import Leaving
 from mandelcl.explore.messages import Message
 from mandelcl.explore.references import Kept
 from mandelcl.explore.viewing import Viewing
@@ -52,10 +52,10 @@ class Client:
         self.requests: dict[int, asyncio.Task[None]] = {}
         self._own_numbers = itertools.count(messages.MOST_NUMBERS)
         self._line = line
+        self.leaving = Leaving()
+        self.painting = asyncio.Lock()  # one view after another: each takes memory
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
-        self._leaving: deque[tuple[int, int, bytes | memoryview | str | Callable[[], object]]] = deque()
-        self._something = asyncio.Event()
         self._allowed, self._counted = _AT_ONCE, time.monotonic()
 
     async def serve(self, answers: "Answers") -> None:
@@ -64,6 +64,7 @@ class Client:
         try:
             async for text in self._line.heard():
                 await self._wait_for_turn()
+                await self.leaving.room_for_texts()
                 self._hear(text, answers)
         finally:
             sender.cancel()
@@ -73,20 +74,26 @@ class Client:
                 upload.close()
             for pane in list(self.panes):
                 self.close_pane(pane)
+            self.leaving.clear()
             with suppress(asyncio.CancelledError):
                 await sender
 
+    @property
+    def view_bytes(self) -> int:
+        """The bytes of its views' pixels, once they are there."""
+        return sum(viewing.wanted.memory for viewing in self.panes.values())
+
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
-        self._leave(-1, 0, json.dumps(message))
+        self.leaving.say(json.dumps(message))
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
         """Send a frame, unless the pane has a newer generation by then."""
-        self._leave(pane, generation, frame)
+        self.leaving.show(pane, generation, frame)
 
-    def then(self, call: Callable[[], object]) -> None:
-        """Call once what was to be sent before has left; never where the page is gone."""
-        self._leave(-1, 0, call)
+    def then(self, pane: int, generation: int, call: Callable[[], object]) -> None:
+        """Call once what was to be sent before has left; never where the page is gone, or has a newer generation."""
+        self.leaving.then(pane, generation, call)
 
     def view(self, message: Message) -> None:
         """Compute a view for a pane, in place of its earlier one."""
@@ -94,14 +101,16 @@ class Client:
         before = self.panes.get(wanted.pane)
         if wanted.generation < self._generations.get(wanted.pane, 0):
             return  # an older one that was overtaken
+        self.house.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
         self._generations[wanted.pane] = wanted.generation
+        self.leaving.overtake(wanted.pane, wanted.generation)
         if before is not None:
             before.end()
         job = references.referred(wanted.job, self._kept.get(wanted.pane))
         if job.reference is not None:
             self._kept[wanted.pane] = Kept(job.reference, job.formula, job.radius_squared)
         seats = self.house.seats(wanted.devices, job)
-        viewing = self.panes[wanted.pane] = Viewing(wanted, job, seats, self, before)
+        viewing = self.panes[wanted.pane] = Viewing(wanted, job, seats, self, self.house.computing, before)
         viewing.begin()
 
     def close_pane(self, pane: int) -> None:
@@ -110,6 +119,7 @@ class Client:
         self._kept.pop(pane, None)
         if viewing is not None:
             viewing.end()
+            self.leaving.overtake(pane, self._generations[pane] + 1)
 
     def settled_job(self, pane: int) -> Job:
         """Return the job of a pane's view; raises InvalidInputError where it has none that is settled."""
@@ -164,21 +174,16 @@ class Client:
         if self._allowed < 0:
             await asyncio.sleep(-self._allowed / _A_SECOND)
 
-    def _leave(self, pane: int, generation: int, data: bytes | memoryview | str | Callable[[], object]) -> None:
-        self._leaving.append((pane, generation, data))
-        self._something.set()
-
     async def _send(self) -> None:
-        with suppress(ConnectionError):
+        try:
             while True:
-                await self._something.wait()
-                while self._leaving:
-                    pane, generation, data = self._leaving.popleft()
-                    if callable(data):
-                        data()
-                    elif pane < 0 or generation >= self._generations.get(pane, 0):
-                        await self._line.send(data)
-                self._something.clear()
+                data = await self.leaving.next()
+                if callable(data):
+                    data()
+                else:
+                    await self._line.send(data)
+        except ConnectionError:
+            self.leaving.clear()
 
 
 Answers: TypeAlias = Mapping[str, Callable[[Client, Message], None]]

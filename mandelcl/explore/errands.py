@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
 from mandelcl.printable import printable
 from mandelcl.workers.channel import Channel
@@ -41,7 +42,7 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
             raise
     finally:
         _running.pop(worker, None)
-        loop.run_in_executor(None, worker.end)
+        aside.begin(worker.end)
 
 
 def end_all() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -43,15 +44,13 @@ def probe(client: "Client", message: Message) -> None:
     if viewing is None or not viewing.key:
         raise messages.no_view(messages.pane(message))
 
+    job, (count, smooth) = viewing.job, _known(viewing, int(column // 1), int(row // 1))
+
     async def answer() -> None:
-        count, smooth = _known(viewing, int(column // 1), int(row // 1))
-        re, im = point_of(viewing.job, column, row)
-        inside = count == viewing.job.iterations
-        period = None
-        if inside:
-            loop = asyncio.get_running_loop()
-            period = (await loop.run_in_executor(None, orbit_of, viewing.job, re, im, _POINTS)).period
-        places = max(0, _FINER - floor_log2(viewing.job.view.pitch) * 30103 // 100000)
+        re, im = point_of(job, column, row)
+        inside = count == job.iterations
+        period = (await _orbit(client, job, re, im, _POINTS)).period if inside else None
+        places = max(0, _FINER - floor_log2(job.view.pitch) * 30103 // 100000)
         texts = {name: number_text(_rounded(part, places)) for name, part in (("re", re), ("im", im))}
         facts = {"count": count, "smooth": smooth, "inside": inside, "period": period}
         client.say({"say": "probed", "id": number, "at": [column, row], **texts, **facts})
@@ -81,13 +80,21 @@ def orbit(client: "Client", message: Message) -> None:
 
     async def answer() -> None:
         re, im = point_of(job, column, row)
-        loop = asyncio.get_running_loop()
-        found: PointOrbit = await loop.run_in_executor(None, orbit_of, job, re, im, most)
+        found = await _orbit(client, job, re, im, most)
         points = base64.b64encode(found.points.astype("<c16").tobytes()).decode()
         facts = {"points": points, "escaped": found.escaped, "period": found.period}
         client.say({"say": "orbit", "id": number, "at": [column, row], **facts})
 
     client.begin_request(number, answer)
+
+
+async def _orbit(client: "Client", job: Job, re: Fraction, im: Fraction, most: int) -> PointOrbit:
+    """Return the orbit of a point, which is computed for as long as somebody waits for it."""
+    cancel = threading.Event()
+    try:
+        return await client.house.computing.run(orbit_of, job, re, im, most, cancel)
+    finally:
+        cancel.set()
 
 
 def nucleus(client: "Client", message: Message) -> None:

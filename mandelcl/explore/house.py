@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from mandelcl.errors import InvalidInputError
 from mandelcl.explore.aside import Aside
 from mandelcl.explore.bookmarks import own_bookmarks
 from mandelcl.explore.errands import end_all
@@ -15,6 +16,7 @@ from mandelcl.explore.seats import Patience, Seat
 from mandelcl.job import Job
 from mandelcl.shading.colour import Colouring
 
+MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice
 _WATCH_S = 0.5
 
 
@@ -33,6 +35,10 @@ class Start:
 class Page(Protocol):
     """A page that is connected."""
 
+    @property
+    def view_bytes(self) -> int:
+        """The bytes of its views' pixels, once they are there."""
+
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
 
@@ -43,7 +49,7 @@ class House:
     def __init__(self, start: Start) -> None:
         self.start = start
         self.pages: set[Page] = set()
-        self.files = Aside()  # what reads and writes: short
+        self.files, self.computing = Aside(), Aside()
         self.drawing = asyncio.Lock()  # of thumbnails: the pages' one after another
         self.bookmarks = own_bookmarks()
         self.saves = Saves(start.folder)
@@ -75,6 +81,14 @@ class House:
                 named = (spec,) if spec else ()
                 self._seats[spec] = Seat(named, job, self._tell, self.start.patience)
         return [self._seats[spec] for spec in wanted]
+
+    def require_room(self, more: int) -> None:
+        """Raise InvalidInputError where views of so many bytes more would be too many for all pages together."""
+        if more > 0 and sum(page.view_bytes for page in self.pages) + more > MOST_VIEW_BYTES:
+            raise InvalidInputError(
+                f"the views of all pages would take more than {MOST_VIEW_BYTES >> 20} MiB; "
+                "make this one smaller, or close a page or a pane"
+            )
 
     def devices(self) -> Mapping[str, Any]:
         """Return the message with the list of devices; they are tested once somebody has asked for it."""

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
-from mandelcl.explore.frames import FOLLOWING
+from mandelcl.explore.frames import FOLLOWING, pixel_bytes
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
@@ -144,6 +144,11 @@ class ViewWanted:
         """The view's pixels."""
         view = self.job.view
         return Block(-view.lattice.column, -view.lattice.row, view.width, view.height)
+
+    @property
+    def memory(self) -> int:
+        """The bytes of its pixels, with all planes."""
+        return pixel_bytes(self.job.planes) * self.job.view.pixels
 
 
 def view_wanted(message: Message) -> ViewWanted:

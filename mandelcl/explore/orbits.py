@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.arithmetic import Complex
+from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.exact import floor_log2
 from mandelcl.job import Job
 
@@ -102,14 +103,18 @@ class Wide:
         return float(part >> drop) / float(1 << (self.bits - drop))
 
 
-def orbit_of(job: Job, re: Fraction, im: Fraction, most: int) -> PointOrbit:
-    """Return at most so many points of the orbit of a point under a job's formula, and the cycle that it approaches."""
+def orbit_of(job: Job, re: Fraction, im: Fraction, most: int, cancel: Token = NEVER) -> PointOrbit:
+    """Return at most so many points of the orbit of a point under a job's formula, and the cycle that it approaches.
+
+    Raises CancelledError once the token says so.
+    """
     wide = Wide(_GUARD_BITS + max(0, -floor_log2(job.view.pitch)))
     steps = _steps(job, wide, re, im)
     radius_squared = wide.encode(job.radius_squared)
     points: list[complex] = []
     z: Complex = (0, 0)
     for n, z in enumerate(islice(steps, most)):
+        stop_if(cancel)
         points.append(wide.plain(z))
         if n and wide.outside(z, radius_squared):
             return PointOrbit(np.array(points), n, None)

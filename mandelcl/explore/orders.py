@@ -66,6 +66,7 @@ class Orders:
         if head["do"] == "view":
             self._wanted.add(view)
             self._views.append(head)
+            self._channel.send({"say": "heard", "view": view})
         elif head["do"] == "drop":
             self._wanted.discard(view)
             self._views = deque(order for order in self._views if order["view"] != view)

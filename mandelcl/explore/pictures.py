@@ -75,15 +75,19 @@ def round_cap(least: int) -> int:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 
 
-def painted(address: Address, whole: Block, parts: Sequence[Part], job: Job, colouring: Colouring) -> Iterator[bytes]:
-    """Yield the frames of a complete view's colours, as its PNG has them: in 8 bits, and all of it opaque."""
+def painted(job: Job, whole: Block, parts: Sequence[Part], colouring: Colouring) -> npt.NDArray[np.uint8]:
+    """Return a complete view's colours, height × width × 3, as its PNG has them: in 8 bits, and all of it opaque."""
     planes = assembled(whole, parts)
     field = Field(job, {name: planes[name] for name in job.planes})
     own = replace(colouring, depth=8, transparent=False).fitted_to(field)
     pixels = paint(job, field.planes, own)
     if own.indexed:
         pixels = np.take(own.palette.table(), pixels, axis=0, mode="clip")
-    pixels = np.broadcast_to(pixels.reshape(whole.height, whole.width, -1), (whole.height, whole.width, 3))
+    return np.broadcast_to(pixels.reshape(whole.height, whole.width, -1), (whole.height, whole.width, 3))
+
+
+def coloured(address: Address, whole: Block, pixels: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+    """Yield the frames of a view's colours."""
     for block in tiled(whole):
         yield colours(address, block, pixels[_pixels(block, whole)])
 

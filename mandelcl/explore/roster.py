@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mandelcl.errors import DeviceError
+from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.seats import Seat
 from mandelcl.names import DEVICE_TYPES
@@ -97,7 +98,7 @@ class Roster:
         """Go on behind a device whose driver has ended the process."""
         well = isinstance(message.worker, WorkerProcess) and message.worker.ended_well
         why = message.worker.last_words()
-        asyncio.get_running_loop().run_in_executor(None, message.worker.end)
+        aside.begin(message.worker.end)
         self._worker = None
         left = [one for one in self._devices.values() if one.state == UNTESTED]
         if left and not well:

@@ -13,6 +13,7 @@ from typing import Any
 
 from mandelcl.block import Block
 from mandelcl.errors import DeviceError
+from mandelcl.explore import aside
 from mandelcl.explore.frames import HEADER_BYTES
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.sender import Sender
@@ -27,6 +28,7 @@ BUDGET_S = 0.03
 BLOCK_BYTES = 1 << 24  # of a block's pixels, at most
 _BUFFER_BYTES = BLOCK_BYTES + HEADER_BYTES * 1024
 _DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
+_MOST_UNHEARD = 32  # views that have been sent to a process and that it has not heard: it may be building
 _MOST_FAULTS = 3  # deaths in a row, without a block in between
 _REST_S = 10.0  # after those, for a device that is asked for again
 
@@ -55,6 +57,8 @@ class Seat:
         self._orders: Sender | None = None
         self._numbers = itertools.count(1)
         self._tasks: dict[int, Task] = {}
+        self._unsent: dict[int, None] = {}  # the numbers of tasks whose view waits until earlier ones have been heard
+        self._unheard = 0
         self._under_way: dict[tuple[int, Piece], None] = {}
         self._faults, self._failed_at = 0, 0.0
         self._begun, self._hung = time.monotonic(), ""
@@ -78,6 +82,8 @@ class Seat:
         """Start its process; raises DeviceError where the system does not allow it."""
         inbox = Inbox(asyncio.get_running_loop(), self._hear)
         self._begun, self._hung = time.monotonic(), ""
+        self._unheard = 0
+        self._unsent.clear()
         self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
         self._orders = Sender(worker)
         self._send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
@@ -144,12 +150,26 @@ class Seat:
             worker.end()
 
     def _send_view(self, number: int, task: Task) -> None:
-        self._send({"do": "view", "view": number, **task.order()})
+        if self._unheard < _MOST_UNHEARD:
+            self._unheard += 1
+            self._send({"do": "view", "view": number, **task.order()})
+        else:
+            self._unsent[number] = None
+
+    def _view_heard(self) -> None:
+        self._unheard -= 1
+        if self._unsent:
+            number = next(iter(self._unsent))
+            del self._unsent[number]
+            self._send_view(number, self._tasks[number])
 
     def _drop(self, task: Task) -> None:
         for number in [number for number, one in self._tasks.items() if one is task]:
             del self._tasks[number]
-            self._send({"do": "drop", "view": number})
+            if number in self._unsent:
+                del self._unsent[number]
+            else:
+                self._send({"do": "drop", "view": number})
 
     def _give(self, number: int, piece: Piece) -> None:
         self._under_way[number, piece] = None
@@ -192,6 +212,8 @@ class Seat:
                 task.done(self, piece, memoryview(payload), head["seconds"], head["iterations"])
             elif task is not None:
                 task.returned(piece)
+        elif say == "heard":
+            self._view_heard()
         elif task is not None and say == "settled":
             self._settled(task, head)
         elif task is not None and say == "reference":
@@ -225,7 +247,7 @@ class Seat:
         """Start another process for what this one had in hand, unless it has died too often."""
         worker = message.worker
         why = printable(str(message.head["why"])) if message.head else self._hung or worker.last_words()
-        asyncio.get_running_loop().run_in_executor(None, worker.end)
+        aside.begin(worker.end)
         self._leave()
         self._faults, self._failed_at, self.lost = self._faults + 1, time.monotonic(), True
         tasks, under_way = list(self._tasks.items()), list(self._under_way)

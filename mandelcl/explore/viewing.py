@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from mandelcl.block import Block
 from mandelcl.explore import rectangles
+from mandelcl.explore.aside import Aside
 from mandelcl.explore.frames import Address, Part, pixel_bytes, unpacked
 from mandelcl.explore.messages import ViewWanted
 from mandelcl.explore.pictures import Summary, summary
@@ -31,8 +32,8 @@ class Outbox(Protocol):
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
         """Send a frame, unless the pane has a newer generation by then."""
 
-    def then(self, call: Callable[[], object]) -> None:
-        """Call once what was to be sent before has left; never where the page is gone."""
+    def then(self, pane: int, generation: int, call: Callable[[], object]) -> None:
+        """Call once what was to be sent before has left; never where the page is gone, or has a newer generation."""
 
 
 class Viewing:
@@ -43,14 +44,21 @@ class Viewing:
     """
 
     def __init__(
-        self, wanted: ViewWanted, job: Job, seats: Sequence[Seat], outbox: Outbox, before: "Viewing | None"
+        self,
+        wanted: ViewWanted,
+        job: Job,
+        seats: Sequence[Seat],
+        outbox: Outbox,
+        aside: Aside,
+        before: "Viewing | None" = None,
     ) -> None:
         self.wanted, self.job = wanted, job
         self.key = ""
         self.complete = False
         self.parts: list[Part] = []
         self.summary: Summary | None = None
-        self._seats, self._outbox = list(seats), outbox
+        self._seats, self._outbox, self._aside = list(seats), outbox, aside
+        self._summing: asyncio.Task[None] | None = None
         # Of those before it, the one that has pixels: others were overtaken.
         self._before: Viewing | None = before if before is None or before.key else before._before
         self._facts: dict[Seat, Settled] = {}
@@ -199,7 +207,9 @@ class Viewing:
         if before is None or before.key != self.key or not _same_lattice(before.job, self.job):
             return
         had = self.wanted.have if self.wanted.key == self.key else ()
-        for part in before.parts:
+        left, before.parts = before.parts[::-1], []
+        while left:  # each is copied: the memory of those that were should come back meanwhile
+            part = left.pop()
             if rectangles.overlap(self.whole, part.block) is None:
                 continue
             part = part.addressed(self.address)
@@ -226,11 +236,13 @@ class Viewing:
             seat.end_task(self)
         self.complete = True
         # Pixels first: on few cores summing them up would hold them up.
-        self._outbox.then(lambda: asyncio.get_running_loop().create_task(self._summarise()))
+        self._outbox.then(self.wanted.pane, self.wanted.generation, self._sum_up)
+
+    def _sum_up(self) -> None:
+        self._summing = asyncio.get_running_loop().create_task(self._summarise())
 
     async def _summarise(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.summary = found = await loop.run_in_executor(None, summary, self.whole, self.parts, self.job.iterations)
+        self.summary = found = await self._aside.run(summary, self.whole, list(self.parts), self.job.iterations)
         if not self._ended:
             self._say(
                 "complete",

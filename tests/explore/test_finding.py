@@ -1,11 +1,13 @@
 """What a page asks of a place."""
 
 import base64
+import threading
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from mandelcl.errors import CancelledError
 from mandelcl.explore.orbits import orbit_of
 from mandelcl.formulas import formula_named
 from mandelcl.job import Job
@@ -115,3 +117,10 @@ def test_bookmarks_are_kept(page: Page) -> None:
         assert other.welcome["bookmarks"] == kept["bookmarks"]
         left, _ = other.ask("bookmark", "bookmarks", remove="Ä place")
     assert left["bookmarks"] == before
+
+
+def test_an_orbit_that_nobody_waits_for_any_more_ends() -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(CancelledError):
+        orbit_of(Job(_view("1e1000")), Fraction(0), Fraction(0), 2000, cancel)

@@ -1,0 +1,100 @@
+"""What is on its way to a page, in its order; what a newer view has overtaken is dropped at once.
+
+Frames of views are the memory of the views themselves, which the house bounds. What else a page asks for waits for room
+here.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_MOST_TEXT_BYTES = 1 << 22
+_MOST_BYTES = 1 << 23
+
+Call: TypeAlias = Callable[[], object]
+Data: TypeAlias = bytes | memoryview | str | Call
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A frame or a call of a pane's generation; a text, which is of none."""
+
+    data: Data
+    size: int
+    pane: int | None = None
+    generation: int = 0
+
+
+class Leaving:
+    """A queue of texts, frames and calls, in the thread of an event loop."""
+
+    def __init__(self) -> None:
+        self._entries: deque[_Entry] = deque()
+        self._generations: dict[int, int] = {}
+        self._bytes = self._text_bytes = 0
+        self._more, self._less = asyncio.Event(), asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait."""
+        return self._bytes
+
+    def say(self, text: str) -> None:
+        """Add a text."""
+        self._text_bytes += len(text)
+        self._add(_Entry(text, len(text)))
+
+    def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
+        """Add a frame, unless the pane has a newer generation, or gets one before it has left."""
+        if generation >= self._generations.get(pane, 0):
+            self._add(_Entry(frame, len(frame), pane, generation))
+
+    def then(self, pane: int, generation: int, call: Call) -> None:
+        """Add a call for the reader to make, as `show` adds a frame."""
+        if generation >= self._generations.get(pane, 0):
+            self._add(_Entry(call, 0, pane, generation))
+
+    def overtake(self, pane: int, generation: int) -> None:
+        """Drop a pane's frames and calls of all generations before one."""
+        self._generations[pane] = generation
+        kept = [one for one in self._entries if one.pane != pane or one.generation >= generation]
+        self._bytes -= sum(one.size for one in self._entries) - sum(one.size for one in kept)
+        self._entries = deque(kept)
+        self._less.set()
+
+    def clear(self) -> None:
+        """Drop all that waits."""
+        self._entries.clear()
+        self._bytes = self._text_bytes = 0
+        self._less.set()
+
+    async def next(self) -> Data:
+        """Return what leaves next, waiting for it."""
+        while not self._entries:
+            self._more.clear()
+            await self._more.wait()
+        entry = self._entries.popleft()
+        self._bytes -= entry.size
+        if isinstance(entry.data, str):
+            self._text_bytes -= entry.size
+        self._less.set()
+        return entry.data
+
+    async def room_for_texts(self) -> None:
+        """Wait until few texts wait, however many frames do."""
+        while self._text_bytes > _MOST_TEXT_BYTES:
+            self._less.clear()
+            await self._less.wait()
+
+    async def room(self) -> None:
+        """Wait until little of anything waits."""
+        while self._bytes > _MOST_BYTES:
+            self._less.clear()
+            await self._less.wait()
+
+    def _add(self, entry: _Entry) -> None:
+        self._entries.append(entry)
+        self._bytes += entry.size
+        self._more.set()
