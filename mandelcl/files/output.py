@@ -5,7 +5,6 @@ is one function and one line in `FORMATS`.
 """
 
 import importlib.util
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from mandelcl.files import archive, bigtiff, deepzoom, deflate, pillow, png
 from mandelcl.files.paths import (
     Move,
     PathCheck,
+    flush_to_disk,
     move,
     one_line,
     replacing,
@@ -86,7 +86,7 @@ def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> Non
         if format_of(path).put_in_place is deepzoom.put_in_place:
             tiles = deepzoom.tiles_of(target(path))
             for nested in (*paths, *beside):
-                if tiles in target(nested).parents:
+                if tiles.is_dir() and any(map(tiles.samefile, target(nested).parents)):
                     raise FileError(f"{nested} would lie among the tiles of {path}; choose another folder", nested)
 
 
@@ -114,7 +114,7 @@ def write_draft(
         format_of(path).write(draft, source, picture, compression)
         if draft.is_file():
             with draft.open("rb+") as file:
-                os.fsync(file.fileno())
+                flush_to_disk(file)
 
 
 def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
     if add is not None:
         with one_line("cannot write", path), draft.open("rb+") as file:
             add(file, texts)
-            os.fsync(file.fileno())
+            flush_to_disk(file)
 
 
 def check_replaceable(path: str | Path) -> None:

@@ -2,12 +2,13 @@
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from mandelcl.errors import FileError, InvalidInputError, require_type
 from mandelcl.files import drafts
@@ -85,7 +86,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCh
     To be called before work starts; it leaves nothing behind. `check_of` is called first for each path, and what it
     returns is called with the path's target: either may raise FileError.
     """
-    seen: dict[str, str | Path] = {}
+    seen: dict[Path, str | Path] = {}
     for path in paths:
         check = check_of(path)
         with one_line("cannot write", path):
@@ -97,10 +98,42 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCh
             # Asking for permission bits would be wrong for root and on read-only disks: try.
             with tempfile.TemporaryFile(dir=place.parent):
                 pass
-        key = os.path.normcase(place)
-        if key in seen:
-            raise FileError(f"{seen[key]} and {path} are the same file; give each output its own", path)
-        seen[key] = path
+            for earlier, given in seen.items():
+                if _are_one(earlier, place):
+                    raise FileError(f"{given} and {path} are the same file; give each output its own", path)
+        seen[place] = path
+
+
+def _are_one(one: Path, other: Path) -> bool:
+    """Say whether two places, in folders that exist, are the same file: many systems ignore the case of a name."""
+    if one == other:
+        return True
+    if _folded(one.name) != _folded(other.name) or not one.parent.samefile(other.parent):
+        return False
+    with tempfile.TemporaryDirectory(dir=one.parent, prefix=".mandelcl-") as folder:  # ask such a system
+        Path(folder, one.name).touch()
+        return Path(folder, other.name).exists()
+
+
+def _folded(name: str) -> str:
+    """Return what names have in common that some system takes for one: letters, in either case and composed or not."""
+    import unicodedata  # several outputs are rare
+
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+
+
+def flush_to_disk(file: BinaryIO) -> None:
+    """Have what was written to a file on the disk itself, where it outlasts the machine's power."""
+    file.flush()
+    if sys.platform != "win32":
+        import fcntl
+
+        command = getattr(fcntl, "F_FULLFSYNC", None)
+        if command is not None:  # macOS, whose fsync leaves bytes in the memory of the disk
+            with suppress(OSError):  # a file system without it, as of a network
+                fcntl.fcntl(file.fileno(), command)
+                return
+    os.fsync(file.fileno())
 
 
 @contextmanager

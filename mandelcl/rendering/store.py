@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from mandelcl.errors import FileError
 from mandelcl.files.folder_lock import LOCK, FolderLock
-from mandelcl.files.paths import one_line, read_bounded
+from mandelcl.files.paths import flush_to_disk, one_line, read_bounded
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Values
 from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
@@ -220,8 +220,7 @@ class Store:
                 for part in parts:
                     file.write(part)
                 if flush:
-                    file.flush()
-                    os.fsync(file.fileno())
+                    flush_to_disk(file)
             draft.replace(self.folder / name)
         except BaseException:
             with suppress(OSError):

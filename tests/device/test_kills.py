@@ -143,12 +143,12 @@ def test_200_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Und
 @pytest.mark.parametrize(
     ("what", "turn"),
     [
-        ("Device.build", 1), ("Path.replace", 1), ("os.fsync", 3), ("Store.write", 9), ("write_draft", 2),
+        ("Device.build", 1), ("Path.replace", 1), ("fsync", 3), ("Store.write", 9), ("write_draft", 2),
         ("put_in_place", 2), ("Store.remove", 1),
         *(
             pytest.param(what, turn, marks=pytest.mark.long)
             for what, turn in [
-                ("Store.begin", 1), ("Path.replace", 4), ("os.fsync", 1), ("put_in_place", 1), ("Path.unlink", 3),
+                ("Store.begin", 1), ("Path.replace", 4), ("fsync", 1), ("put_in_place", 1), ("Path.unlink", 3),
             ]
         ),
     ],

@@ -113,7 +113,7 @@ def test_nothing_half_written_stays(
         return picture.paint(top, bottom) if top == 0 else break_()
 
     if where == "flush":
-        monkeypatch.setattr(os, "fsync", break_)
+        monkeypatch.setattr("mandelcl.files.output.flush_to_disk", break_)
     elif where == "replace":
         monkeypatch.setattr(Path, "replace", break_)
     elif suffix == "npz":

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from mandelcl.errors import FileError
 from mandelcl.files import drafts
-from mandelcl.files.paths import drafted, replacing, require_writable
+from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
 from tests.host.files import names
 
 
@@ -134,3 +135,64 @@ def test_a_name_with_a_number_of_no_process_is_left_alone(process: str, tmp_path
     foreign.write_bytes(b"")
     replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
     assert names(tmp_path) == sorted([foreign.name, "a"])
+
+
+def ignore_case(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files of a folder found as APFS and NTFS do: in upper or lower case, and composed or not."""
+    exists = os.path.lexists
+
+    def folded(name: str) -> str:
+        return unicodedata.normalize("NFD", name.casefold())
+
+    def found(path: Any) -> Any:
+        if not isinstance(path, str | Path) or exists(path) or folder not in Path(path).parents:
+            return path
+        place = folder
+        for part in Path(path).relative_to(folder).parts:
+            place /= next((name for name in names(place) if folded(name) == folded(part)), part)
+        return place
+
+    for name in ("stat", "open"):
+        own = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda path, *rest, own=own, **more: own(found(path), *rest, **more))
+
+
+@pytest.mark.parametrize("twin", ["A.PNG", "sub/../A.png", "SUB/ä.png"])
+def test_names_that_differ_in_case_are_one_file_where_the_system_says_so(
+    twin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    paths = [tmp_path / "a.png", tmp_path / "b.png", tmp_path / "sub" / unicodedata.normalize("NFD", "Ä.png")]
+    ignores = (tmp_path / "SUB").exists()
+    if not ignores:
+        require_writable(*paths, tmp_path / twin.replace("SUB", "sub"))
+        ignore_case(tmp_path, monkeypatch)
+    with pytest.raises(FileError, match="are the same file"):
+        require_writable(*paths, tmp_path / twin)
+    require_writable(*paths, tmp_path / "c.png")
+    assert names(tmp_path) == ["sub"]
+    assert names(tmp_path / "sub") == []
+
+
+def test_bytes_reach_the_disk_where_fsync_leaves_them_in_its_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="Windows' fsync reaches the disk")
+    done: list[str] = []
+
+    def control(_descriptor: int, command: int) -> int:
+        done.append(f"control {command}")
+        if len(done) > 1:
+            raise OSError(45, "Operation not supported")
+        return 0
+
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", control)
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: done.append("fsync"))
+    with (tmp_path / "a").open("wb") as file:
+        file.write(b"x")
+        flush_to_disk(file)
+        assert (tmp_path / "a").read_bytes() == b"x"
+        assert done == ["control 51"]
+        flush_to_disk(file)
+    assert done == ["control 51", "control 51", "fsync"]
