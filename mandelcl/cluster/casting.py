@@ -102,7 +102,8 @@ class Casting:
 
     async def _tested(self, job: Job, member: Member) -> Tested:
         """Return what a worker says of a job whose number is settled; a failed test where it says nothing."""
-        key = [job.number, job.rounding, str(job.formula.as_json(str))]
+        julia = "" if job.formula.constant is None else " julia"  # no kernel's text has the constant
+        key = [job.number, job.rounding, f"{job.formula.text}{julia}"]
         question = {"key": key, "job": job.to_json(), "self_test": self._self_test}
         rounding = by_name(job.number).roundings[0] if job.rounding == "auto" else job.rounding
         try:

@@ -26,6 +26,8 @@ from mandelcl.workers.process import WorkerMessage, WorkerProcess
 Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
 Answer: TypeAlias = tuple[dict[str, Any], Any]  # a message, and the bytes behind it
 
+_MOST_AUDITIONS = 256
+
 THREADS = DEPTH + 1  # of a Dask worker: the blocks that it may have at once, and a check that goes ahead of them
 ROLE = "cluster device"
 _NOTHING = np.empty(0, np.uint8)
@@ -48,6 +50,7 @@ class Relay:
         self._answer: Future[Answer] = Future()
         self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._others_turn = False
+        self._ending = 0  # processes that are being ended
 
     def start(self) -> None:
         """Start the process, which opens its device; raises DeviceError where the system refuses it."""
@@ -65,8 +68,9 @@ class Relay:
     def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the device answers to a question about a job; raises DeviceError where it fails.
 
-        Questions of one `key` have one answer: the number, the rounding and the formula. That to a rounding of `auto`
-        names the rounding, and is the answer to that one, too: a process that computes need not be ended for it.
+        Questions of one `key` have one answer: the number, the rounding and what of the formula is in the text of a
+        kernel. That to a rounding of `auto` names the rounding, and is the answer to that one, too: a process that
+        computes need not be ended for it.
         """
         number, rounding, formula = question["key"]
         tested = question["self_test"]
@@ -79,6 +83,8 @@ class Relay:
                     answer = self._ask(question)
                 for named in (rounding, answer.get("rounding")):
                     self._auditions[number, named, formula, tested] = answer
+                for old in list(self._auditions)[:-_MOST_AUDITIONS]:
+                    del self._auditions[old]
             return answer
 
     def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,6 +130,7 @@ class Relay:
         """End the process, whatever it is doing; the next task starts another."""
         with self._changed:
             self._end("it was ended")
+            self._await_ended()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -154,7 +161,10 @@ class Relay:
     # What follows is called with `_changed` held, but for `_take_up` and what listens.
 
     def _start(self) -> WorkerProcess:
-        self._end("another takes its place")
+        """Start a process, once the one before has ended: a device may be for one at a time."""
+        while self._child is not None or self._ending:
+            self._end("another takes its place")
+            self._await_ended()
         self._messages = queue.Queue()
         self._child = WorkerProcess(ROLE, self._messages, SHARED_BAND_BYTES, THREADS)
         self._answer = Future()
@@ -165,10 +175,26 @@ class Relay:
         return self._child
 
     def _end(self, why: str) -> None:
+        """Have the process end; `_await_ended` waits for it, which may take seconds."""
         child, self._child, self._order = self._child, None, None
         if child is not None:
-            child.end()
+            child.kill()
+            self._ending += 1
+            threading.Thread(target=self._release, args=(child,), name="mandelcl ending", daemon=True).start()
         self._fail(why)
+
+    def _release(self, child: WorkerProcess) -> None:
+        """Release what belonged to a process, which others need not wait for (called without `_changed`)."""
+        try:
+            child.end()
+        finally:
+            with self._changed:
+                self._ending -= 1
+                self._changed.notify_all()
+
+    def _await_ended(self) -> None:
+        while self._ending:
+            self._changed.wait()
 
     def _fail(self, why: str) -> None:
         """Tell all who wait that the process is gone."""

@@ -57,10 +57,10 @@ async def measure_no_more(session: str) -> None:
         await asyncio.to_thread(_measuring.end, session)
 
 
-def drop(session: str) -> None:
+async def drop(session: str) -> None:
     """Drop the blocks that a session has under way."""
     if _relay is not None:
-        _relay.drop(session)
+        await asyncio.to_thread(_relay.drop, session)
 
 
 async def restart() -> None:

@@ -1,5 +1,6 @@
 """The parts of a cluster that need neither Dask nor a device: addresses, introductions, who is there, the relay."""
 
+import asyncio
 import queue
 import threading
 import time
@@ -14,9 +15,9 @@ import pytest
 
 from mandelcl.algorithms.sizing import ELSEWHERE, HERE, paced_block_pixels
 from mandelcl.block import Block
-from mandelcl.cluster import introduction, relay, supervisor
+from mandelcl.cluster import introduction, relay, supervisor, tasks
 from mandelcl.cluster.address import Address
-from mandelcl.cluster.casting import parsed
+from mandelcl.cluster.casting import Casting, RemotePart, parsed
 from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
 from mandelcl.cluster.members import Members
 from mandelcl.cluster.preload import turn_of
@@ -25,6 +26,9 @@ from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.formulas.formula import Formula
+from mandelcl.job import Job
+from mandelcl.view import View
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
@@ -189,6 +193,9 @@ class Child:
     def reclaim(self) -> None:
         pass
 
+    def kill(self) -> None:
+        pass
+
     def end(self) -> None:
         self.ended = True
 
@@ -267,6 +274,93 @@ def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past
     assert not worker.is_past({"say": "done", "assignment": 1})
 
 
+def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
+    """A sweep over constants does not end the process that computes, in order to ask it."""
+
+    async def ask(_member: object, _task: object, question: Mapping[str, Any]) -> dict[str, Any]:
+        tested = asdict(SelfTestResult(True, "", True, 1e9, False, 0))
+        said = relayed.audition(question)
+        return {"rounding": said["rounding"], "variant": asdict(Variant(1, 1, 1, 1, 1, 1, 1)), "tested": tested}
+
+    casting = Casting(cast(Any, SimpleNamespace(ask=ask)), self_test=True)
+    view = View.centred(0, 0, 1, 3, 3)
+    for text in ("mandelbrot", "burning-ship"):
+        whole = Formula.parse(text)
+        for formula in (whole, *(whole.julia(re, "0.1") for re in ("-0.1", "-0.2", "-0.3"))):
+            job = Job(view, 100, formula=formula, number="float")
+            assert isinstance(asyncio.run(casting.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
+            relayed.prepare(order(job=job.to_json()))
+    asked = [head["question"]["key"] for child in Child.made for head in child.heads if head["do"] == "answer"]
+    assert asked == [
+        ["float", "auto", "sqr add"],
+        ["float", "auto", "sqr add julia"],
+        ["float", "auto", "absx absy sqr add"],
+        ["float", "auto", "absx absy sqr add julia"],
+    ]
+    assert len(Child.made) == len(asked)
+
+
+def test_answers_about_jobs_are_not_kept_for_ever(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relay, "_MOST_AUDITIONS", 10)
+    for number in range(30):
+        relayed.audition({"key": ["float", "fused", f"z{number}"], "self_test": True, "job": "{}"})
+        assert len(relayed._auditions) <= 10
+    (child,) = Child.made
+    relayed.audition({"key": ["float", "fused", "z29"], "self_test": True, "job": "{}"})
+    assert len(child.heads) == 1 + 30, "the newest are known"
+
+
+def test_nobody_waits_for_a_process_that_does_not_end(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the one that takes its place: a device may be for one process at a time."""
+    gone = threading.Event()
+    monkeypatch.setattr(Child, "end", lambda _child: gone.wait())
+    relayed.prepare(order())
+    restarting = threading.Thread(target=relayed.restart, daemon=True)
+    restarting.start()
+    until(lambda: relayed._child is None)
+    asked = Asked(relayed, order(), 0)
+    dropping = threading.Thread(target=relayed.drop, args=("one",), daemon=True)
+    dropping.start()
+    until(lambda: not dropping.is_alive())
+    assert restarting.is_alive()
+    assert len(Child.made) == 1
+    gone.set()
+    until(lambda: len(Child.made) == 2 and Child.made[1].waiting)
+    Child.made[1].release()
+    asked.join(120)
+    restarting.join(120)
+    assert asked.said["say"] == "done"
+
+
+def test_what_a_worker_is_told_to_drop_does_not_stop_its_heartbeats(relayed: Relay) -> None:
+    tasks.serve_by(relayed)
+
+    async def both() -> None:
+        dropping = asyncio.create_task(tasks.drop("one"))
+        for _ in range(3):
+            await asyncio.sleep(0.01)
+        assert not dropping.done(), "another thread is at the device's process"
+        free.set()
+        await dropping
+
+    free, held = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with relayed._changed:
+            held.set()
+            free.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert held.wait(60)
+        asyncio.run(both())
+    finally:
+        free.set()
+        thread.join()
+        tasks.serve_by(None)
+
+
 def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Relay) -> None:
     first = Asked(relayed, order("one"), 0)
     until(lambda: Child.made and Child.made[0].waiting)
@@ -334,9 +428,6 @@ def test_a_worker_that_never_had_a_device_is_given_up(monkeypatch: pytest.Monkey
         def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
             if head["do"] == "work":
                 self.say({"say": "failed", "why": "no device matches 'x'"})
-
-        def kill(self) -> None:
-            pass
 
     monkeypatch.setattr(supervisor, "WorkerProcess", Place)
     said: list[str] = []
