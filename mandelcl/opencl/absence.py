@@ -14,7 +14,7 @@ from pathlib import Path
 from mandelcl.endings import ending
 from mandelcl.extras import how_to_install
 from mandelcl.opencl.runtimes import Runtimes
-from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder
+from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder, loader_is_condas
 
 ROOT = Path("/")  # tests look at a machine of their own
 
@@ -192,6 +192,8 @@ def _hints(vendors: tuple[Vendor, ...]) -> Iterator[str]:
         yield "a GPU: install its maker's graphics driver, which brings OpenCL"
     elif sys.platform == "darwin":
         yield "macOS brings OpenCL with its graphics driver; a virtual machine without a GPU may have none"
+        if loader_is_condas():
+            yield "that driver's devices in this environment: conda install -c conda-forge ocl_icd_wrapper_apple"
         yield "any CPU: conda install -c conda-forge pyopencl pocl"
     else:
         yield from _linux_packages()

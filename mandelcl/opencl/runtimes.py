@@ -28,6 +28,7 @@ from mandelcl.opencl.vendors import (
     in_standard_folder,
     is_conda,
     is_folder,
+    loader_is_condas,
     pip_vendors,
     prefixes,
     system_folders,
@@ -75,13 +76,22 @@ def prepare() -> Runtimes:
 
     To be called before pyopencl is imported; later calls return the first answer. Never fails: what cannot be
     read or written is left out and said in `notes`. Does nothing on Windows and macOS, whose loaders have no
-    vendor folder.
+    vendor folder, but for conda's loader on macOS: its folder is read, to say what is there.
     """
     global _prepared
     with _lock:
         if _prepared is None:
-            _prepared = _prepare_linux() if sys.platform.startswith("linux") else Runtimes(_other_loader())
+            _prepared = _prepare()
         return _prepared
+
+
+def _prepare() -> Runtimes:
+    platform: str = sys.platform  # so that the type checker reads the code for all
+    if platform == "linux":
+        return _prepare_linux()
+    if platform == "darwin" and loader_is_condas():
+        return _prepare_conda_on_macos()
+    return Runtimes(_other_loader())
 
 
 def _prepare_linux() -> Runtimes:
@@ -123,6 +133,15 @@ def _prepare_linux() -> Runtimes:
         rusticl_user_set=rusticl_user_set,
         notes=tuple(notes),
     )
+
+
+def _prepare_conda_on_macos() -> Runtimes:
+    """Return what conda's loader finds: all that it may be told of lies in the environment, where it looks anyway."""
+    chosen = os.environ.get("OCL_ICD_VENDORS", "")
+    vendors = user_vendors(chosen) if chosen else pip_vendors(None)
+    searched = () if chosen else (Path(sys.prefix, "etc/OpenCL/vendors"),)
+    pocl_cache.prepare(vendors)
+    return Runtimes(find_loader()[0], chosen, bool(chosen), tuple(distinct(vendors)), searched)
 
 
 def _users_choice() -> str:

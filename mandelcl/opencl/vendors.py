@@ -1,4 +1,4 @@
-"""Find the OpenCL runtimes of a Linux machine: the system's, those installed with pip, bare drivers.
+"""Find the OpenCL runtimes of a machine: the system's, those installed with pip or conda, bare drivers.
 
 The OpenCL loader reads a folder of `.icd` files, each of which names one runtime's library. Here they are only
 found and read, never loaded.
@@ -56,13 +56,21 @@ def find_loader() -> tuple[str, Path | None]:
     for library in sorted(Path(spec.origin).parent.glob(".libs/libOpenCL*")):
         return f"ocl-icd, inside the pyopencl wheel ({library})", library.parent
     if is_conda():
-        return f"the environment's {Path(sys.prefix, 'lib', 'libOpenCL.so.1')}", None
+        name = "libOpenCL.1.dylib" if sys.platform == "darwin" else "libOpenCL.so.1"
+        return f"the environment's {Path(sys.prefix, 'lib', name)}", None
     return "the system's libOpenCL.so.1", None
 
 
 def is_conda() -> bool:
     """Say whether this Python lives in a conda environment, whose loader reads only the environment's folder."""
     return is_folder(Path(sys.prefix, "conda-meta"))
+
+
+def loader_is_condas() -> bool:
+    """Say whether conda installed pyopencl, whose loader on macOS reads a folder; pip's asks the system."""
+    with suppress(OSError):
+        return any(Path(sys.prefix, "conda-meta").glob("pyopencl-[0-9]*.json"))
+    return False
 
 
 def system_folders() -> list[Path]:

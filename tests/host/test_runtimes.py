@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.opencl import runtimes
+from mandelcl.opencl import absence, runtimes, vendors
 from mandelcl.opencl.runtimes import prepare
 from tests.host.conftest import VARIABLES, Machine, named
 
@@ -173,6 +173,30 @@ def test_other_systems_keep_their_ways(machine: Machine, platform: str) -> None:
     assert found.loader
     assert (found.vendors, found.folder) == ((), "")
     assert not any(name in os.environ for name in VARIABLES)
+
+
+def test_conda_on_macos_has_a_folder_of_runtimes(machine: Machine) -> None:
+    machine.patch.setattr(sys, "platform", "darwin")
+    pocl = machine.add("venv/lib/libpocl.2.dylib")
+    machine.add("venv/etc/OpenCL/vendors/pocl.icd", "/opt/build/lib/libpocl.2.dylib\n")
+    machine.add("etc/OpenCL/vendors/other.icd", "libother.dylib")  # which conda's loader does not read
+    machine.add("venv/conda-meta/python-3.12.1.json")
+    assert machine.again().vendors == ()  # pip's pyopencl asks the system
+    machine.add("venv/conda-meta/pyopencl-2025.1-py312_0.json")
+    found = machine.again()
+    assert [(v.library, v.origin) for v in found.vendors] == [(str(pocl), "pip")]
+    assert found.folder == ""
+    assert found.searched == (machine.prefix / "etc/OpenCL/vendors",)
+    assert "OCL_ICD_VENDORS" not in os.environ
+    text = absence.explain_absence(found)
+    assert f"{pocl}: " in text  # it was tried, and why it failed is said
+    assert "conda install -c conda-forge ocl_icd_wrapper_apple" in text
+    machine.patch.setenv("OCL_ICD_VENDORS", str(machine.add("elsewhere/mine.icd", "libmine.dylib")))
+    found = machine.again()
+    assert ([v.library for v in found.vendors], found.user_set) == (["libmine.dylib"], True)
+    (machine.site / "pyopencl").mkdir()
+    (machine.site / "pyopencl/__init__.py").touch()
+    assert vendors.find_loader() == (f"the environment's {machine.prefix / 'lib/libOpenCL.1.dylib'}", None)
 
 
 def run(code: str, **environment: str) -> "subprocess.Popen[str]":
