@@ -1,5 +1,9 @@
-"""How to install an extra: from where this mandelcl came, since an index may not have it, or have another one."""
+"""What extras bring: loaded, or refused with how to install it, or with why it does not load.
 
+An extra is installed from where this mandelcl came, since an index may not have it, or have another one.
+"""
+
+import importlib
 import json
 import shutil
 import sys
@@ -7,9 +11,33 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mandelcl.errors import MandelclError
 from mandelcl.shell import command_line
 
 _ROOT = Path(__file__).parents[1]
+
+
+_VISUAL_C = "; Microsoft's Visual C++ runtime may be missing: https://aka.ms/vs/17/release/vc_redist.x64.exe"
+
+
+def load(module: str, need: str, extra: str, refusal: type[MandelclError] = MandelclError) -> Any:
+    """Return a module that one of mandelcl's extras brings; `need` is a phrase such as "films need PyAV".
+
+    Raises the refusal where it is not installed, saying how it is, or does not load, saying why.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise refusal(f"{need}: {how_to_install(extra)}") from None
+    except Exception as error:  # whatever goes wrong in somebody else's library
+        raise refusal(f"{need}: {not_loaded(module, error)}") from error
+
+
+def not_loaded(module: str, error: Exception) -> str:
+    """Return the words for a library that fails while it is imported."""
+    there = "" if isinstance(error, ModuleNotFoundError) else "is installed but "
+    hint = _VISUAL_C if str(error).startswith("DLL load failed") else ""
+    return f"{module} {there}does not load: {str(error).rstrip('.') or type(error).__name__}{hint}"
 
 
 def how_to_install(extra: str) -> str:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import MandelclError
 from mandelcl.exact import to_digits
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE, LAST, SMOOTH
 from mandelcl.view import View
@@ -53,10 +52,9 @@ def dataset(job: Job, planes: Mapping[str, npt.NDArray[Any]]) -> "Dataset":
 
     Raises MandelclError without xarray.
     """
-    try:
-        from xarray import Dataset
-    except ModuleNotFoundError as error:
-        raise MandelclError(f"a labelled field needs {error.name}: {how_to_install('notebook')}") from None
+    load("xarray", "a labelled field needs xarray", "notebook")
+    from xarray import Dataset
+
     view = job.view
     variables = {name: (("y", "x"), values, dict(_ABOUT[name])) for name, values in planes.items()}
     return Dataset(variables, coords=_coordinates(view), attrs=_exactly(job))

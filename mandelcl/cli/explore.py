@@ -12,7 +12,7 @@ from mandelcl.cli.colour_options import ColourOptions, colour_options
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import say
 from mandelcl.errors import MandelclError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -68,10 +68,9 @@ def command(
     from mandelcl.explore.house import Start
     from mandelcl.planes import SMOOTH
 
-    try:
-        from mandelcl.explore.server import Server, run
-    except ModuleNotFoundError as error:
-        raise MandelclError(f"the explorer needs {error.name}: {how_to_install('explore')}") from error
+    load("websockets.asyncio.server", "the explorer needs websockets", "explore")
+    from mandelcl.explore.server import Server, run
+
     if host not in _LOOPBACK and not allow_remote:
         raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
     colours = ColourOptions.taken_from(values)

@@ -1,7 +1,6 @@
 """A Dask cluster from a client's side: who is there, and tasks for one worker at a time."""
 
 import asyncio
-import importlib.util
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from mandelcl.cluster.address import Address, how_to_start
 from mandelcl.cluster.members import Member, Members
 from mandelcl.errors import DeviceError, InvalidInputError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.printable import printable
 
 if TYPE_CHECKING:
@@ -234,9 +233,8 @@ class Connection:
 
 
 def require_dask() -> None:
-    """Raise DeviceError, with the command that installs it, where there is no Dask."""
-    if importlib.util.find_spec("distributed") is None:
-        raise DeviceError(f"a cluster needs Dask; install it with: {how_to_install('cluster')}")
+    """Raise DeviceError, with the command that installs it, where there is no Dask, or with why it does not load."""
+    load("distributed", "a cluster needs Dask", "cluster", DeviceError)
 
 
 def _address_of(client: "Client") -> str:

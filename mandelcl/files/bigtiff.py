@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
 
@@ -58,10 +58,7 @@ def is_tiff(file: BinaryIO) -> bool:
 
 def read_texts(file: BinaryIO) -> dict[str, str]:
     """Return the texts of a TIFF file that mandelcl wrote; raises FileError where it has none."""
-    try:
-        import tifffile
-    except ImportError:
-        raise FileError(f"to read a TIFF picture takes tifffile: {how_to_install('large')}") from None
+    tifffile = load("tifffile", "to read a TIFF picture takes tifffile", "large", FileError)
     # What it finds odd it logs, which Python prints where nobody has said what to do with it.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
     try:

@@ -4,7 +4,6 @@ A writer gets the path of a draft, the rows of a field, the picture where it dra
 is one function and one line in `FORMATS`.
 """
 
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.field import RowSource
 from mandelcl.files import archive, bigtiff, deepzoom, deflate, pillow, png
 from mandelcl.files.paths import (
@@ -207,8 +206,7 @@ def _texts(source: RowSource | None, picture: Picture | None) -> dict[str, str]:
 
 def _needs(module: str, extra: str = "large") -> PathCheck:
     def check(place: Path) -> None:
-        if importlib.util.find_spec(module) is None:
-            raise FileError(f"{place.suffix} needs {module}: {how_to_install(extra)}")
+        load(module, f"{place.suffix} needs {module}", extra, FileError)
 
     return check
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from mandelcl.errors import FileError, MandelclError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.files.paths import drafted, one_line, replacing, require_writable, target
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import CODECS, FRAMES, GIF, Codec, container_of
@@ -46,10 +46,7 @@ def require_encoder(name: str) -> None:
     """Raise MandelclError, naming the extra, where what encodes is not installed or lacks this codec."""
     if name == FRAMES:
         return
-    try:
-        import av
-    except ModuleNotFoundError as error:
-        raise MandelclError(f"{name} films need PyAV: {how_to_install('video')}") from error
+    av = load("av", f"{name} films need PyAV", "video")
     try:
         av.Codec(CODECS[name].encoder, "w")
     except ValueError as error:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.errors import InvalidInputError, MandelclError, require_type
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.exact import Exact, exact, parse_size
 from mandelcl.explore.messages import sufficient
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.field import Field
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
@@ -52,11 +52,10 @@ def explore(
     InvalidInputError for arguments that make no view, FileError for a file without a job, and MandelclError without the
     extra `notebook`.
     """
-    try:
-        from mandelcl.explore.house import Start
-        from mandelcl.notebook.widget import Explorer
-    except ModuleNotFoundError as error:
-        raise MandelclError(f"the explorer in a notebook needs {error.name}: {how_to_install('notebook')}") from None
+    load("anywidget", "the explorer in a notebook needs anywidget", "notebook")
+    from mandelcl.explore.house import Start
+    from mandelcl.notebook.widget import Explorer
+
     shown = parse_size(size) if isinstance(size, str) else size
     chosen = _formula(formula, julia)
     _require_one_beginning(at, center, zoom, rotate, like)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
 from mandelcl import interrupts
-from mandelcl.errors import DeviceError
+from mandelcl.errors import DeviceError, NoDeviceError
+from mandelcl.extras import not_loaded
 from mandelcl.opencl import runtimes
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
@@ -17,7 +18,10 @@ RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which r
 os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
 
 with interrupts.Noted():
-    import pyopencl as cl
+    try:
+        import pyopencl as cl
+    except ImportError as error:
+        raise NoDeviceError(not_loaded("pyopencl", error)) from error
 interrupts.raise_unheeded()
 
 __all__ = [

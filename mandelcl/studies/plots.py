@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.files.paths import replacing
 from mandelcl.studies.naming import labelled
 from mandelcl.studies.study import Study
@@ -23,10 +23,7 @@ def require(path: str | Path) -> None:
     """Raise InvalidInputError where nothing can be drawn to such a path: no matplotlib, or an unknown suffix."""
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InvalidInputError(f"cannot draw {path}: the suffix must be one of {', '.join(SUFFIXES)}")
-    try:
-        import matplotlib  # noqa: F401 - only whether it is there
-    except ImportError:
-        raise InvalidInputError(f"--plot needs matplotlib: {how_to_install('plot')}") from None
+    load("matplotlib", "--plot needs matplotlib", "plot", InvalidInputError)
 
 
 def save(study: Study, rows: Rows, path: str | Path) -> None:

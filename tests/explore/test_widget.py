@@ -114,7 +114,6 @@ def test_what_makes_no_sense_is_refused_in_a_line(arguments: dict[str, Any], lin
 
 
 def test_without_the_extra_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "mandelcl.notebook.widget")
     monkeypatch.setitem(sys.modules, "anywidget", None)
     line = r"^the explorer in a notebook needs anywidget: .*install.*notebook\]"
     with pytest.raises(MandelclError, match=line) as caught:

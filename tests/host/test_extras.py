@@ -1,8 +1,10 @@
 """How an extra is installed: from where this mandelcl was."""
 
 import json
+import os
 import shlex
 import shutil
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl import extras
+from mandelcl.errors import FileError, MandelclError
 from mandelcl.extras import how_to_install
 
 
@@ -105,3 +108,53 @@ def test_windows_has_pip_in_a_folder_for_scripts(
     monkeypatch.setattr(shutil, "which", lambda _name: str(tmp_path / pip))
     noted(monkeypatch)
     assert how_to_install("deep") == line.format(python=tmp_path / python)
+
+
+def broken(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, error: str) -> None:
+    """Put a module first that fails while it is imported."""
+    (folder / f"{module}.py").write_text(f"raise {error}\n")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            "ImportError('DLL load failed while importing _core')",
+            "films need PyAV: brittle is installed but does not load: DLL load failed while importing _core; "
+            "Microsoft's Visual C++ runtime may be missing: https://aka.ms/vs/17/release/vc_redist.x64.exe",
+        ),
+        ("OSError('libvips.so.42: no')", "films need PyAV: brittle is installed but does not load: libvips.so.42: no"),
+        ("ValueError()", "films need PyAV: brittle is installed but does not load: ValueError"),
+        ("ModuleNotFoundError('psutil')", "films need PyAV: INSTALL"),
+    ],
+)
+def test_what_is_installed_and_does_not_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str, line: str
+) -> None:
+    broken(tmp_path, monkeypatch, "brittle", error)
+    with pytest.raises(FileError) as caught:
+        extras.load("brittle", "films need PyAV", "video", FileError)
+    assert str(caught.value) == line.replace("INSTALL", how_to_install("video"))
+
+
+def test_films_without_a_library_that_loads_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mandelcl.film import encoding
+
+    broken(tmp_path, monkeypatch, "av", "ImportError('no python3.dll')")
+    with pytest.raises(
+        MandelclError, match=r"^h264 films need PyAV: av is installed but does not load: no python3.dll"
+    ):
+        encoding.require_encoder("h264")
+
+
+def test_without_a_pyopencl_that_loads_there_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyopencl.py").write_text("raise ImportError('libOpenCL.so.1: cannot open shared object file')\n")
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(tmp_path), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])
+    )
+    command = [sys.executable, "-m", "mandelcl", "devices"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    line = "mandelcl: pyopencl is installed but does not load: libOpenCL.so.1: cannot open shared object file\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", line)

@@ -1,7 +1,6 @@
 """Pictures that are streamed, from sizes that fit nothing: independent readers see the pixels of `colourise`."""
 
-import importlib.util
-from collections.abc import Callable
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,12 +122,7 @@ def test_somebody_elses_folder_is_not_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", list(EXTRA))
 def test_a_missing_extra_is_named(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    own: Callable[[str], Any] = importlib.util.find_spec
-
-    def find_spec(name: str) -> Any:
-        return None if name == EXTRA[suffix] else own(name)
-
-    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+    monkeypatch.setitem(sys.modules, EXTRA[suffix], None)
     with pytest.raises(FileError, match=rf"needs {EXTRA[suffix]}: .* install .*\[large\]") as caught:
         output.check_writable(tmp_path / f"a.{suffix}")
     assert "\n" not in str(caught.value)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.extras import how_to_install
+from mandelcl.extras import load
 from mandelcl.printable import quoted
 from mandelcl.shading.palette_files.colours import turn_of
 from mandelcl.shading.palettes import Palette
@@ -40,8 +40,4 @@ def names() -> Sequence[str]:
 
 def _library() -> Any:
     """Return the library; raises InvalidInputError where it is not installed."""
-    try:
-        import cmap
-    except ImportError:
-        raise InvalidInputError(f"cmap:NAME needs the library cmap: {how_to_install('palettes')}") from None
-    return cmap
+    return load("cmap", "cmap:NAME needs the library cmap", "palettes", InvalidInputError)
