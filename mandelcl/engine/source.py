@@ -94,5 +94,5 @@ def loop(
 
 
 def digest(text: str) -> str:
-    """Return a short hash that names a source text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    """Return a short hash that names a text, such as a source, or one with names of files, which may be no UTF-8."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from mandelcl.errors import FileError
 from mandelcl.files import deflate, png
+from mandelcl.files.paths import in_utf8
 from mandelcl.files.strips import Picture
 
 TILE = 256
 PAGE = "index.html"  # among the tiles, which it shows
 _NAME = "picture"
 _OLD = "old"
+_DESCRIPTION = "vips-properties.xml"  # of libvips's own, with a date: equal pictures have equal files
 _LEVELS = {deflate.FAST: 1, deflate.SMALL: 8}
 
 
@@ -42,13 +44,11 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
     feeder = threading.Thread(target=feed, name="deep zoom rows", daemon=True)
     feeder.start()
     try:
-        with os.fdopen(reading, "rb", buffering=0) as pipe:
+        with os.fdopen(reading, "rb", buffering=0) as pipe, in_utf8(draft / _NAME) as name:
             source = pyvips.SourceCustom()
             source.on_read(pipe.read)
             image = pyvips.Image.pngload_source(source, access="sequential", unlimited=True)
-            image.dzsave(
-                str(draft / _NAME), tile_size=TILE, overlap=0, suffix=f".png[compression={_LEVELS[compression]}]"
-            )
+            image.dzsave(name, tile_size=TILE, overlap=0, suffix=f".png[compression={_LEVELS[compression]}]")
     except pyvips.Error as error:
         if not failures:
             raise FileError(" ".join(str(error).split())[:300]) from error
@@ -56,8 +56,9 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
         feeder.join()
     if failures:
         raise failures[0]
-    page = draft / f"{_NAME}_files" / PAGE
-    page.write_text(viewer(picture.width, picture.height), encoding="utf-8")
+    tiles = draft / f"{_NAME}_files"
+    (tiles / _DESCRIPTION).unlink(missing_ok=True)
+    (tiles / PAGE).write_text(viewer(picture.width, picture.height), encoding="utf-8")
 
 
 def viewer(width: int, height: int) -> str:

@@ -18,6 +18,7 @@ from mandelcl.printable import printable
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
 _TELLING = 100  # characters at the beginning of a message, which is cut in the middle where it is long
+_OPEN_FOLDERS = Path("/proc/self/fd")
 _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
@@ -162,6 +163,33 @@ def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
         with drafted(place, put_in_place) as draft:
             yield draft
             require_replaceable(place, path)  # writing took time
+
+
+@contextmanager
+def in_utf8(path: Path) -> Iterator[str]:
+    """Yield a name of a draft for libraries that take names in UTF-8 alone, whatever bytes its folder's name has.
+
+    Raises FileError where the system has no such name for it.
+    """
+    name = _decoded(path)
+    if name is not None:
+        yield name
+        return
+    if not _OPEN_FOLDERS.is_dir() or _decoded(Path(path.name)) is None:
+        raise FileError("a library takes names in UTF-8 alone; choose a folder with such a name")
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        yield str(_OPEN_FOLDERS / str(folder) / path.name)
+    finally:
+        os.close(folder)
+
+
+def _decoded(path: Path) -> str | None:
+    """Return a path's bytes as UTF-8, which a locale may have read otherwise; None where they are not."""
+    try:
+        return os.fsencode(path).decode()
+    except UnicodeDecodeError:
+        return None
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class _Opening:
             return
         self.installation = installation.installation(machine)
         about = f"{self.installation}\n{json.dumps(self._words)}"
-        self.key = hashlib.sha256(about.encode()).hexdigest()[:32]
+        self.key = hashlib.sha256(about.encode(errors="surrogatepass")).hexdigest()[:32]
         self.noted = cache.read(_KIND, self.key)
         library, place = _parsed(self.noted or b"")
         if library in [vendor.library for vendor in machine.vendors]:

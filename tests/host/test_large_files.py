@@ -99,6 +99,19 @@ def test_a_tiff_carries_its_job_and_colours(tmp_path: Path) -> None:
         assert "\n" not in said
 
 
+def test_equal_pictures_have_equal_bytes(tmp_path: Path) -> None:
+    """Wherever and whenever they are made: nothing of a clock is in them."""
+    pytest.importorskip("pyvips")
+    made = []
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.dzi", a_field(700, 600), "ice")
+        (tmp_path / f"{name}.dzi").rename(tmp_path / f"{name}_files/dzi")
+        tiles = tmp_path / f"{name}_files"
+        made.append({path.relative_to(tiles): path.read_bytes() for path in tiles.rglob("*") if path.is_file()})
+    assert made[0] == made[1]
+    assert {path.suffix for path in made[0]} == {".png", ".html", ""}, "a description of libvips's has a date"
+
+
 def test_a_deep_zoom_picture_is_replaced_with_all_its_tiles(tmp_path: Path) -> None:
     pytest.importorskip("pyvips")
     write(tmp_path / "a.dzi", a_field(700, 600), "ice")

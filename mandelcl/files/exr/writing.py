@@ -14,6 +14,7 @@ import numpy.typing as npt
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.field import RowSource
 from mandelcl.files.exr.channels import BIAS, RADIUS, channels_of, names_of
+from mandelcl.files.paths import in_utf8
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler
 from mandelcl.files.places.of_job import place_of
 from mandelcl.files.strips import Picture, in_order, strip_rows
@@ -50,15 +51,16 @@ def write_exr(path: Path, source: RowSource, picture: Picture | None, texts: Map
                 packed |= {name: light[..., k].tobytes() for k, name in enumerate(colours)}
         return packed, bottom - top
 
-    file = OpenEXR.OutputFile(str(path), _header(job, colours, texts))
-    try:
-        for packed, count in in_order(pack, range(0, height, rows)):
-            with watch.of("encode"):
-                file.writePixels(packed, count)
-    except OSError as error:  # with the draft's path, and the reason behind it
-        raise OSError(str(error).rpartition('". ')[2]) from error
-    finally:
-        file.close()
+    with in_utf8(path) as name:
+        file = OpenEXR.OutputFile(name, _header(job, colours, texts))
+        try:
+            for packed, count in in_order(pack, range(0, height, rows)):
+                with watch.of("encode"):
+                    file.writePixels(packed, count)
+        except OSError as error:  # with the draft's path, and the reason behind it
+            raise OSError(str(error).rpartition('". ')[2]) from error
+        finally:
+            file.close()
 
 
 _COLOURS = ("R", "G", "B", "A")
