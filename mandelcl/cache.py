@@ -4,8 +4,9 @@ An entry carries its own checksum, is written beside its place and renamed into 
 leave no damaged entry that is used. But who can write there can make entries that are not damaged: `cache_folder` says
 which folder is used.
 
-Each write clears away, among the entries of its kind, those used longest ago: an entry's time is that of its last use.
-Processes need no lock for that: at worst an entry is removed that another has just used, and is made again.
+A process clears away those of a kind used longest ago with its first write, and again where what it has written since
+may be more than a sixteenth of the bound: an entry's time is that of its last use. Processes need no lock for that: at
+worst an entry is removed that another has just used, and is made again.
 """
 
 import contextlib
@@ -50,7 +51,7 @@ KINDS = MappingProxyType(
         "binaries": "built kernels",
         "selftest": "results of self-tests",
         "shading": "whether a device's colours are the host's",
-        "rates": "measured rates of multiply-adds",
+        "rates": "measured iterations a second of kernels",
         "choices": "the device chosen for jobs like one",
         "devices": "the devices listed last, for completion",
         "openings": "the runtime that a command is likely to use",
@@ -66,12 +67,14 @@ _LASTING = ("tuning",)  # small, and made by minutes of measurement that the use
 _MOST_BYTES = 128 << 20  # of a kind
 _LONGEST_ENTRY = 1 << 30
 _MOST_ENTRIES = 4096
+_SLACK = 16  # a process may write this fraction of the bounds before it clears again
 _LONGEST_UNUSED_S = 90 * 86400.0
 _LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
 # Keys are hexadecimal digests, drafts their names with something before and after: nothing else is ever removed.
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
 _MERGED = re.compile(r"vendors-[0-9a-f]{16}")
+_since_cleared: dict[Path, tuple[int, int]] = {}  # entries and bytes that this process has written to a folder
 _notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
 
 
@@ -164,8 +167,21 @@ def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | Non
     with contextlib.suppress(OSError):
         place = make(kind)
         _put(place, key, sha.digest(), *parts)
-        if kind not in _LASTING:
-            _clear(place, _MOST_BYTES if most_bytes is None else most_bytes)
+        most_bytes = _MOST_BYTES if most_bytes is None else most_bytes
+        if kind not in _LASTING and _may_exceed(
+            place, sum(len(memoryview(part).cast("B")) for part in parts), most_bytes
+        ):
+            _clear(place, most_bytes)
+
+
+def _may_exceed(place: Path, size: int, most_bytes: int) -> bool:
+    """Return whether to clear a folder, to which so many bytes were just written."""
+    entries, written = _since_cleared.get(place, (_MOST_ENTRIES, 0))
+    _since_cleared[place] = entries, written = entries + 1, written + size
+    due = entries > _MOST_ENTRIES // _SLACK or written > most_bytes // _SLACK
+    if due:
+        _since_cleared[place] = 0, 0
+    return due
 
 
 def _put(place: Path, key: str, *parts: bytes | memoryview) -> None:

@@ -237,9 +237,26 @@ def test_a_number_of_entries_is_the_bound_of_small_ones(root: Path, monkeypatch:
     assert kept(root, "rates") == [5, 6, 7]
 
 
-def test_what_is_not_used_for_long_goes(root: Path) -> None:
+def test_a_full_folder_is_not_searched_at_each_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 160)
+    looks, lstat = 0, Path.lstat
+
+    def count(self: Path) -> os.stat_result:
+        nonlocal looks
+        looks += self.parent == root / "rates"
+        return lstat(self)
+
+    monkeypatch.setattr(Path, "lstat", count)
+    for number in range(400):
+        cache.write("rates", key_of(number), b"x")
+        assert len(list((root / "rates").iterdir())) <= 160 + 10
+    assert looks <= 400 / 10 * (160 + 10)
+
+
+def test_what_is_not_used_for_long_goes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, days in enumerate([89, 91, 400, -3]):  # the last by a clock that was set back since
         used(root, "selftest", number, days)
+    monkeypatch.setattr(cache, "_since_cleared", {})  # as in another process
     cache.write("selftest", key_of(9), b"new")
     assert kept(root, "selftest") == [0, 3, 9]
 
@@ -279,6 +296,7 @@ def test_two_at_once_clear_the_same_folder(root: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "unlink", unlink_twice)
+    monkeypatch.setattr(cache, "_since_cleared", {})  # as in another process
     cache.write("rates", key_of(2), b"new")
     assert kept(root, "rates") == [2]
 
