@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from mandelcl import timeline
+from mandelcl.block import Block
 from mandelcl.job import Job
 from mandelcl.totals import Totals
 
@@ -47,15 +48,9 @@ class LaunchLog:
         self.copy_seconds = 0.0
         self.began = self.ended = time.perf_counter()  # the first block handed out, the last one received
         self.pixels_filled = 0
-        self.pixels_corrected = 0  # of blocks that were yielded again, with other results
-        self.doubtful_rows: set[tuple[int, int]] = set()  # top to bottom: of them, results were yielded that were wrong
+        self.suspect: set[Block] = set()  # yielded, perhaps with wrong values, and not yet corrected or confirmed
         self.workers_excluded = 0  # because of wrong results, whatever else they have delivered
         self.totals = Totals()
-
-    @property
-    def mistrusted(self) -> bool:
-        """Whether results that were yielded, for this job or for one before, were wrong or may be."""
-        return bool(self.pixels_corrected or self.doubtful_rows or self.workers_excluded)
 
     def add(self, seconds: float) -> None:
         """Note a launch."""

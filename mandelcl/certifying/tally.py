@@ -1,11 +1,12 @@
 """How many counts were proved, and by which stage."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from mandelcl.report import Certified, Report
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Tally:
     """How many pixels there were, and how many of them each stage proved."""
 
@@ -14,10 +15,13 @@ class Tally:
     refined: int = 0
     exactly: int = 0
 
-    def begin(self, pixels: int, at_once: int) -> None:
-        """Note a block of so many pixels, of which so many were proved as they were computed."""
-        self.pixels += pixels
-        self.at_once += at_once
+    def __add__(self, other: Self) -> "Tally":
+        return Tally(
+            self.pixels + other.pixels,
+            self.at_once + other.at_once,
+            self.refined + other.refined,
+            self.exactly + other.exactly,
+        )
 
     def noted(self, report: Report) -> Report:
         """Return a report that says so."""

@@ -34,7 +34,7 @@ class CertifiedWork:
 
     Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
     which `refiner(job)` makes, then in exact arithmetic, while `progress` is called from any thread. `tally` says how
-    many each of them proved.
+    many each of them proved. A corrected block is proved again, and its earlier proof no longer counts.
     """
 
     def __init__(
@@ -53,7 +53,8 @@ class CertifiedWork:
         self.job, self.log, self.rate = work.job, work.log, work.rate
         self.band_rows, self.warnings = work.band_rows, work.warnings
         self._refiner: Refiner | None = None
-        self.tally, self._finished = Tally(), 0
+        self._proofs: dict[Block, tuple[Tally, Totals]] = {}  # and what it changed in the totals
+        self._finished = 0
 
     @property
     def seconds(self) -> float:
@@ -69,29 +70,40 @@ class CertifiedWork:
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
         """Yield the blocks of some bands with their results, certified as far as there is time for it."""
-        for block, results in self._work.run(bands, room, place=place, cancel=cancel):
-            self._certify(block, results, cancel)
-            self._finished += block.pixels
+        for finished in self._work.run(bands, room, place=place, cancel=cancel):
+            block = finished.block
+            if block in self._proofs:
+                self.log.add_totals(Totals() - self._proofs.pop(block)[1])
+            else:
+                self._finished += block.pixels
+            self._proofs[block] = self._certify(block, finished.values, cancel)
             self.log.end()
-            yield block, results
+            yield finished
+
+    @property
+    def tally(self) -> Tally:
+        """How many pixels there are, and how many of them each stage proved."""
+        return sum((tally for tally, _ in self._proofs.values()), Tally())
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
         return self._work.lend(shape, dtype)
 
-    def _certify(self, block: Block, results: Words, cancel: Token) -> None:
-        """Replace what the device does not vouch for, in place."""
+    def _certify(self, block: Block, results: Words, cancel: Token) -> tuple[Tally, Totals]:
+        """Replace what the device does not vouch for, in place; return what was proved, and what it changed."""
         words = results.reshape(len(results), -1)
         mask = words[first_words(self.job.planes)[CERTIFIED.name]]
         doubtful = np.flatnonzero(mask == 0).astype(np.uint32)
-        self.tally.begin(block.pixels, block.pixels - doubtful.size)
-        if doubtful.size:
-            before = self._totals(words[:, doubtful])
-            words[:, doubtful] = self._refined(block, doubtful, cancel)
-            still = doubtful[mask[doubtful] == 0]
-            self.tally.refined += doubtful.size - still.size
-            self.tally.exactly += self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
-            self.log.add_totals(self._totals(words[:, doubtful]) - before)
+        at_once = block.pixels - doubtful.size
+        if not doubtful.size:
+            return Tally(block.pixels, at_once), Totals()
+        before = self._totals(words[:, doubtful])
+        words[:, doubtful] = self._refined(block, doubtful, cancel)
+        still = doubtful[mask[doubtful] == 0]
+        exactly = self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
+        change = self._totals(words[:, doubtful]) - before
+        self.log.add_totals(change)
+        return Tally(block.pixels, at_once, doubtful.size - still.size, exactly), change
 
     def _told(self, done: int, total: int) -> None:
         """Show how many of how many pixels of a block have been counted in exact arithmetic."""

@@ -1,7 +1,7 @@
 """A job on one device: blocks in, results out, and what that took."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.settings import Settings
 from mandelcl.computing.timed_blocks import TimedBlocks
-from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine import choose, rate
-from mandelcl.engine.delivery import TO_HOST, Array, Delivery, Form, FormFor
+from mandelcl.engine.delivery import TO_HOST, Array, Delivered, Delivery, Form, FormFor
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
@@ -122,7 +122,9 @@ class Computation:
             placed = place(block, shape, dtype)
             return self.lend(shape, dtype) if placed is None else placed
 
-        return self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=Delivery(host, form=self._form))
+        delivery = Delivery(host, form=self._form)
+        for block, values in self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=delivery):
+            yield Finished(block, values)
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
@@ -143,7 +145,7 @@ class Computation:
 
     def run_blocks(
         self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, delivery: Delivery = TO_HOST
-    ) -> Results:
+    ) -> Iterator[tuple[Block, Delivered]]:
         """Yield blocks from another source, with their results, as they finish.
 
         `log` is by default the work's own, and `delivery` says how results leave the device.

@@ -1,7 +1,7 @@
 """A job in progress, on whatever devices: what renders are built on."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -11,8 +11,20 @@ from mandelcl.engine.delivery import Array, Delivered, FormFor
 from mandelcl.job import Job
 from mandelcl.report import LateText, LaunchLog, Report
 
-# Blocks with their results, words × height × width, as they finish; or in the form in which they are delivered.
-Results: TypeAlias = Iterator[tuple[Block, Delivered]]
+
+class Finished(NamedTuple):
+    """A block with its values: results, words × height × width, or the form in which they are delivered.
+
+    A block whose values turn out to have been wrong is yielded again, with a higher `revision`. Whoever consumes blocks
+    replaces what it had of that block.
+    """
+
+    block: Block
+    values: Delivered
+    revision: int = 0
+
+
+Results: TypeAlias = Iterator[Finished]
 
 # Returns whether there is memory for another band; with a true argument, waits until there is.
 Room: TypeAlias = Callable[[bool], bool]
@@ -55,12 +67,11 @@ class Work(Protocol):
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
-        """Yield blocks of some bands with their results, as they finish.
+        """Yield the blocks of some bands as they finish, and again where they are corrected: see `Finished`.
 
         Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Results may come to
         the `place` of their block. Raises CancelledError at most a launch after `cancel` is set; the work may then be
-        reset. A block whose results turn out to have been wrong comes once more: see `pixels_corrected` in `log`, and
-        its `doubtful_rows` where the run ends before that is known.
+        reset. Where a run ends early, `suspect` in `log` has the blocks whose values may be wrong.
         """
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -35,11 +35,12 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A block that was accepted: a digest of its results, and what they came to."""
+    """A block that was accepted: a digest of its results, what they came to, and how often they were corrected."""
 
     block: Block
     digest: bytes
     totals: Totals
+    revision: int = 0
 
 
 def digest_of(results: Words) -> bytes:
@@ -60,15 +61,15 @@ class Audits:
         """Whether anything is still to be computed again."""
         return bool(self._open) or any(self._assigned.values())
 
-    def note(self, name: str, block: Block, results: Words, totals: Totals) -> None:
+    def note(self, name: str, delivery: Delivery) -> None:
         """Take note that a worker's results were accepted."""
-        self._delivered.setdefault(name, []).append(Delivery(block, digest_of(results), totals))
+        self._delivered.setdefault(name, []).append(delivery)
 
-    def doubt(self, name: str) -> list[Delivery]:
+    def suspect(self, name: str) -> list[Delivery]:
         """Have all that a worker has delivered computed again, and return it."""
-        doubtful = self._delivered.pop(name, [])
-        self._open += doubtful
-        return doubtful
+        suspects = self._delivered.pop(name, [])
+        self._open += suspects
+        return suspects
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
         """Return a block for a worker to compute again, except those that it `has` in hand; None if there is none."""

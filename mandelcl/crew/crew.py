@@ -16,9 +16,9 @@ from mandelcl.algorithms.sizing import block_shape
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.crew.crosscheck import ComputedBlock
-from mandelcl.crew.judging import Finished, Judge, manages, repeats_of, rows_of
+from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.part import KnownDevice, Part
 from mandelcl.crew.roster import Roster
@@ -152,7 +152,7 @@ class Crew:
         place: Place = anywhere,  # noqa: ARG002 - results come from the workers' processes
         cancel: Token = NEVER,
     ) -> Results:
-        """Yield the blocks of some bands with their results (words × height × width), as they finish.
+        """Yield the blocks of some bands as they finish, and again where a worker was found wrong.
 
         A run ends the one before.
         """
@@ -206,8 +206,7 @@ class Crew:
         self._judge.audits.leave(seat.name)
         if wrong:
             self.log.workers_excluded += self._repeats is not None  # others may give right results next time
-            for doubtful in self._judge.audits.doubt(seat.name):
-                self.log.doubtful_rows.add(rows_of(doubtful.block))
+            self.log.suspect.update(delivery.block for delivery in self._judge.audits.suspect(seat.name))
         self._roster.fault(seat, why, wrong)
 
     def _busy(self, seat: Seat) -> bool:

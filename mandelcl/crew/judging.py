@@ -3,9 +3,9 @@
 import random
 import time
 from collections.abc import Callable
-from typing import TypeAlias
 
 from mandelcl.block import Block
+from mandelcl.computing.work import Finished
 from mandelcl.crew import checking
 from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
@@ -19,8 +19,6 @@ from mandelcl.words import Words
 
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
 _REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own
-
-Finished: TypeAlias = tuple[Block, Words]
 
 
 class Judge:
@@ -80,18 +78,23 @@ class Judge:
         return self.checks.repeat(seat.name, computed, run, len(others) + 1)
 
     def compare(self, seat: Seat, before: Delivery, results: Words) -> Finished | None:
-        """Compare results with what a worker that was found wrong has delivered; return them where they differ."""
+        """Compare results with what a worker that was found wrong has delivered; return them where they differ.
+
+        From then on they count as delivered by the worker that has confirmed or corrected them.
+        """
         sample = checking.samples(before.block, results, self._chance)[0]
         if self._disproved(seat, results, sample):
             self.audits.reopen(before)
             return None
-        if digest_of(results) == before.digest:
-            self._log.doubtful_rows.discard(rows_of(before.block))
+        block, digest, log = before.block, digest_of(results), self._log
+        log.suspect.discard(block)
+        if digest == before.digest:
+            self.audits.note(seat.name, before)
             return None
         totals = totals_of(self._job.planes, self._job.iterations, results)
-        self._log.pixels_corrected += before.block.pixels
-        self._log.add_totals(totals - before.totals)
-        return before.block, results
+        log.add_totals(totals - before.totals)
+        self.audits.note(seat.name, Delivery(block, digest, totals, before.revision + 1))
+        return Finished(block, results, before.revision + 1)
 
     def accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> Finished | None:
         """Return a block as finished, unless another worker was faster."""
@@ -103,8 +106,8 @@ class Judge:
         totals = totals_of(self._job.planes, self._job.iterations, computed.results)
         self._log.add_totals(totals)
         if self._repeats is not None:
-            self.audits.note(name, computed.block, computed.results, totals)
-        return computed.block, computed.results
+            self.audits.note(name, Delivery(computed.block, digest_of(computed.results), totals))
+        return Finished(computed.block, computed.results)
 
     def unchecked(self, share: ShareOut) -> Finished | None:
         """Accept results that no other device can check, or whose checks alone keep the picture unfinished."""
@@ -129,8 +132,3 @@ def repeats_of(one_row_in: int, chance: random.Random) -> Repeats | None:
 def manages(seat: Seat, run: Block) -> bool:
     """Whether some pixels of another worker's block are no more than a block of a worker's own."""
     return run.height == 1 or run.pixels <= seat.most_pixels
-
-
-def rows_of(block: Block) -> tuple[int, int]:
-    """Return a block's first row, and the one behind its last."""
-    return block.y, block.y + block.height

@@ -124,6 +124,17 @@ class Bands:
             self._drop()
             self._changed.notify_all()
 
+    def replace(self, block: Block, results: Values) -> bool:
+        """Put corrected results in the place of a block's; return False where its band may have been read already."""
+        band = block.y // self.band_rows
+        with self._changed:
+            entry = self._bands.get(band)
+            if entry is None or not entry.missing:
+                return False
+            top, columns = block.y - band * self.band_rows, slice(block.x, block.x + block.width)
+            self.form.part(entry.results, slice(top, top + block.height), columns)[...] = results
+            return True
+
     def keep_from_now(self, keep: Callable[[int, Values], None]) -> None:
         """Have finished bands kept: those still in memory, and all that come."""
         with self._changed:

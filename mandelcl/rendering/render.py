@@ -72,18 +72,17 @@ def computed(
     """Return the field of some work, all of it in memory, and its report."""
     job, view = work.job, work.job.view
     planes = allocate(job, work.lend)
-    done = corrected = 0
+    done = 0
 
     def place(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
         """Return the rows of the counts that are a block, where that is all that is kept."""
         rows = planes[COUNTS.name][np.newaxis, block.y : block.y + block.height]
         return rows if (rows.shape, rows.dtype) == (shape, dtype) else None
 
-    for block, results in work.run(_bands(work, urgency), place=place, cancel=cancel):
+    for block, results, revision in work.run(_bands(work, urgency), place=place, cancel=cancel):
         if not np.may_share_memory(results, planes[COUNTS.name]):
             _store(job, planes, block, results)
-        done += block.pixels - (work.log.pixels_corrected - corrected)
-        corrected = work.log.pixels_corrected
+        done += 0 if revision else block.pixels
         if progress:
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
     for values in planes.values():

@@ -7,9 +7,10 @@ Where each pixel has as many as it needs, its first sample is compared with thos
 ones are computed of the pixels alone that need them.
 """
 
+import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Progress, ShowProgress
-from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
+from mandelcl.computing.work import Finished, Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.delivery import Array, FormFor
-from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.errors import InvalidInputError
 from mandelcl.files import output
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, CHUNK_PIXELS, values_of
@@ -32,7 +33,9 @@ from mandelcl.shading.averaging import Averages, Indices
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.deciding import Undecided, contrasting
 from mandelcl.shading.painting import lit
+from mandelcl.shading.quantising import Pixels
 from mandelcl.shading.samples import AUTO, LEVELS, bits_of, most_of, shifts
+from mandelcl.totals import Totals
 from mandelcl.words import Words
 
 _BAND_PIXELS = 1 << 21
@@ -63,10 +66,25 @@ def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Ca
     return replace(job, method=settled.method, number=settled.number, rounding=settled.rounding)
 
 
+class _ExcludedError(Exception):
+    """A worker was found wrong. Its samples are in sums, which cannot be corrected, so bands are computed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A band that was yielded: a digest of its pixels, the totals and the number of its samples, and its revision."""
+
+    digest: bytes
+    totals: Totals
+    samples: int
+    revision: int
+
+
 class SampledWork:
     """The pixels of a picture of several samples each (a `Work`), whose samples another work computes.
 
-    `show` is told how far a band is. Results are bands of finished pixels.
+    `show` is told how far a band is. Results are bands of finished pixels. Where a worker of the other work is found
+    wrong, all bands that it may have had a part in are computed again, and yielded again if they have changed.
     """
 
     def __init__(self, work: Work, colouring: Colouring, show: ShowProgress | None = None) -> None:
@@ -79,7 +97,7 @@ class SampledWork:
         self.log = LaunchLog()
         self.watch = Stopwatch()
         self._samples = self._pixels = 0
-        self._begun: list[Block] = []
+        self._made: dict[Block, _Made] = {}
 
     @property
     def seconds(self) -> float:
@@ -94,32 +112,55 @@ class SampledWork:
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
-        """Yield bands with their pixels, as they finish.
-
-        Raises DeviceError where results of the other work turn out to have been wrong: what they were added to cannot
-        be corrected, and those of earlier samples and bands, jobs of their own, are not computed again.
-        """
+        """Yield bands with their pixels, as they finish."""
         del place  # results are made here
         self.log.begin()
         for band in BlockQueue(bands, lambda band: iter((band,)), room):
-            self._begun.append(band)
-            averages = Averages(self.job, self._colouring, band)
-            if self._colouring.samples == AUTO:
-                self._decide(averages, cancel)
-            else:
-                for shift in shifts(self._most):
-                    self._add(averages, shift, cancel)
-                    self._tell(0)
-            self._pixels += band.pixels
-            with self.watch.of("colour"):
-                pixels = averages.pixels()
-            self.log.end()
-            yield band, pixels
+            yield from self._finished(band, cancel)
+            while self.log.suspect:
+                yield from self._finished(min(self.log.suspect, key=lambda block: block.y), cancel)
+
+    def _finished(self, band: Block, cancel: Token) -> Iterator[Finished]:
+        """Yield a band, unless its pixels are those that it had before."""
+        before = self._made.pop(band, None)
+        if before is not None:
+            self._pixels -= band.pixels
+            self._samples -= before.samples
+            self.log.totals -= before.totals
+        samples, totals = self._samples, self.log.totals
+        while True:
+            try:
+                pixels = self._averaged(band, cancel)
+                break
+            except _ExcludedError:
+                self._samples, self.log.totals = samples, totals
+                self.log.suspect.update(self._made)
+        self.log.suspect.discard(band)
+        self._pixels += band.pixels
+        digest = hashlib.sha256(np.ascontiguousarray(pixels).data).digest()
+        changed = before is None or digest != before.digest
+        revision = 0 if before is None else before.revision + changed
+        self._made[band] = _Made(digest, self.log.totals - totals, self._samples - samples, revision)
+        self.log.end()
+        if changed:
+            yield Finished(band, pixels, revision)
+
+    def _averaged(self, band: Block, cancel: Token) -> Pixels:
+        """Return the pixels of a band; raises _ExcludedError where a worker was found wrong."""
+        averages = Averages(self.job, self._colouring, band)
+        if self._colouring.samples == AUTO:
+            self._decide(averages, cancel)
+        else:
+            for shift in shifts(self._most):
+                self._add(averages, shift, cancel)
+                self._tell(0)
+        with self.watch.of("colour"):
+            return averages.pixels()
 
     def _add(self, averages: Averages, shift: tuple[Any, Any], cancel: Token) -> None:
         """Compute a sample of each pixel of a band."""
         band, job = averages.band, self.job.at(self.job.view.shifted(*shift))
-        for block, results in self._results(job, band, cancel):
+        for block, results, _ in self._results(job, band, cancel):
             rows = max(1, CHUNK_PIXELS // block.width)
             for top in range(0, block.height, rows):
                 with self.watch.of("colour"):
@@ -149,7 +190,7 @@ class SampledWork:
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
         light = np.empty((wider.height, wider.width, 3), np.float32)
-        for block, results in self._results(job, wider, cancel):
+        for block, results, _ in self._results(job, wider, cancel):
             with self.watch.of("colour"):
                 rows = values_of(job.planes, results, job.facts)
                 top = block.y - wider.y
@@ -167,25 +208,21 @@ class SampledWork:
             return self._work.run_listed(band, indices, cancel)
         # Several devices take whole blocks.
         whole = np.empty((job.words, band.height, band.width), np.uint32)
-        for block, results in self._results(job, band, cancel):
+        for block, results, _ in self._results(job, band, cancel):
             top = block.y - band.y
             whole[:, top : top + block.height, block.x : block.x + block.width] = results
         return np.ascontiguousarray(whole.reshape(job.words, -1)[:, indices])
 
     def _results(self, job: Job, band: Block, cancel: Token) -> Results:
-        """Yield the blocks of a band of a job with their results, each once."""
+        """Yield the blocks of a band of a job, each once; raises _ExcludedError where a worker was found wrong."""
         self._work.reset(job)
-        for block, results in self._work.run([band], cancel=cancel):
-            self._require_trusted()
-            yield block, results
-        self._require_trusted()
-
-    def _require_trusted(self) -> None:
-        if self._work.log.mistrusted:
-            self.log.doubtful_rows.update((band.y, band.y + band.height) for band in self._begun)
-            number = len(self._begun)
-            bands = f"{number} bands that were" if number > 1 else "the band that was"
-            raise DeviceError(f"{bands} begun may have wrong results, of a worker that is excluded now")
+        for finished in self._work.run([band], cancel=cancel):
+            if finished.revision:
+                raise _ExcludedError
+            yield finished
+        # It may have delivered none of this run, but some of those before.
+        if self._work.log.workers_excluded:
+            raise _ExcludedError
 
     def _note(self, samples: int) -> None:
         """Take over what the work has noted of samples."""

@@ -81,6 +81,7 @@ class Streamed:
         self._colouring = colouring
         self._convert: Convert | None = None  # the work yields what a new render keeps
         self._totals: dict[int, Totals] = {}  # of bands that are not stored yet
+        self._stale: set[int] = set()  # bands of which a block was corrected after somebody had read them
         self._loaded = Totals()  # of bands that an earlier process computed
         self._loading = threading.Lock()
         self._see = see
@@ -130,7 +131,7 @@ class Streamed:
                 wait(self._keeping, _FAREWELL_S)
             self._keeper.shutdown(cancel_futures=True)
         if self.bands.failure is not None:
-            self._drop_doubtful()
+            self._drop_suspects()
             self._explain(self.bands.failure)
             raise self.bands.failure
         report = self._report()
@@ -141,18 +142,18 @@ class Streamed:
             store.remove()
         return report
 
-    def _doubtful(self) -> list[int]:
+    def _suspects(self) -> list[int]:
         """Return the bands with results that turned out to be wrong, or may be."""
         rows = self.bands.band_rows
-        touched = [range(top // rows, -(-bottom // rows)) for top, bottom in self.work.log.doubtful_rows]
-        return sorted({band for bands in touched for band in bands})
+        touched = (range(block.y // rows, -(-(block.y + block.height) // rows)) for block in self.work.log.suspect)
+        return sorted(self._stale.union(*touched))
 
-    def _drop_doubtful(self) -> None:
+    def _drop_suspects(self) -> None:
         """Have the store keep nothing that may be wrong."""
         store = self.stores[0]
         if store.manifest is not None:
             with one_line("cannot write to", store.folder):
-                for band in self._doubtful():
+                for band in self._suspects():
                     store.drop(band)
 
     def _note_certified(self, report: Report) -> None:
@@ -195,24 +196,23 @@ class Streamed:
         view = work.job.view
         done = sum(bands.block(band).pixels for band in bands.stored)
         totals = work.log.totals
-        corrected = work.log.pixels_corrected
-        for block, results in work.run(bands.missing(), bands.room, cancel=stop):
-            if work.log.pixels_corrected > corrected:  # somebody has read the band: it is dropped at the end
-                corrected, totals = work.log.pixels_corrected, work.log.totals
-                continue
+        for block, results, revision in work.run(bands.missing(), bands.room, cancel=stop):
             band = block.y // bands.band_rows
             self._totals[band] = self._totals.get(band, Totals()) + (work.log.totals - totals)
             totals = work.log.totals
             if self._convert is not None:
                 results = self._convert(results)
-            bands.put(block, results)
-            done += block.pixels
+            if not revision:
+                bands.put(block, results)
+                done += block.pixels
+            elif not bands.replace(block, results):
+                self._stale.add(band)
             progress(Progress(done, view.pixels, work.log.totals.iterations, work.seconds, work.name))
             if bands.keep is None and work.log.kernel_seconds >= store_after:
                 with one_line("cannot write to", self.stores[0].folder):
                     self.stores[0].begin(self.manifest)
                 bands.keep_from_now(self._keep)
-        if wrong := len(self._doubtful()):
+        if wrong := len(self._suspects()):
             raise DeviceError(
                 f"{wrong} of {self.manifest.bands} bands had wrong results, of a worker that is excluded now"
             )

@@ -16,7 +16,7 @@ from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.errors import DeviceError
 from mandelcl.files.loading import read_field
 from mandelcl.job import Job
@@ -87,12 +87,10 @@ class Doubted(Computation):
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
         first = None
-        for block, results in super().run(bands, room, place=place, cancel=cancel):
-            first = first or (block, results.copy())
-            yield block, results + np.uint32(block == first[0])
+        for block, results, _ in super().run(bands, room, place=place, cancel=cancel):
+            first = first or Finished(block, results.copy(), 1)
+            yield Finished(block, results + np.uint32(block == first.block))
         assert first is not None
-        self.log.doubtful_rows.add((first[0].y, first[0].y + first[0].height))
-        self.log.pixels_corrected += first[0].pixels
         yield first
 
 

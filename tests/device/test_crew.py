@@ -45,7 +45,7 @@ def field(crew: Crew) -> Words:
     """Return the results of the crew's job: each pixel once."""
     view = crew.job.view
     results = np.zeros((crew.job.words, view.height, view.width), np.uint32)
-    for block, found in crew.run([Block(0, 0, view.width, view.height)]):
+    for block, found, _ in crew.run([Block(0, 0, view.width, view.height)]):
         place = np.s_[:, block.y : block.y + block.height, block.x : block.x + block.width]
         assert not results[place].any()
         results[place] = found

@@ -65,7 +65,7 @@ def shared(
         crew.assemble()
         counts = np.zeros((JOB.view.height, JOB.view.width), np.uint32)
         seen = np.zeros_like(counts)
-        for block, results in crew.run([Block(0, 0, JOB.view.width, JOB.view.height)]):
+        for block, results, _ in crew.run([Block(0, 0, JOB.view.width, JOB.view.height)]):
             place = np.s_[block.y : block.y + block.height, block.x : block.x + block.width]
             counts[place] = results[0]
             seen[place] += 1

@@ -28,7 +28,7 @@ JOBS = {
 
 def whole_results(work: Computation) -> Words:
     results = np.empty((work.job.words, BLOCK.height, WIDTH), np.uint32)
-    for block, part in work.run([BLOCK]):
+    for block, part, _ in work.run([BLOCK]):
         top = block.y - BLOCK.y
         results[:, top : top + block.height] = part
     return results.reshape(work.job.words, -1)

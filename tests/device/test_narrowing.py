@@ -129,10 +129,10 @@ def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_ever
     work = fastest_computation(JOB, [device], SETTINGS)
     assert work.deliver(counts_16)
     whole_view = [Block(0, 0, 61, 47)]
-    narrow = {block: counts.copy() for block, counts in work.run(whole_view)}
+    narrow = {block: counts.copy() for block, counts, _ in work.run(whole_view)}
     assert {counts.dtype for counts in narrow.values()} == {np.dtype(np.uint16)}
     work.reset(JOB)
-    for block, counts in work.run(whole_view):
+    for block, counts, _ in work.run(whole_view):
         assert counts.dtype == np.uint32
         np.testing.assert_array_equal(narrow[block], counts)
     assert not fastest_computation(JOB, [device], Settings(guarded=True)).deliver(counts_16)

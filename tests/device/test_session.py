@@ -104,7 +104,7 @@ def test_work_is_stopped_and_redirected(device: Device) -> None:
     work.reset(wanted)
     assert work.seconds < 5
     planes = np.zeros((100, 160), np.uint32)
-    for block, results in work.run([Block(0, 0, 160, 100)]):
+    for block, results, _ in work.run([Block(0, 0, 160, 100)]):
         planes[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
     np.testing.assert_array_equal(planes, mandelcl.render(wanted, device)[0].counts)
     assert dict(device.programs).keys() >= programs.keys()
@@ -151,7 +151,7 @@ def pieces(columns: int, rows: int, width: int, height: int, device: Device) -> 
     choice = choose.fastest(job(width, height), [device])
     work = Computation(choice, Settings(blocks=(columns, rows)))
     bands = [Block(0, top, width, min(work.band_rows, height - top)) for top in range(0, height, work.band_rows)]
-    for block, _ in work.run(bands):
+    for block, *_ in work.run(bands):
         yield block
 
 

@@ -192,12 +192,12 @@ def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -
     assert work.deliver(shaded(colouring))
     pixels = np.zeros(on_host_field(field, colouring).shape, np.uint8)
     bands = [Block(0, 0, 151, 40), Block(0, 40, 151, 43)]
-    for block, made in work.run(bands):
+    for block, made, _ in work.run(bands):
         pixels[block.y : block.y + block.height, block.x : block.x + block.width] = made
     np.testing.assert_array_equal(pixels, on_host_field(field, colouring))
     assert work.log.totals.iterations == report.iterations_total
     work.reset(job)
-    (_, words), *_ = work.run(bands)
+    (_, words, _), *_ = work.run(bands)
     assert (words.itemsize, len(words)) == (4, 3)
 
 

@@ -57,7 +57,7 @@ def test_fractions_are_the_hosts(device: Device, pixels: int) -> None:
 def test_blocks_are_delivered_so(device: Device) -> None:
     work = fastest_computation(JOB, [device], Settings())
     whole_block, halves = Block(0, 0, 61, 47), [Block(0, 0, 61, 20), Block(0, 20, 61, 27)]
-    (results,) = [results.copy() for _, results in work.run([whole_block])]
+    (results,) = [results.copy() for _, results, _ in work.run([whole_block])]
     expected = values_of(work.job.planes, results, work.job.facts)
     form = smoothed(device, work.job)
     assert form is not None

@@ -57,7 +57,7 @@ def test_the_log_has_the_totals_of_what_was_yielded(device: Device, algorithm: s
     with Session(device) as session:
         work = session.begin(job, Settings(block_pixels=7 * 61))
         expected = Totals()
-        for _, results in work.run([Block(0, 0, 61, 47)]):
+        for _, results, _ in work.run([Block(0, 0, 61, 47)]):
             expected += totals_of(job.planes, CAP, results)
             assert work.log.totals == expected
         assert expected.inside > 0
@@ -69,7 +69,7 @@ def test_another_job_begins_anew(device: Device) -> None:
     assert isinstance(work, Computation)
     for job in (a_job(), a_job(40, 30)):
         work.reset(job)
-        total = sum(int(results[0].sum()) for _, results in work.run([Block(0, 0, job.view.width, job.view.height)]))
+        total = sum(int(results[0].sum()) for _, results, _ in work.run([Block(0, 0, job.view.width, job.view.height)]))
         assert work.log.totals.iterations == total
 
 
@@ -78,7 +78,7 @@ def test_certified_counts_are_totalled_once_they_are_proved(one: Device) -> None
     job = Job(whole(24, 18), CAP, number="float", method="perturbation", planes=("counts", "certified"))
     with Session(one) as session:
         work = session.begin(job)
-        for _, results in work.run([Block(0, 0, 24, 18)]):
+        for _, results, _ in work.run([Block(0, 0, 24, 18)]):
             assert work.log.totals == totals_of(job.planes, CAP, results)
         field, report = mandelcl.render(job, session)
     assert field.certified is not None

@@ -142,7 +142,7 @@ class Simulation:
         crew._chance.seed(seed)
         crew.assemble()
         bands = [Block(0, y, SIDE, min(crew.band_rows, SIDE - y)) for y in range(0, SIDE, crew.band_rows)]
-        assert sum(block.pixels for block, _ in crew.run(bands)) == SIDE * SIDE
+        assert sum(block.pixels for block, *_ in crew.run(bands)) == SIDE * SIDE
         self.seconds, self.busy = self.now, sum(worker.busy for worker in self.made)
 
     def cost(self, block: Block) -> float:

@@ -162,7 +162,7 @@ class Among:
         view = self.crew.job.view
         field = np.zeros((view.height, view.width), np.uint32)
         run = self.crew.run([Block(0, 0, view.width, view.height)])
-        for number, (block, results) in enumerate(run):
+        for number, (block, results, _) in enumerate(run):
             field[block.y : block.y + block.height, block.x : block.x + block.width] += results[0]
             if number + 1 == limit:
                 break
@@ -187,8 +187,8 @@ def test_filled_pixels_are_added_up_once_a_block() -> None:
     with closing(among.crew) as crew:
         view = crew.job.view
         done = list(crew.run([Block(0, 0, view.width, view.height)]))
-        blocks = [block for block, _ in done]
-        assert crew.log.totals.iterations == sum(int(results[0].sum()) for _, results in done)
+        blocks = [block for block, *_ in done]
+        assert crew.log.totals.iterations == sum(int(results[0].sum()) for _, results, _ in done)
         assert crew.report("", {}).pixels_computed == view.pixels - len(blocks)
 
 
