@@ -21,14 +21,15 @@ class Address:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return what a text names; raises InvalidInputError where it is no address."""
-        local = re.fullmatch(r"local(?::(\d{1,4}))?", text)
+        local = re.fullmatch(r"local(?::([0-9]{1,4}))?", text)
         if local:
             workers = int(local[1] or 1)
             if not 1 <= workers <= _MOST_LOCAL:
                 raise InvalidInputError(f"a cluster on this machine has 1 to {_MOST_LOCAL} workers, not {workers}")
             return cls("", workers)
         if re.fullmatch(
-            rf"({'|'.join(_SCHEMES)})://[^\s/:]+(:\d{{1,5}})?|({'|'.join(_SCHEMES)})://\[[^\s/]+\]:\d+", text
+            rf"({'|'.join(_SCHEMES)})://[^\s/:]+(:[0-9]{{1,5}})?|({'|'.join(_SCHEMES)})://\[[^\s/]+\]:[0-9]{{1,5}}",
+            text,
         ):
             return cls(text)
         raise InvalidInputError(f"a cluster is tcp://HOST:8786, tls://HOST:8786, local or local:N, not {quoted(text)}")

@@ -47,7 +47,8 @@ class Relay:
         self._assignment = 0
         self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
         self._ready: Future[Answer] = Future()
-        self._answer: Future[Answer] = Future()
+        self._opened: Future[Answer] = Future()  # what the device says of itself
+        self._answer = self._opened
         self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._others_turn = False
         self._ending = 0  # processes that are being ended
@@ -62,8 +63,8 @@ class Relay:
         with self._changed:
             if self._child is None:
                 self._start()
-            answer = self._answer
-        return _answered(answer)
+            opened = self._opened
+        return _answered(opened)
 
     def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the device answers to a question about a job; raises DeviceError where it fails.
@@ -92,7 +93,7 @@ class Relay:
             self._await_idle()
             if self._child is None or self._order is not None:  # it computes, and answers no more questions
                 self._start()
-            opened = self._answer
+            opened = self._opened
         _answered(opened)
         with self._changed:
             answer = self._answer = Future()
@@ -167,7 +168,7 @@ class Relay:
             self._await_ended()
         self._messages = queue.Queue()
         self._child = WorkerProcess(ROLE, self._messages, SHARED_BAND_BYTES, THREADS)
-        self._answer = Future()
+        self._opened = self._answer = Future()
         self._child.send(self._opening)
         threading.Thread(
             target=self._listen, args=(self._child, self._messages), name="mandelcl relay", daemon=True
@@ -199,7 +200,7 @@ class Relay:
     def _fail(self, why: str) -> None:
         """Tell all who wait that the process is gone."""
         failed: Answer = ({"say": "failed", "why": why}, _NOTHING)
-        for waiting in (*self._blocks.values(), self._ready, self._answer):
+        for waiting in (*self._blocks.values(), self._ready, self._opened, self._answer):
             if not waiting.done():
                 waiting.set_result(failed)
         self._blocks.clear()

@@ -51,7 +51,20 @@ def test_addresses(text: str, found: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "local:0", "local:257", "local:x", "head:8786", "tcp://", "tcp://a b:1", "http://a"]
+    "text",
+    [
+        "",
+        "local:0",
+        "local:257",
+        "local:x",
+        "head:8786",
+        "tcp://",
+        "tcp://a b:1",
+        "http://a",
+        "local:٢",
+        "tcp://a:٨٧٨٦",
+        "tcp://[::1]:٨",
+    ],
 )
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(InvalidInputError, match="cluster"):
@@ -241,7 +254,9 @@ def test_tasks_become_messages(relayed: Relay) -> None:
     answer = {"asked": question["key"], "rounding": "fused"}
     assert relayed.audition(question) == answer
     assert relayed.audition(question) == answer
+    assert relayed.introduce() == asdict(DEVICE), "also after other questions"
     assert relayed.prepare(order())[0]["say"] == "ready"
+    assert relayed.introduce() == asdict(DEVICE)
     assert relayed.audition({**question, "key": ["double", "fused", "z2"]}) == answer, "that is known already"
     (child,) = Child.made
     assert [head["do"] for head in child.heads] == ["open", "answer", "start"]
