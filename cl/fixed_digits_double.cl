@@ -21,6 +21,15 @@ static digit_lanes fixed_from_long(long_lanes units, int k) {
   return LANED(convert_double)(units) * fixed_power(-(bits / 2)) * fixed_power(-(bits - bits / 2));
 }
 
+// A double has no room for all bits of a coordinate of 8 or more, or 32, with magic(0) added to it. What is cut off
+// makes the last bit odd: then z_1 = c is outside, and as a float it is the same as with all its bits (rounding to
+// odd).
+static digit_lanes fixed_from_first(long_lanes units) {
+  const long_lanes odd = (units | ((units & 0x7ffL) + 0x7ffL)) & ~0x7ffL;
+  const long_lanes far = LANED(convert_long)(lanes_mask((units ^ (units >> 63)) >= (long_lanes)(1L << 51)));
+  return fixed_from_long(select(units, odd, far), 0);
+}
+
 static long_lanes fixed_to_long(digit_lanes digit, int k) {
   const int bits = FIXED_BITS * (k + 1);
   return LANED(convert_long)(digit * fixed_power(bits / 2) * fixed_power(bits - bits / 2));

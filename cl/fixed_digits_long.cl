@@ -7,6 +7,7 @@
 #define FIXED_LARGE (1L << (FIXED_BITS + 6)) // 64
 
 static digit_lanes fixed_from_long(long_lanes units, int k) { return units; }
+static digit_lanes fixed_from_first(long_lanes units) { return units; }
 static long_lanes fixed_to_long(digit_lanes digit, int k) { return digit; }
 
 // sum + fraction / 2^FIXED_BITS to nearest, ties to even. Adding one less than a half, and one more if the sum is odd,

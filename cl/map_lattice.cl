@@ -16,14 +16,14 @@
 #define MAP_WORDS (2 * NUMBER_WORDS + MAP_PITCHES * NUMBER_PITCH_WORDS)
 
 typedef struct {
-  number_complex anchor;
+  number_place re, im;
   number_pitch pitch[MAP_PITCHES];
 } pixel_map;
 
 static pixel_map map_load(global const uint *words) {
   pixel_map map;
-  map.anchor.re = number_load(words);
-  map.anchor.im = number_load(words + NUMBER_WORDS);
+  map.re = number_load_place(words);
+  map.im = number_load_place(words + NUMBER_WORDS);
   for (uint k = 0; k < MAP_PITCHES; k++) map.pitch[k] =
       number_load_pitch(words + 2 * NUMBER_WORDS + k * NUMBER_PITCH_WORDS);
   return map;
@@ -32,11 +32,12 @@ static pixel_map map_load(global const uint *words) {
 /* The point of a pixel: from the anchor along the rows, then along the columns, each rounded on its own. */
 static number_complex map_point(int_lanes column, int_lanes row, const pixel_map *map) {
 #if LATTICE_UPRIGHT
-  number_complex point = {number_along(column, map->pitch[0], map->anchor.re),
-                          number_along(row, map->pitch[0], map->anchor.im)};
+  const number_place re = number_along(column, map->pitch[0], map->re);
+  const number_place im = number_along(row, map->pitch[0], map->im);
 #else
-  number_complex point = {number_along(column, map->pitch[0], number_along(row, map->pitch[1], map->anchor.re)),
-                          number_along(column, map->pitch[2], number_along(row, map->pitch[3], map->anchor.im))};
+  const number_place re = number_along(column, map->pitch[0], number_along(row, map->pitch[1], map->re));
+  const number_place im = number_along(column, map->pitch[2], number_along(row, map->pitch[3], map->im));
 #endif
+  const number_complex point = {number_placed(re), number_placed(im)};
   return point;
 }

@@ -61,10 +61,11 @@ typedef long_lanes digit_lanes;
 typedef struct { digit_lanes digit[FIXED_DIGITS]; } number_real;
 typedef struct { number_real re, im; } number_complex;
 
-// What the next part defines. A digit as a count of its units; a b + c, or 2 a b + c; |z|^2 > R^2; z' of a step, as it
-// came out or held back where z is so far out that integers would wrap; an operation's result, or z where a coordinate
-// has reached 64: within a line, what has grown so far grows no more.
+// What the next part defines. A digit as a count of its units, and digit 0 of a point, which may be far out; a b + c,
+// or 2 a b + c; |z|^2 > R^2; z' of a step, as it came out or held back where z is so far out that integers would wrap;
+// an operation's result, or z where a coordinate has reached 64: within a line, what has grown so far grows no more.
 static digit_lanes fixed_from_long(long_lanes units, int k);
+static digit_lanes fixed_from_first(long_lanes units);
 static long_lanes fixed_to_long(digit_lanes digit, int k);
 static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice);
 static int_lanes fixed_outside(number_complex z, number_real radius_squared);
@@ -83,6 +84,42 @@ static number_real fixed_from_longs(const long_lanes *units) {
   return r;
 }
 
+// A coordinate under way from the anchor to a pixel: its digits as counts of their units. Digit 0 is modulo 2^64, so
+// the anchor, the distance between pixels and the way may be as large as they like where |c| < 2^15 in the end. As a
+// digit of double none of them would be exact.
+typedef struct { long_lanes units[FIXED_DIGITS]; } number_place;
+
+static long_lanes fixed_wrapping(long_lanes a, long_lanes b) {
+  return LANED(as_long)(LANED(as_ulong)(a) + LANED(as_ulong)(b));
+}
+
+// As fixed_from_longs, but that digit 0 may be of any size, and wraps.
+static number_place fixed_place(const long_lanes *units) {
+  number_place place;
+  long_lanes carry = (long_lanes)0L;
+  FIXED_LOOP for (int k = FIXED_LAST; k > 0; k--) {
+    const long_lanes sum = units[k] + carry;
+    carry = (sum + (1L << (FIXED_BITS - 1))) >> FIXED_BITS;
+    place.units[k] = sum - (carry << FIXED_BITS);
+  }
+  place.units[0] = fixed_wrapping(units[0], carry);
+  return place;
+}
+
+static number_place number_place_from(number_real a) {
+  number_place place;
+  FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) place.units[k] = fixed_to_long(a.digit[k], k);
+  return place;
+}
+
+// The point at which the way ends.
+static number_real number_placed(number_place place) {
+  number_real r;
+  r.digit[0] = fixed_from_first(place.units[0]);
+  FIXED_LOOP for (int k = 1; k < FIXED_DIGITS; k++) r.digit[k] = fixed_from_long(place.units[k], k);
+  return r;
+}
+
 // The bits of the encoded value from a bit on (below 0 they are 0): FIXED_BITS of them, or all, with the sign.
 static long fixed_slice(global const uint *words, int bit, bool all) {
   const ulong sign = (int)words[NUMBER_WORDS - 1] < 0 ? ~0UL : 0UL;
@@ -95,19 +132,23 @@ static long fixed_slice(global const uint *words, int bit, bool all) {
   return (long)(all ? slice : slice & ((1UL << FIXED_BITS) - 1));
 }
 
-static number_real number_load(global const uint *words) {
+static number_place number_load_place(global const uint *words) {
   long_lanes units[FIXED_DIGITS];
   FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++)
     units[k] = (long_lanes)fixed_slice(words, FIXED_BITS * (FIXED_LAST - k) - FIXED_SPARE, k == 0);
-  return fixed_from_longs(units);
+  return fixed_place(units);
 }
 
-// The distance between pixels: a real, and what rounding it to an encoded value left over, in units of 2^-32 of the
+static number_real number_load(global const uint *words) {
+  return number_placed(number_load_place(words));
+}
+
+// The distance between pixels, and what rounding it to an encoded value left over, in units of 2^-32 of the
 // last encoded bit. Without the rest a pixel 2^k columns from the anchor would be off by up to 2^k half units.
-typedef struct { number_real value; long rest; } number_pitch;
+typedef struct { number_place value; long rest; } number_pitch;
 #define NUMBER_PITCH_WORDS (NUMBER_WORDS + 1)
 
-static number_pitch number_pitch_from(number_real value, int rest) {
+static number_pitch number_pitch_from(number_place value, int rest) {
   number_pitch pitch;
   pitch.value = value;
   pitch.rest = rest;
@@ -115,12 +156,13 @@ static number_pitch number_pitch_from(number_real value, int rest) {
 }
 
 static number_pitch number_load_pitch(global const uint *words) {
-  return number_pitch_from(number_load(words), (int)words[NUMBER_WORDS]);
+  return number_pitch_from(number_load_place(words), (int)words[NUMBER_WORDS]);
 }
 
 // start + count * pitch to the nearest unit of the last digit (halves up), for |count| < 2^31, and < 2^18 where there
-// are more than 32 spare bits: a digit goes through the product in two parts, upper and lower.
-static number_real number_along(int_lanes count, number_pitch pitch, number_real start) {
+// are more than 32 spare bits: a digit goes through the product in two parts, upper and lower. Only in digit 0 can any
+// of that wrap.
+static number_place number_along(int_lanes count, number_pitch pitch, number_place start) {
   long_lanes units[FIXED_DIGITS], carry = (long_lanes)0L;
   const long_lanes n = LANED(convert_long)(count);
 #if FIXED_SPARE < 32
@@ -128,14 +170,15 @@ static number_real number_along(int_lanes count, number_pitch pitch, number_real
 #else
   const long_lanes rest = (n * pitch.rest) << (FIXED_SPARE - 32);
 #endif
-  FIXED_LOOP for (int k = FIXED_LAST; k >= 0; k--) {
-    const long_lanes digit = fixed_to_long(pitch.value.digit[k], k), upper = n * (digit >> 24);
-    units[k] = fixed_to_long(start.digit[k], k) + n * (digit & 0xffffffL) + carry
-         + (k > 0 ? (upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24 : upper << 24);
+  FIXED_LOOP for (int k = FIXED_LAST; k > 0; k--) {
+    const long_lanes digit = pitch.value.units[k], upper = n * (digit >> 24);
+    units[k] = start.units[k] + n * (digit & 0xffffffL) + carry + ((upper & ((1L << (FIXED_BITS - 24)) - 1)) << 24);
     carry = upper >> (FIXED_BITS - 24);
   }
-  units[FIXED_LAST] += rest;
-  return fixed_from_longs(units);
+  const long_lanes first = LANED(as_long)(LANED(as_ulong)(n) * LANED(as_ulong)(pitch.value.units[0]));
+  units[0] = fixed_wrapping(fixed_wrapping(start.units[0], first), carry);
+  units[FIXED_LAST] = fixed_wrapping(units[FIXED_LAST], rest);
+  return fixed_place(units);
 }
 
 static number_complex number_zero(void) {

@@ -53,11 +53,23 @@ static number_complex number_zero(void) {
   return zero;
 }
 
-/* The distance between pixels is a plain real here. */
-typedef number_real number_pitch;
+/* A coordinate under way from the anchor to a pixel, and the distance between pixels, are plain reals here. */
+typedef number_real number_place, number_pitch;
 #define NUMBER_PITCH_WORDS NUMBER_WORDS
 
-static number_pitch number_pitch_from(number_real value, int rest) {
+static number_place number_load_place(global const uint *words) {
+  return number_load(words);
+}
+
+static number_place number_place_from(number_real a) {
+  return a;
+}
+
+static number_real number_placed(number_place place) {
+  return place;
+}
+
+static number_pitch number_pitch_from(number_place value, int rest) {
   return value;
 }
 
@@ -66,7 +78,7 @@ static number_pitch number_load_pitch(global const uint *words) {
 }
 
 /* start + count·pitch. Counts are exact in the number: the host sees to it. */
-static number_real number_along(int_lanes count, number_pitch pitch, number_real start) {
+static number_place number_along(int_lanes count, number_pitch pitch, number_place start) {
   return number_multiply_add(number_from_int(count), pitch, start);
 }
 

@@ -39,9 +39,10 @@ KERNEL void selftest_number(global const uint *in, global uint *out, uint cases)
   const uint_lanes column = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS);
   const uint_lanes row = selftest_word(in, cases, 3 * NUMBER_STATE_WORDS + 1);
   const int rest = (int)in[(3 * NUMBER_STATE_WORDS + 2) * cases]; /* one for all cases */
-  const number_pitch pitch = number_pitch_from(view.im, rest);
-  const number_complex point = {number_along(LANED(as_int)(column), pitch, c.re),
-                                number_along(LANED(as_int)(row), pitch, c.im)};
+  const number_pitch pitch = number_pitch_from(number_place_from(view.im), rest);
+  const number_place re = number_along(LANED(as_int)(column), pitch, number_place_from(c.re));
+  const number_place im = number_along(LANED(as_int)(row), pitch, number_place_from(c.im));
+  const number_complex point = {number_placed(re), number_placed(im)};
   selftest_put_complex(out, cases, 0, point);
   selftest_put_complex(out, cases, 1, number_zero());
   ROLLED for (uint phase = 0; phase < FORMULA_PHASES; phase++) {

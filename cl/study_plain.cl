@@ -50,8 +50,9 @@ static uint study_plain_count(number_complex c, number_real radius_squared, uint
 static void study_plain_pixel(global const uint *view_words, int2 offset, uint width, uint column, uint row, uint cap,
                               global uint *counts) {
   const number_pitch pitch = number_load_pitch(view_words + 2 * NUMBER_WORDS);
-  const number_complex c = {number_along(offset.x + (int)column, pitch, number_load(view_words)),
-                            number_along(offset.y - (int)row, pitch, number_load(view_words + NUMBER_WORDS))};
+  const number_place left = number_load_place(view_words), top = number_load_place(view_words + NUMBER_WORDS);
+  const number_complex c = {number_placed(number_along(offset.x + (int)column, pitch, left)),
+                            number_placed(number_along(offset.y - (int)row, pitch, top))};
   counts[row * width + column] = study_plain_count(c, number_load(view_words + 3 * NUMBER_WORDS), cap);
 }
 

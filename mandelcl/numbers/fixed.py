@@ -24,6 +24,7 @@ from mandelcl.words import WORD_MASK, Words
 LEAST_WORDS, MOST_WORDS = 2, 32
 _LONG_DIGIT_WORDS = 4  # up to here a digit has 48 bits; longer columns need more room for their sums
 _REACH = 1 << 15  # |c| must be below this
+_FARTHEST = 1 << 30  # the anchor and a step must be below this, so that they are encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,9 @@ class FixedFormat(NumberFormat):
             return f"{self.name} holds fewer than {farthest} pixels a side"
         if view.largest_coordinate() >= _REACH:
             return f"{self.name} reaches coordinates up to {_REACH}"
+        lattice = view.lattice
+        if max(map(abs, (lattice.re, lattice.im, *lattice.matrix))) >= _FARTHEST:
+            return f"{self.name} holds an anchor, and a distance between pixels, below {_FARTHEST}"
         return None
 
     def unit(self, view: View) -> Fraction:  # noqa: ARG002 - the same everywhere

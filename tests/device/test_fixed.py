@@ -27,13 +27,12 @@ KERNEL = """
 KERNEL void test_number(global const uint *encoded, global const uint *states, global const uint *columns_rows,
                         global uint *points, global uint *steps, global uint *outsides_norms) {
   uint_lanes words[NUMBER_STATE_WORDS];
-  number_complex anchor;
-  anchor.re = number_load(encoded);
-  anchor.im = number_load(encoded + NUMBER_WORDS);
+  const number_place re = number_load_place(encoded), im = number_load_place(encoded + NUMBER_WORDS);
   const number_real limit = number_load(encoded + 2 * NUMBER_WORDS);
   const number_pitch pitch = number_load_pitch(encoded + 3 * NUMBER_WORDS);
   const int_lanes column = LANED(as_int)(get(columns_rows, 0)), row = LANED(as_int)(get(columns_rows, 1));
-  const number_complex c = {number_along(column, pitch, anchor.re), number_along(row, pitch, anchor.im)};
+  const number_real x = number_placed(number_along(column, pitch, re)), y = number_placed(number_along(row, pitch, im));
+  const number_complex c = {x, y};
   number_pack(c, words);
   for (uint w = 0; w < NUMBER_STATE_WORDS; w++) put(points, w, words[w]);
   for (uint w = 0; w < NUMBER_STATE_WORDS; w++) words[w] = get(states, w);
