@@ -10,7 +10,7 @@ from mandelcl.cluster import tasks
 from mandelcl.cluster.connection import Connection
 from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.members import Member
-from mandelcl.engine import choose
+from mandelcl.engine import choose, selftest
 from mandelcl.engine.choose import Tested
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.settling import settle_method
@@ -91,7 +91,7 @@ class Casting:
         number = by_name(job.number)
         settled = job if job.rounding != "auto" else job.resolved(number.name, rounding)
         if number.needs_fp64 and not member.device.fp64:
-            return f"{member.device.label}: no double precision (cl_khr_fp64)"
+            return f"{member.device.label}: {selftest.NO_DOUBLE}"
         reason = choose.refusal(settled, number, result)
         if reason is not None:
             return f"{member.device.label}: {reason}"

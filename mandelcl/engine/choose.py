@@ -244,8 +244,10 @@ def candidates_of(job: Job, number: NumberFormat, device: Device) -> tuple[str, 
 
 def refusal(job: Job, number: NumberFormat, result: selftest.SelfTestResult) -> str | None:
     """Return why a device with this self-test result must not be used for a job; None if it may."""
+    if result.reason == selftest.NO_DOUBLE:
+        return selftest.NO_DOUBLE
     if not result.passed:
         return f"self-test failed: {result.reason}"
     if not result.denormals and method_of(job).meets_denormals(job, number):
-        return f"it flushes denormals of {number.name} to zero, which this view can reach (fp128 has none)"
+        return f"it flushes denormals of {number.name} to zero, which this view can reach; --number fp128 has none"
     return None

@@ -28,6 +28,8 @@ from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 
+NO_DOUBLE = "no double precision (cl_khr_fp64); --number auto takes what it has"
+
 _REHEARSAL_S = 10
 
 _SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
@@ -65,7 +67,7 @@ def result(
     extra build options: with relaxed maths, for instance, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return SelfTestResult(False, "no double precision (cl_khr_fp64)", False, 0.0, False, 0)
+        return SelfTestResult(False, NO_DOUBLE, False, 0.0, False, 0)
     variant = variant or default_variant(device, number)
     text = source_text(number, rounding, variant, formula)
     key, remembered = _remembered(device, text, options)
