@@ -1,4 +1,4 @@
-"""What Windows says of its memory, by its kernel32.
+"""What Windows says of this machine and this process.
 
 Nothing here is called on another system; nothing is loaded before it is asked for.
 """
@@ -33,6 +33,12 @@ def available_memory() -> float:
     if not _kernel32().GlobalMemoryStatusEx(byref(status)):
         raise OSError("GlobalMemoryStatusEx fails")
     return float(min(status.ullAvailPhys, status.ullAvailPageFile))
+
+
+def is_elevated() -> bool:
+    """Return whether this process has an administrator's rights."""
+    loaders: Any = ctypes
+    return bool(loaders.WinDLL("shell32").IsUserAnAdmin())
 
 
 def _kernel32() -> Any:

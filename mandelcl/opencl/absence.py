@@ -22,21 +22,30 @@ ROOT = Path("/")  # tests look at a machine of their own
 # specification puts at the start of every platform: entry 2 is clGetDeviceIDs. ctypes.CDLL would not do: it forces
 # RTLD_NOW, while the loader opens lazily.
 _TRY = r"""
-import ctypes, json, os, resource, sys
+import ctypes, json, os, sys
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_uint, c_uint64, c_void_p
 def answer(**found):
     sys.stdout.write("\n\x1e" + json.dumps(found) + "\n")
     sys.stdout.flush()
     os._exit(0)
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-libc = ctypes.CDLL(None)
-libc.dlopen.restype, libc.dlopen.argtypes = c_void_p, [c_char_p, c_int]
-libc.dlsym.restype, libc.dlsym.argtypes = c_void_p, [c_void_p, c_char_p]
-libc.dlerror.restype = c_char_p
-library = libc.dlopen(os.fsencode(sys.argv[1]), os.RTLD_LAZY)
-if not library:
-    answer(loads=False, reason=os.fsdecode(libc.dlerror() or b"no reason given"))
-find = libc.dlsym(library, b"clGetExtensionFunctionAddress")
+if os.name == "nt":
+    ctypes.WinDLL("kernel32").SetErrorMode(3)  # no windows with messages
+    try:
+        library = ctypes.WinDLL(sys.argv[1], winmode=0x900)  # with libraries beside it and the system's
+    except OSError as error:
+        answer(loads=False, reason=str(error))
+    find = ctypes.cast(getattr(library, "clGetExtensionFunctionAddress", None), c_void_p).value
+else:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    libc = ctypes.CDLL(None)
+    libc.dlopen.restype, libc.dlopen.argtypes = c_void_p, [c_char_p, c_int]
+    libc.dlsym.restype, libc.dlsym.argtypes = c_void_p, [c_void_p, c_char_p]
+    libc.dlerror.restype = c_char_p
+    library = libc.dlopen(os.fsencode(sys.argv[1]), os.RTLD_LAZY)
+    if not library:
+        answer(loads=False, reason=os.fsdecode(libc.dlerror() or b"no reason given"))
+    find = libc.dlsym(library, b"clGetExtensionFunctionAddress")
 ids = CFUNCTYPE(c_void_p, c_char_p)(find)(b"clIcdGetPlatformIDsKHR") if find else None
 if not ids:
     answer(loads=False, reason="is not an OpenCL runtime: it does not offer clIcdGetPlatformIDsKHR")
@@ -187,8 +196,6 @@ def _hints(vendors: tuple[Vendor, ...]) -> Iterator[str]:
     if platform.machine() in ("x86_64", "AMD64") and sys.platform in ("linux", "win32") and not musl:
         yield f"any CPU, without administrator rights: {how_to_install('cpu')}"
     if sys.platform == "win32":
-        intel = Path(sys.prefix, "Library", "bin", "intelocl64.dll")
-        yield f"if that is installed but not seen: set OCL_ICD_FILENAMES={intel}"
         yield "a GPU: install its maker's graphics driver, which brings OpenCL"
     elif sys.platform == "darwin":
         yield "macOS brings OpenCL with its graphics driver; a virtual machine without a GPU may have none"

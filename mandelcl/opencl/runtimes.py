@@ -18,7 +18,7 @@ from pathlib import Path
 from mandelcl import cache
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted
-from mandelcl.opencl import pocl_cache
+from mandelcl.opencl import pocl_cache, windows_vendors
 from mandelcl.opencl.vendors import (
     Vendor,
     distinct,
@@ -75,8 +75,9 @@ def prepare() -> Runtimes:
     """Return the runtimes of this machine, made visible to the loader through the environment.
 
     To be called before pyopencl is imported; later calls return the first answer. Never fails: what cannot be
-    read or written is left out and said in `notes`. Does nothing on Windows and macOS, whose loaders have no
-    vendor folder, but for conda's loader on macOS: its folder is read, to say what is there.
+    read or written is left out and said in `notes`. The loaders of Windows and macOS have no folder of vendors: on
+    Windows Intel's runtime is named to it that pip has installed, and for conda's loader on macOS its folder is read,
+    to say what is there.
     """
     global _prepared
     with _lock:
@@ -91,6 +92,9 @@ def _prepare() -> Runtimes:
         return _prepare_linux()
     if platform == "darwin" and loader_is_condas():
         return _prepare_conda_on_macos()
+    if platform == "win32":
+        known, notes = windows_vendors.prepare()
+        return Runtimes(_other_loader(), vendors=known, notes=notes)
     return Runtimes(_other_loader())
 
 
