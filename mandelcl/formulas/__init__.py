@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mandelcl.exact import Exact
-from mandelcl.formulas.formula import JULIA, Derivative, Formula, FromText, ToText, formula_named
+from mandelcl.formulas.formula import JULIA, Formula, FromText, ToText, formula_named
 from mandelcl.formulas.named import NAMED
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "MANDELBROT",
     "NAMED",
     "BurningShip",
-    "Derivative",
     "Formula",
     "FromText",
     "Julia",

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import Exact, exact, root_above
 from mandelcl.formulas import critical, growth, reading
@@ -16,8 +16,6 @@ from mandelcl.printable import quoted
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
 FromText: TypeAlias = Callable[[object], Fraction]
-# One complex number where a formula is analytic; else two, by the point's real and by its imaginary part.
-Derivative: TypeAlias = tuple[Any, ...]
 
 MOST_LINES = 8  # each stands in the text of a kernel, and a stride of steps is a multiple of them
 JULIA = "julia"  # the name of a Julia set of z² + c
@@ -182,20 +180,6 @@ class Formula:
     def step(self, arithmetic: Arithmetic, z: Complex, c: Complex, n: int = 0) -> Complex:
         """Return the z that follows z, the n-th of its orbit."""
         return self.lines[n % len(self.lines)].value(arithmetic, z, c)
-
-    def derivative_start(self, arithmetic: DerivativeArithmetic, move: Derivative) -> Derivative:
-        """Return the derivative of z₀ by the point, where that moves by `move`."""
-        return move if self.constant is not None else tuple(arithmetic.zero() for _ in move)
-
-    def derivative_step(
-        self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, derivative: Derivative, move: Derivative, n: int
-    ) -> Derivative:
-        """Return the derivative of the z that follows z, the n-th of its orbit, from that of z."""
-        line = self.lines[n % len(self.lines)]
-        moves = move if self.constant is None else (None,) * len(move)
-        return tuple(
-            line.derivative(arithmetic, z, c, column, moved) for column, moved in zip(derivative, moves, strict=True)
-        )
 
     def as_json(self, text: ToText) -> dict[str, str]:
         """Return the name, the operations of what has none, and the constant of a Julia set."""

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.errors import InvalidInputError
-from mandelcl.formulas.operations import Add, Growth, Moved, Mul, Operation, Place, Sqr, Store, Turning
+from mandelcl.formulas.operations import Add, Growth, Mul, Operation, Place, Sqr, Store, Turning
 
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
 # A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
@@ -132,29 +131,6 @@ class Line:
                 found += [*map(Derived, turns), Derived(operation)]
                 turns = []
         return *found, *map(Derived, turns)
-
-    def derivative(self, arithmetic: DerivativeArithmetic, z: Complex, c: Complex, moved: Any, move: Any) -> Any:
-        """Return how what it makes of z changes where z changes by `moved` and c by `move`; None: c stays."""
-        stored, with_it = z, moved
-        for step in self.derived_steps(move is not None):
-            upright, turned = z, False
-            for turn in step.turns:
-                turned ^= turn.turned(arithmetic, z)
-                z = turn.point(arithmetic, Place(z, stored, c))
-            place, operation = Place(z, stored, c), step.operation
-            if isinstance(operation, Sqr):
-                if step.added is None:
-                    moved = arithmetic.square(upright, moved, turned)
-                else:
-                    moved = arithmetic.square_add(upright, moved, turned, move)
-            elif not isinstance(operation, Add) or move is not None:
-                moved = operation.derivative(arithmetic, place, Moved(moved, with_it, move))
-            z = operation.point(arithmetic, place)
-            if step.added is not None:
-                z = step.added.point(arithmetic, Place(z, stored, c))
-            if isinstance(operation, Store):
-                stored, with_it = z, moved
-        return moved
 
     def _grown(self, size: Fraction, constant: Fraction) -> Growth:
         value = stored = Growth(size, 1, 0, size)

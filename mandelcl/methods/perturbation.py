@@ -20,7 +20,7 @@ from mandelcl.words import Words
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.orbit import Orbit
-    from mandelcl.perturbation.replay_derivative import DerivativeReplay
+    from mandelcl.perturbation.replay import Replay
     from mandelcl.perturbation.table import Table
 
 KERNEL = "method_perturbation.cl"
@@ -142,15 +142,15 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
     return replay(job).count(*point(job, column, row), most)
 
 
-def replay(job: Job) -> "DerivativeReplay":
-    """Return what follows orbits of a resolved job on the host, with their derivatives or without."""
+def replay(job: Job) -> "Replay":
+    """Return what follows orbits of a resolved job on the host."""
     from mandelcl.perturbation.ahead import beside
-    from mandelcl.perturbation.replay_derivative import DerivativeReplay
+    from mandelcl.perturbation.replay import Replay
 
     reference = reference_of(job)
     orbit, table = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
-    return DerivativeReplay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
+    return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
 
 
 def point(job: Job, column: int, row: int) -> tuple[float, float]:

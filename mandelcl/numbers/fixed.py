@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
+from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import just_below_4, root_above
 from mandelcl.formulas import Formula
@@ -65,14 +65,6 @@ class FixedFormat(NumberFormat):
     def derivative_parts(self) -> tuple[str, ...]:
         """Whole numbers with an exponent."""
         return ("derivative_fixed.cl",)
-
-    def derivatives(self, rounding: str) -> FollowedDerivatives:  # noqa: ARG002 - there is one
-        """Return its arithmetic of derivatives, on the host."""
-        from mandelcl.numbers.fixed_derivatives import FixedDerivatives
-        from mandelcl.numbers.ieee import FLOAT
-        from mandelcl.numbers.ieee_arithmetic import Scalars
-
-        return FixedDerivatives(self, Scalars(FLOAT, fused=False))
 
     @property
     def derivative_words(self) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
+from mandelcl.arithmetic import Arithmetic
 from mandelcl.exact import floor_log2
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
@@ -56,10 +56,6 @@ class NumberFormat(ABC):
     @abstractmethod
     def derivative_parts(self) -> tuple[str, ...]:
         """Kernel files with its arithmetic of derivatives."""
-
-    @abstractmethod
-    def derivatives(self, rounding: str) -> FollowedDerivatives:
-        """Return its arithmetic of derivatives in a rounding, on the host."""
 
     @property
     @abstractmethod

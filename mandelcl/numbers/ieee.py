@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic, FollowedDerivatives
+from mandelcl.arithmetic import Arithmetic
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import floor_log2, just_below_4
 from mandelcl.formulas import Formula
@@ -42,12 +42,6 @@ class IeeeFormat(NumberFormat):
     def derivative_parts(self) -> tuple[str, ...]:
         """Plain numbers of the same type."""
         return ("derivative_ieee.cl",)
-
-    def derivatives(self, rounding: str) -> FollowedDerivatives:
-        """Return its arithmetic of derivatives in a rounding, on the host."""
-        from mandelcl.numbers.ieee_derivatives import IeeeDerivatives
-
-        return IeeeDerivatives(self, self.arithmetic(rounding), rounding == "fused")
 
     def to_double(self, value: int | Scalar) -> float:
         """Return a real of one of the host's arithmetics as a double."""

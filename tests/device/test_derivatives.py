@@ -12,6 +12,7 @@ from mandelcl.formulas import FORMULAS, Formula, Julia
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
+from tests.oracle.derivatives import formula as derivatives
 from tests.ratios import Ratios
 
 # An arithmetic of derivatives without exponents of their own.
@@ -156,9 +157,9 @@ def moves(formula: Formula) -> tuple[Complex, ...]:
 def on_the_host(formula: Formula, steps: int) -> list[Complex]:
     """Return the derivative after some steps, exactly."""
     z, c = formula.start(Ratios(), POINT, (CONSTANT,))
-    derivative = formula.derivative_start(PlainDerivatives(), moves(formula))
+    derivative = derivatives.start(formula, PlainDerivatives(), moves(formula))
     for n in range(steps):
-        derivative = formula.derivative_step(PlainDerivatives(), z, c, derivative, moves(formula), n)
+        derivative = derivatives.step(formula, PlainDerivatives(), z, c, derivative, moves(formula), n)
         z = formula.step(Ratios(), z, c, n)
     return list(derivative)
 

@@ -12,7 +12,6 @@ import pytest
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.formulas import Formula, Julia, formula_named
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.methods.following import Left, left_by_direct, left_by_perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, discover
 from mandelcl.planes import DISTANCE, LAST, first_words, values_of
@@ -22,6 +21,7 @@ from mandelcl.words import Words
 from tests.device import deep
 from tests.device.comparing import quick_variant
 from tests.device.targets import SetPace, Target, planes
+from tests.oracle.derivatives.following import Left, left_by_direct, left_by_perturbation
 
 KEPT = ("counts", "smooth", "distance", "last")
 MANDELBROT, SHIP, CUBE = (formula_named(name) for name in ("mandelbrot", "burning-ship", "multibrot-3"))

@@ -1,11 +1,11 @@
 """`absy`: the absolute value of the imaginary part."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.formulas.operations.operation import Place
-from mandelcl.formulas.operations.turning import Turning, is_negative
+from mandelcl.formulas.operations.turning import Turning
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,3 @@ class AbsY(Turning):
     def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z, folded."""
         return place.z[0], arithmetic.absolute(place.z[1])
-
-    def turned(self, arithmetic: DerivativeArithmetic, z: Any) -> bool:
-        """Return whether the part is below 0."""
-        return is_negative(arithmetic.plain, z[1])

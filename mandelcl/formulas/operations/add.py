@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
-from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,6 @@ class Add(Operation):
     def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z + c."""
         return arithmetic.add(place.z[0], place.c[0]), arithmetic.add(place.z[1], place.c[1])
-
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
-        """Return z + c."""
-        return arithmetic.point_sum(place.z, place.c)
-
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:  # noqa: ARG002
-        """Return the change of z plus that of c."""
-        return arithmetic.add(moved.z, moved.c)
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z + c."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
-from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,6 @@ class Mul(Operation):
     def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z·stored + c."""
         return arithmetic.complex_multiply_add(place.z, place.stored, place.c)
-
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
-        """Return z·stored."""
-        return arithmetic.point_product(place.z, place.stored)
-
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
-        """Return stored times the change of z, plus z times that of the stored z."""
-        return arithmetic.add(arithmetic.times(place.stored, moved.z), arithmetic.times(place.z, moved.stored))
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z·stored; columns of digits have room for z + stored + 1, too."""

@@ -1,9 +1,9 @@
 """`negy`: the imaginary part changes its sign."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.formulas.operations.operation import Place
 from mandelcl.formulas.operations.turning import Turning
 
@@ -18,7 +18,3 @@ class NegY(Turning):
     def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z, mirrored."""
         return place.z[0], arithmetic.negate(place.z[1])
-
-    def turned(self, arithmetic: DerivativeArithmetic, z: Any) -> bool:  # noqa: ARG002
-        """Return True."""
-        return True

@@ -3,9 +3,9 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,6 @@ class Place:
     z: Complex
     stored: Complex
     c: Complex
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """How z, the stored z and c change, as columns of a derivative in one arithmetic of derivatives."""
-
-    z: Any
-    stored: Any
-    c: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +67,6 @@ class Operation(ABC):
     def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return that plus c, as one operation of the number; for what `fuses`."""
         raise NotImplementedError(f"{self.name} and add are two operations")
-
-    @abstractmethod
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
-        """Return what it makes of z in the plain arithmetic beside derivatives, each operation rounded alone."""
-
-    @abstractmethod
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
-        """Return how what it makes changes."""
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002 - others take them
         """Return what is known of what it makes, where |c| ≤ `constant`: what is known of z, if |z| stays."""

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
+from mandelcl.arithmetic import Arithmetic, Complex
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import about
-from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 _OFF = Fraction(1, 1 << 64)
 
@@ -43,14 +43,6 @@ class Rot(Operation):
     def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z, turned, plus c."""
         return arithmetic.complex_multiply_add(place.z, self._turn(arithmetic), place.c)
-
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
-        """Return z, turned."""
-        return arithmetic.point_product(place.z, arithmetic.constant(self.cosine, self.sine))
-
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:  # noqa: ARG002
-        """Return the change of z, turned."""
-        return arithmetic.times(arithmetic.constant(self.cosine, self.sine), moved.z)
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z, turned: columns of digits have room for z + 2."""

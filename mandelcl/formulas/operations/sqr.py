@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
-from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +23,6 @@ class Sqr(Operation):
     def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
         """Return z² + c."""
         return arithmetic.square_add(place.z, place.c)
-
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:
-        """Return z²."""
-        return arithmetic.point_square(place.z)
-
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:
-        """Return 2z times the change of z."""
-        return arithmetic.square(place.z, moved.z, False)
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z²."""

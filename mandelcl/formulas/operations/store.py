@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex, DerivativeArithmetic
-from mandelcl.formulas.operations.operation import Growth, Moved, Operation, Place
+from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +18,6 @@ class Store(Operation):
     def value(self, arithmetic: Arithmetic, place: Place) -> Complex:  # noqa: ARG002
         """Return z."""
         return place.z
-
-    def point(self, arithmetic: DerivativeArithmetic, place: Place) -> Any:  # noqa: ARG002
-        """Return z."""
-        return place.z
-
-    def derivative(self, arithmetic: DerivativeArithmetic, place: Place, moved: Moved) -> Any:  # noqa: ARG002
-        """Return the change of z."""
-        return moved.z
 
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z."""

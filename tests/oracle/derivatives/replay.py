@@ -4,12 +4,17 @@ The derivative of the difference is that of the orbit, so it stays as it is wher
 of the reference.
 """
 
+from mandelcl.job import Job
+from mandelcl.methods import perturbation
 from mandelcl.perturbation.replay import Replay, State, Turn
 from mandelcl.perturbation.scaled_arithmetic import ZERO, Parts, Scaled, key_of
 
 
 class DerivativeReplay(Replay):
     """Orbits beside a reference, each with its derivative by the constant, which is taken to move by 2^−scale."""
+
+    def __init__(self, job: Job) -> None:
+        vars(self).update(vars(perturbation.replay(job)))
 
     def derivative(self, re: float, im: float) -> tuple[Turn, Scaled, Parts]:
         """Return the last turn of a point's orbit, its derivative there, and the constant."""

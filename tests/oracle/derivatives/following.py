@@ -6,11 +6,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mandelcl.arithmetic import Complex, FollowedDerivatives
-from mandelcl.formulas.formula import Derivative
+from mandelcl.arithmetic import Complex
 from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.methods import direct, perturbation
 from mandelcl.numbers import by_name
+from tests.oracle.derivatives import formula
+from tests.oracle.derivatives.arithmetic import FollowedDerivatives, derivatives
+from tests.oracle.derivatives.formula import Derivative
+from tests.oracle.derivatives.replay import DerivativeReplay
 
 Orbit: TypeAlias = tuple[Complex, Complex, Derivative, Derivative]  # z, c, the derivative, and how the point moves
 
@@ -37,35 +40,35 @@ def left_by_direct(job: Job, column: int, row: int, limit: int) -> Left | None:
     It is iterated from its start in the job's own arithmetic, and from the first z outside for `limit` steps at most.
     """
     number = by_name(job.number)
-    arithmetic, derivatives = number.arithmetic(job.rounding), number.derivatives(job.rounding)
+    arithmetic, followed = number.arithmetic(job.rounding), derivatives(number, job.rounding)
     radius_squared = arithmetic.encode(job.radius_squared)
     with np.errstate(all="ignore"):
         z, c = direct.start(job, arithmetic, column, row)
-        move = moves(job, derivatives)
-        d, n = job.formula.derivative_start(derivatives, move), 0
+        move = moves(job, followed)
+        d, n = formula.start(job.formula, followed, move), 0
         while n < job.iterations:
             if (n or not job.formula.begins_inside) and arithmetic.outside(z, radius_squared):
                 break
-            d = job.formula.derivative_step(derivatives, derivatives.point(z), derivatives.point(c), d, move, n)
+            d = formula.step(job.formula, followed, followed.point(z), followed.point(c), d, move, n)
             z, n = job.formula.step(arithmetic, z, c, n), n + 1
         if n == job.iterations:
             return None
-        orbit = derivatives.far_from(z), derivatives.far_from(c), d, move
-        return carried_on(job, derivatives, orbit, n, limit)
+        orbit = followed.far_from(z), followed.far_from(c), d, move
+        return carried_on(job, followed, orbit, n, limit)
 
 
 def left_by_perturbation(job: Job, column: int, row: int, limit: int) -> Left | None:
     """Return the same of a resolved job by perturbation."""
-    replay, point = perturbation.replay(job), perturbation.point(job, column, row)
+    replay, point = DerivativeReplay(job), perturbation.point(job, column, row)
     turn, derivative, constant = replay.derivative(*point)
     if not turn.outside:
         return None
-    derivatives = by_name(job.number).derivatives(job.rounding)
+    followed = derivatives(by_name(job.number), job.rounding)
     z, c, d = (
-        tuple(derivatives.far.encode(Fraction(part)) for part in value)
+        tuple(followed.far.encode(Fraction(part)) for part in value)
         for value in (turn.w, constant, replay.plain(derivative))
     )
-    return carried_on(job, derivatives, ((z[0], z[1]), (c[0], c[1]), (d,), moves(job, derivatives)), turn.n, limit)
+    return carried_on(job, followed, ((z[0], z[1]), (c[0], c[1]), (d,), moves(job, followed)), turn.n, limit)
 
 
 def moves(job: Job, derivatives: FollowedDerivatives) -> Derivative:
@@ -80,7 +83,7 @@ def carried_on(job: Job, derivatives: FollowedDerivatives, orbit: Orbit, n: int,
     far, count = derivatives.far, n
     smooth_radius_squared = far.encode(SMOOTH_RADIUS_SQUARED)
     while not far.outside(z, smooth_radius_squared) and n < count + limit:
-        d = job.formula.derivative_step(derivatives, z, c, d, move, n)
+        d = formula.step(job.formula, derivatives, z, c, d, move, n)
         z, n = job.formula.step(far, z, c, n), n + 1
     norm = derivatives.to_float(far.multiply_add(z[0], z[0], far.multiply(z[1], z[1])))
     last = kept(derivatives.to_float(z[0])), kept(derivatives.to_float(z[1]))
