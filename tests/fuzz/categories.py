@@ -17,7 +17,8 @@ class Category:
     """Cases of a kind: of `share` in 100 000 cases, each run by `place`, `module:function` of this package.
 
     The function takes the ground; where cases are `drawn`, by hypothesis from the strategy of that name in the module's
-    `DRAWN`, it takes the example, a text, as well. `processes` says that each case starts a process of its own.
+    `DRAWN`, it takes the example, a text, as well. `processes` says that each case starts a process of its own. A
+    process runs `run` cases one after the other: more, where they share what takes long to begin with.
     """
 
     name: str
@@ -26,11 +27,12 @@ class Category:
     about: str
     drawn: bool = False
     processes: bool = False
+    run: int = _BLOCK
 
     @property
     def block(self) -> int:
         """Cases that a process runs one after the other; drawn ones are a run of hypothesis."""
-        return _DRAWN if self.drawn else _BLOCK
+        return _DRAWN if self.drawn else self.run
 
     def case(self) -> Callable[..., None]:
         """Return what runs a case; it raises Fault."""
@@ -44,25 +46,35 @@ class Category:
 
 
 _ALL = (
-    Category("numbers", 12_000, "values:numbers", "numbers and sizes as texts, against Fraction and int", drawn=True),
-    Category("colourings", 5_000, "values:colourings", "colouring JSON: refused, or what it says", drawn=True),
-    Category("jobs", 13_000, "jobs:texts", "job JSON: refused, or the same job again from its own JSON"),
+    Category("numbers", 9_000, "values:numbers", "numbers and sizes as texts, against Fraction and int", drawn=True),
+    Category("colourings", 4_000, "values:colourings", "colouring JSON: refused, or what it says", drawn=True),
+    Category("jobs", 10_500, "jobs:texts", "job JSON: refused, or the same job again from its own JSON"),
     Category("renders", 1_500, "jobs:renders", "job JSON in a picture, rendered, against the oracle"),
-    Category("commands", 12_000, "commands:lines", "command lines of every command"),
-    Category("fields", 11_000, "fields:fields", ".npz: bytes damaged, members forged, packed anew"),
+    Category(
+        "combinations", 9_000, "combinations:combinations", "random jobs on two devices and by the oracle", run=100
+    ),
+    Category("certified", 1_500, "certified:certified", "certified views, against whole numbers with bounds on errors"),
+    Category(
+        "explorer", 5_000, "explorer:explorer", "a hostile client of the explorer, and a good page beside it", run=100
+    ),
+    Category("films", 2_500, "films:films", "folders of films tampered with: the same film, or a refusal", run=50),
+    Category("kernels", 300, "kernels:kernels", "`bench --kernel` with hostile OpenCL", processes=True),
+    Category("interrupts", 1_500, "interrupts:interrupts", "renders to each format stopped at some moments, resumed"),
+    Category("commands", 9_300, "commands:lines", "command lines of every command"),
+    Category("fields", 9_000, "fields:fields", ".npz: bytes damaged, members forged, packed anew"),
     Category("recolours", 2_000, "fields:recolours", ".npz through `recolour`, and against numpy"),
-    Category("pictures", 9_000, "pictures:texts", "PNG and TIFF: the job and colouring that they carry"),
-    Category("foreign", 3_000, "foreign:files", "files of other programs: places, maps, OpenEXR"),
-    Category("comparisons", 6_500, "pictures:comparisons", "`compare` of pictures, against Pillow and numpy"),
-    Category("tables", 5_000, "tables:tables", "tables of `bench --json`: --merge, and again from what it wrote"),
-    Category("stores", 6_000, "stores:stores", "FILE.part, damaged, and with right checksums"),
-    Category("resumes", 1_500, "stores:resumes", "renders that go on with such a FILE.part"),
-    Category("caches", 3_000, "caches:caches", "entries of the cache, damaged, and with right checksums"),
-    Category("messages", 4_000, "messages:messages", "messages of workers, and pictures that lying ones share"),
-    Category("runtimes", 1_500, "runtimes:files", ".icd files and folders of them"),
-    Category("surroundings", 1_000, "surroundings:variables", "environment variables, in this process"),
-    Category("limits", 1_500, "surroundings:limits", "files that may not grow, too few descriptors, in this process"),
-    Category("processes", 1_500, "processes:processes", "whole processes", processes=True),
+    Category("pictures", 8_000, "pictures:texts", "PNG and TIFF: the job and colouring that they carry"),
+    Category("foreign", 2_500, "foreign:files", "files of other programs: places, maps, OpenEXR"),
+    Category("comparisons", 5_500, "pictures:comparisons", "`compare` of pictures, against Pillow and numpy"),
+    Category("tables", 4_000, "tables:tables", "tables of `bench --json`: --merge, and again from what it wrote"),
+    Category("stores", 5_000, "stores:stores", "FILE.part, damaged, and with right checksums"),
+    Category("resumes", 1_200, "stores:resumes", "renders that go on with such a FILE.part"),
+    Category("caches", 2_500, "caches:caches", "entries of the cache, damaged, and with right checksums"),
+    Category("messages", 2_000, "messages:messages", "messages of workers, and pictures that lying ones share"),
+    Category("runtimes", 1_000, "runtimes:files", ".icd files and folders of them"),
+    Category("surroundings", 800, "surroundings:variables", "environment variables, in this process"),
+    Category("limits", 1_200, "surroundings:limits", "files that may not grow, too few descriptors, in this process"),
+    Category("processes", 1_200, "processes:processes", "whole processes", processes=True),
 )
 CATEGORIES: Mapping[str, Category] = MappingProxyType({category.name: category for category in _ALL})
 
@@ -89,6 +101,6 @@ def schedule(cases: int, names: tuple[str, ...] = ()) -> list[Block]:
     return [block for _, block in sorted(placed, key=lambda each: (each[0], each[1].category))]
 
 
-def random_of(seed: int, category: str, number: int) -> Random:
-    """Return what a case is drawn from."""
+def random_of(seed: int, category: str, number: int | str) -> Random:
+    """Return what a case is drawn from, or what a block's cases share."""
     return Random(f"{seed} {category} {number}")

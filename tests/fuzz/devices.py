@@ -7,9 +7,15 @@ from mandelcl.opencl.device import Device, discover
 
 
 @cache
+def every_device() -> tuple[Device, ...]:
+    """Return the devices that pass their self-tests, with double or without."""
+    return tuple(device for device in discover() if selftest.summary(device).passed)
+
+
+@cache
 def devices() -> tuple[Device, ...]:
     """Return the devices that pass their self-tests and have double, quick to build for first."""
-    return tuple(device for device in discover() if device.fp64 and selftest.summary(device).passed)
+    return tuple(device for device in every_device() if device.fp64)
 
 
 def device() -> Device:

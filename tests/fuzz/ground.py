@@ -3,6 +3,7 @@
 root/here      the current folder, with what a case puts there and things that are none of its business
 root/beside    a folder of somebody else
 root/temporary temporary files
+lasting        what lasts longer than a case, such as the files of a server
 cache          what is remembered between runs, shared by all processes of a run
 """
 
@@ -54,14 +55,17 @@ class Ground:
         self._console = console
         self._memory = _Memory()
         self.random = Random(0)
+        self.shared = Random(0)  # drawn from, it gives all cases of a block the same
         self.taken = 0  # bytes of memory beyond what was resident, of the case so far
         self.accepted = False  # whether the case's input was taken for right
         self._before: dict[str, oracle.Print] = {}
-        self.temporary.mkdir(exist_ok=True)
+        self.lasting = root.parent / "lasting"
+        for folder in (self.temporary, self.lasting):
+            folder.mkdir(exist_ok=True)
         tempfile.tempdir = str(self.temporary)
         os.environ["TMPDIR"] = str(self.temporary)
 
-    def begin(self, random: Random) -> None:
+    def begin(self, random: Random, shared: Random) -> None:
         """Make the folders anew, as a case finds them."""
         os.chdir(self.root)
         for folder in (self.here, self.root / "beside"):
@@ -74,7 +78,7 @@ class Ground:
         (self.here / "folder" / "notes").write_bytes(b"kept")
         (self.here / "link").symlink_to("../beside/precious")
         os.chdir(self.here)
-        self.random, self.taken, self.accepted = random, 0, False
+        self.random, self.shared, self.taken, self.accepted = random, shared, 0, False
 
     def ready(self) -> None:
         """Take note of what is there, after a case has put its files in place."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+VARIABLE = "MANDELCL_FUZZ_PLANT"  # of the environment: the fault that processes under test are to have, too
+
 
 def _traceback() -> None:
     """Have an error of a decompressor pass, as one did in 0.1: members packed in ways that .npz files are not."""
@@ -50,3 +52,19 @@ PLANTS: Mapping[str, Plant] = MappingProxyType(
 def plant(name: str) -> None:
     """Plant a fault in this process."""
     PLANTS[name].put()
+
+
+def main() -> None:
+    """Run the command line with a fault planted: its name comes first, and is empty for none."""
+    import sys
+
+    from mandelcl.cli import main as command
+
+    if sys.argv[1]:
+        plant(sys.argv[1])
+    sys.argv = ["mandelcl", *sys.argv[2:]]
+    command()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,15 @@ def ended(process: "subprocess.Popen[str]") -> Outcome:
         process.communicate()
         require(False, f"it had not ended after {time.monotonic() - started:.0f} s")
     return Outcome(process.returncode, out or "", err or "", time.monotonic() - started)
+
+
+def below(process: int) -> list[int]:
+    """Return the processes that a process has started, and those of these."""
+    found = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(word) for word in task.read_text().split()]
+    return found + [deeper for child in found for deeper in below(child)]
 
 
 @cache

@@ -39,7 +39,10 @@ class Worker:
         case = category.case()
         for number in range(first, first + count):
             self._say(begun=number)
-            self.ground.begin(random_of(self._seed, category.name, number))
+            own, block = (
+                random_of(self._seed, category.name, at) for at in (number, f"block {number // category.block}")
+            )
+            self.ground.begin(own, block)
             fault, started = "", time.process_time() + _of_children()
             try:
                 case(self.ground)
@@ -66,7 +69,8 @@ class Worker:
         @given(category.strategy())
         def examples(text: str) -> None:
             nonlocal number, started, found
-            self.ground.begin(random_of(self._seed, category.name, first))
+            random = random_of(self._seed, category.name, first)
+            self.ground.begin(random, random)
             (self.ground.here / "input.txt").write_text(text, "utf-8", "surrogatepass")
             try:
                 case(self.ground, text)
@@ -140,6 +144,7 @@ def main() -> None:
         from tests.fuzz import planted
 
         planted.plant(start["plant"])
+        os.environ[planted.VARIABLE] = start["plant"]
     with tempfile.TemporaryDirectory(prefix="mandelcl-fuzz-", ignore_cleanup_errors=True) as root:
         place = Path(root).resolve()
         (place / "ground").mkdir()

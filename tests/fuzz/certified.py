@@ -1,0 +1,111 @@
+"""Certified counts, and whole numbers that say what they must be: bounds on rounding errors are kept of each step."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import numpy as np
+
+import mandelcl
+from mandelcl.computing.settings import Settings
+from mandelcl.errors import InvalidInputError
+from mandelcl.formulas import MANDELBROT
+from mandelcl.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.reference import Reference
+from mandelcl.rendering.session import Session
+from tests.fuzz.devices import every_device
+from tests.fuzz.ground import Ground
+from tests.fuzz.oracle import require, require_line
+from tests.fuzz.places import Point, anchored, edge, view_at
+
+_MOST_BITS = 1 << 13
+_KNOWN = ((-2, 0), (0, 1), (Fraction(1, 4), 0), (Fraction(-5, 4), 0), (0, 2), (2, 0), (Fraction(6, 5), Fraction(8, 5)))
+
+
+def certified(ground: Ground) -> None:
+    """Check that no certified count of a view is wrong, and that the device changes nothing."""
+    random = ground.random
+    job = _job(random)
+    (ground.here / "input.json").write_text(job.to_json(), "utf-8")
+    device = random.choice(every_device())
+    try:
+        field, _ = mandelcl.render(job, _session(device), Settings(certify_for=10.0))
+    except InvalidInputError as error:
+        require_line(f"mandelcl: {error}")
+        return
+    proved = field.planes["certified"] == 1
+    ground.accepted = bool(proved.any())
+    for row, column in np.argwhere(proved):
+        count, told = _count(job, job.view.point(int(column), int(row))), field.counts[row, column]
+        require(
+            count in (None, told), f"{device.label}: certified {told} is {count} at {column}, {row}: {job.to_json()}"
+        )
+
+
+@cache
+def _session(device: Device) -> Session:
+    return Session(device)
+
+
+def _job(random: Random) -> Job:
+    digits = random.choice((0, 1, 2, 4, 8, 14, 17, 20, 25, 40))
+    zoom = Fraction(10) ** digits * Fraction(random.uniform(0.5, 5))
+    view = view_at(random, _point(random, digits), zoom, random.choice((1, 4, 7)), random.choice((1, 3, 4)))
+    if random.random() < 0.4:
+        view = anchored(random, view, Fraction(7))
+    cap = random.choice((1, 9, 100, 1000, random.randrange(1, 3000)))
+    squares = (
+        Fraction(4),
+        Fraction(4),
+        Fraction(4) - Fraction(1, 1 << 22),
+        Fraction(16),
+        Fraction(10**4),
+        Fraction(10**30),
+    )
+    job = Job(view, cap, random.choice(squares), planes=("counts", "certified"))
+    if random.random() < 0.3:
+        reference = Reference.of(view, random.randrange(1, 41), random.randrange(1, 41))
+        job = replace(job, reference=reference, method="perturbation")
+    return job
+
+
+def _point(random: Random, digits: int) -> Point:
+    if random.random() < 0.3:
+        re, im = random.choice(_KNOWN)
+        return Fraction(re), Fraction(im)
+    return edge(random, MANDELBROT, digits + 1)
+
+
+def _count(job: Job, point: Point) -> int | None:
+    """Return the count of a point in exact arithmetic; None where it is on the circle, to as many bits as are tried."""
+    bits = 64 - math.frexp(float(job.view.pitch))[1]
+    while bits <= _MOST_BITS:
+        count = _bounded(point, job.iterations, job.radius_squared, bits)
+        if count is not None:
+            return count
+        bits *= 2
+    return None
+
+
+def _bounded(point: Point, cap: int, radius_squared: Fraction, bits: int) -> int | None:
+    """Return a count from whole numbers of 2^−bits; None where the error of z leaves it open."""
+    a, b = (round(part * (1 << bits)) for part in point)
+    square = radius_squared * (1 << 2 * bits)
+    inside, outside = math.floor(square), math.ceil(square)
+    x = y = error = 0  # |z − true z| is at most `error`
+    for n in range(cap):
+        xx, yy = x * x, y * y
+        norm, size = xx + yy, abs(x) + abs(y)
+        doubt = (2 * size + error) * error  # (|z| + error)² − |z|², for |z| is at most |re z| + |im z|
+        if norm - doubt > outside:
+            return n
+        if norm + doubt > inside:
+            return None
+        # |z² − true z²| is at most (2|z| + error)·error; both shifts and both parts of c lose less than 1 each.
+        error = (2 * (math.isqrt(norm) + 1) + error) * error + (4 << bits)
+        error = -(-error >> bits)
+        x, y = (xx - yy >> bits) + a, (x * y >> bits - 1) + b
+    return cap
