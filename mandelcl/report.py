@@ -13,8 +13,12 @@ from mandelcl.job import Job
 from mandelcl.totals import Totals
 
 
-class Named(Protocol):
-    """A device, as a report names it."""
+class KnownDevice(Protocol):
+    """A device as reports and crews know it: here, or on another machine."""
+
+    @property
+    def spec(self) -> str:
+        """Its numbers where it is, `platform:device`."""
 
     @property
     def name(self) -> str:
@@ -27,6 +31,22 @@ class Named(Protocol):
     @property
     def driver(self) -> str:
         """The version of its driver."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it, which no other device of the crew is called."""
+
+    @property
+    def type(self) -> str:
+        """`cpu`, `gpu`, `accelerator` or `other`."""
+
+    @property
+    def compute_units(self) -> int:
+        """How many compute units it has."""
+
+    @property
+    def watchdog(self) -> bool | None:
+        """Whether the driver stops long kernels; None where it does not say."""
 
 
 _BY_DEVICE = ("device", "platform", "driver")
@@ -221,7 +241,7 @@ class Report:
 
 def report_of(
     job: Job,
-    devices: Sequence[Named],
+    devices: Sequence[KnownDevice],
     log: LaunchLog,
     build_s: float,
     wall_s: float,

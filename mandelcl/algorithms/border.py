@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.algorithms import border_ahead, escape, proof
+from mandelcl.algorithms import border_ahead, escape
 from mandelcl.algorithms.border_ahead import Ahead
 from mandelcl.algorithms.copies import Copies
 from mandelcl.algorithms.rectangles import ROW, Rectangles
@@ -25,6 +25,7 @@ from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
+from mandelcl.engine.resolve import connected_below
 from mandelcl.report import LaunchLog
 from mandelcl.words import NO_COUNT, Words
 
@@ -113,7 +114,7 @@ def run(
 def default_plan(program: Program) -> Plan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
     job = program.job
-    trust, below = "nothing" if job.strict else "outside", proof.connected_below(job)
+    trust, below = "nothing" if job.strict else "outside", connected_below(job)
     if program.device.type == "gpu":
         smallest = next(side for cap, side in _GPU_SMALLEST if job.iterations < cap)
         return Plan(first=64, split=4, smallest=smallest, trust=trust, below=below)

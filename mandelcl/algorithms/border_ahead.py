@@ -8,7 +8,6 @@ what is superfluous ends at once. This is for blocks so cheap that even the larg
 import time
 from collections.abc import Iterator
 
-from mandelcl.algorithms.proof import connected_below
 from mandelcl.algorithms.rectangles import ROW, Rectangles
 from mandelcl.algorithms.schedule import Pace
 from mandelcl.algorithms.subdivision import Level, Plan, levels
@@ -16,6 +15,7 @@ from mandelcl.block import Block
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
+from mandelcl.engine.resolve import connected_below
 from mandelcl.opencl.api import Buffer
 from mandelcl.report import LaunchLog
 

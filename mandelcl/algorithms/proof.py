@@ -34,16 +34,6 @@ def bounds(job: Job) -> npt.NDArray[np.float32]:
     )
 
 
-def connected_below(job: Job) -> int:
-    """Return below which count a border says what is inside: all of a higher count lie in one piece, around 0."""
-    formula = job.formula
-    if not formula.traceable:
-        return job.iterations  # who asks for it all the same, in a study, wants to know what that is worth
-    number = by_name(job.number)
-    constant = tuple(number.round(part) for pair in formula.parameters for part in pair)
-    return formula.connected_below(constant, job.radius_squared, job.iterations)
-
-
 def _up(value: Fraction) -> np.float32:
     """Return a float that is not less than the value."""
     rounded: np.float32 = np.nextafter(np.float32(float(min(value, Fraction(10**30)))), np.float32(np.inf))

@@ -13,7 +13,7 @@ from mandelcl.block import Block
 from mandelcl.cancelling import Token, stop_if
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.engine.settling import FINE
+from mandelcl.engine.resolve import FINE
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE
 from mandelcl.report import LaunchLog

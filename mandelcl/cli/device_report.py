@@ -144,7 +144,8 @@ def _self_tests(device: "Device") -> Iterator[str]:
         for rounding in number.roundings:
             found = selftest.result(device, number, rounding)
             verdict = "PASS" if found.passed else f"FAIL: {found.reason}"
-            facts = f"denormals {'kept' if found.denormals else 'flushed'}, slow fma {found.slow_fma}"
+            slow = rounding == "fused" and selftest.slow_fma(device, number)
+            facts = f"denormals {'kept' if found.denormals else 'flushed'}, slow fma {slow}"
             speed = f"{found.speed / 1e9:.3g} Gstep/s, loop limit {found.loop_limit}"
             yield f"    {number.name}, {rounding}: {verdict}; {facts}, {speed}"
 
@@ -185,9 +186,10 @@ def _digests(device: "Device") -> Iterator[str]:
 
 def _possible(device: "Device") -> Iterable[tuple[str, "Job"]]:
     from mandelcl.cli.reference_jobs import REFERENCE_JOBS
-    from mandelcl.engine.settling import settle_method
+    from mandelcl.engine.choose import class_of
+    from mandelcl.engine.resolve import resolve
     from mandelcl.numbers import by_name
 
     for name, job in REFERENCE_JOBS.items():
         if device.fp64 or not by_name(job.number).needs_fp64:
-            yield name, settle_method(job, [device])[0]
+            yield name, resolve(job, [class_of(device, job.formula)]).job

@@ -11,12 +11,9 @@ from typing import Any
 from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.crew.block_worker import serve_order
 from mandelcl.engine import choose, selftest
-from mandelcl.engine.choose import Tested
-from mandelcl.engine.selftest import SelfTestResult
-from mandelcl.engine.variant import default_variant
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.numbers import DOUBLE, FLOAT, by_name
+from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 from mandelcl.workers.channel import IDLE, Channel
@@ -56,18 +53,9 @@ def _fastest(devices: Sequence[Device]) -> Device:
 
 
 def audition(device: Device, question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return with which rounding and variant the device would do a job whose number is settled, and how it tested.
+    """Return with which variant the device would do a resolved job, and how it tested.
 
     The question has the `job` in JSON, and whether to `self_test`.
     """
-    job = Job.from_json(question["job"])
-    rounding, variant, tested = _tested(device, job, question["self_test"])
-    return {"rounding": rounding, "variant": asdict(variant), "tested": asdict(tested)}
-
-
-def _tested(device: Device, job: Job, self_test: bool) -> Tested:
-    number = by_name(job.number)
-    if self_test:
-        return choose.settle_rounding(job, number, device)
-    rounding = job.rounding if job.rounding != "auto" else number.roundings[0]
-    return rounding, default_variant(device, number), SelfTestResult(True, "", True, 0.0, False, 0)
+    variant, tested = choose.try_out(Job.from_json(question["job"]), device, question["self_test"])
+    return {"variant": asdict(variant), "tested": asdict(tested)}

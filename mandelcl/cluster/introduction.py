@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import mandelcl
-from mandelcl.engine import source
+from mandelcl.engine import selftest, source
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.printable import printable
 from mandelcl.workers.wire import WireError
@@ -30,7 +32,10 @@ def code_digest() -> str:
 
 @dataclass(frozen=True, slots=True)
 class RemoteDevice:
-    """A device on another machine, as it describes itself (a `KnownDevice`)."""
+    """A device on another machine, as it describes itself (a `KnownDevice`).
+
+    `slow_fma` has the names of the numbers whose fma is software.
+    """
 
     spec: str
     name: str
@@ -42,11 +47,25 @@ class RemoteDevice:
     slow_double: bool
     compute_units: int
     watchdog: bool | None
+    slow_fma: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, device: Device) -> Self:
-        """Return what a device of this machine says of itself."""
-        return cls(**{field.name: getattr(device, field.name) for field in fields(cls)})
+        """Return what a device of this machine says of itself, which is tested for that."""
+        slow = tuple(number.name for number in (FLOAT, DOUBLE) if selftest.slow_fma(device, number))
+        told = {field.name: getattr(device, field.name) for field in fields(cls) if field.name != "slow_fma"}
+        return cls(**told, slow_fma=slow)
+
+    @property
+    def device_class(self) -> DeviceClass:
+        """What jobs that it shares are resolved by."""
+        return DeviceClass(
+            self.fp64,
+            self.slow_double,
+            self.type,
+            slow_fma=lambda number: number.name in self.slow_fma,
+            label=self.label,
+        )
 
     @classmethod
     def parse(cls, values: object) -> Self:
@@ -61,8 +80,12 @@ class RemoteDevice:
             raise WireError("no facts of a device")
         if watchdog is not None and type(watchdog) is not bool:
             raise WireError("no watchdog of a device")
+        slow_fma = values["slow_fma"]
+        if not isinstance(slow_fma, list | tuple) or any(name not in (FLOAT.name, DOUBLE.name) for name in slow_fma):
+            raise WireError("no fma of a device")
         shown = {name: printable(text) for name, text in texts.items()}
-        return cls(**shown, fp64=fp64, slow_double=slow, compute_units=units, watchdog=watchdog)
+        kinds = tuple(slow_fma)
+        return cls(**shown, fp64=fp64, slow_double=slow, compute_units=units, watchdog=watchdog, slow_fma=kinds)
 
 
 @dataclass(frozen=True, slots=True)

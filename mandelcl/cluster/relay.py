@@ -70,20 +70,17 @@ class Relay:
         """Return what the device answers to a question about a job; raises DeviceError where it fails.
 
         Questions of one `key` have one answer: the number, the rounding and what of the formula is in the text of a
-        kernel. That to a rounding of `auto` names the rounding, and is the answer to that one, too: a process that
-        computes need not be ended for it.
+        kernel.
         """
-        number, rounding, formula = question["key"]
-        tested = question["self_test"]
+        key = *question["key"], question["self_test"]
         with self._entry:
-            answer = self._auditions.get((number, rounding, formula, tested))
+            answer = self._auditions.get(key)
             if answer is None:
                 try:
                     answer = self._ask(question)
                 except DeviceError:  # once more: the process may have been ended by somebody
                     answer = self._ask(question)
-                for named in (rounding, answer.get("rounding")):
-                    self._auditions[number, named, formula, tested] = answer
+                self._auditions[key] = answer
                 for old in list(self._auditions)[:-_MOST_AUDITIONS]:
                     del self._auditions[old]
             return answer

@@ -13,12 +13,13 @@ from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.members import Member
 from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.computing.settings import Settings
-from mandelcl.crew.part import KnownDevice, Part
+from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
+from mandelcl.report import KnownDevice
 from mandelcl.workers.process import Worker, WorkerMessage
 
 

@@ -1,15 +1,16 @@
 """A job on the workers of a cluster."""
 
 from collections.abc import Callable
+from typing import cast
 
 from mandelcl.cluster.casting import Casting
 from mandelcl.cluster.connection import Connection
+from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.roster import ClusterRoster
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.seat import Patience
-from mandelcl.engine import choose
-from mandelcl.engine.settling import settle_method
+from mandelcl.engine.resolve import resolve
 from mandelcl.job import Job
 
 REPEATED = 64  # one row in so many is computed by another worker, too
@@ -43,10 +44,7 @@ def taken_over(crew: Crew, job: Job, wait: Callable[[Job], None]) -> bool:
     devices = crew.devices
     if not devices:
         return False
-    job, _ = settle_method(job, devices)
-    number, _ = choose.settle_number(job, devices)
-    rounding = crew.job.rounding if job.rounding == "auto" else job.rounding
-    job = job.resolved(number.name, rounding)
+    job = resolve(job, [cast(RemoteDevice, device).device_class for device in devices], shared=True).job
     if (job.method, job.number, job.rounding) != (crew.job.method, crew.job.number, crew.job.rounding):
         return False
     wait(job)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl import timeline
-from mandelcl.algorithms import automatic, escape, listed, sizing
+from mandelcl.algorithms import escape, listed, sizing, survey
 from mandelcl.algorithms.schedule import BlockQueue, BlockSource, Pace, default_budget
 from mandelcl.block import Block
 from mandelcl.cancelling import NEVER, Token
@@ -19,7 +19,6 @@ from mandelcl.engine.delivery import TO_HOST, Array, Delivered, Delivery, Form, 
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
-from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
@@ -33,7 +32,7 @@ _NO_BUDGET = 1e9
 
 
 class Computation:
-    """A job on a device, as settled by `choose` (a `Work`); `log` records its launches.
+    """A job on a device, as resolved by `choose` (a `Work`); `log` records its launches.
 
     Device memory comes from `spare`, host memory from `lender`, and both return for the next job. `program_class` makes
     the kernels. With a
@@ -65,7 +64,7 @@ class Computation:
             execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit, choice.job.iterations)
         program = self.program_class(self.device, choice.job, settings.variant or choice.variant, execution)
         self.rate = rate.iterations_per_second(program)
-        self._begin(automatic.settled(program, self.rate))
+        self._begin(program)
 
     def _begin(self, program: Program) -> None:
         settings = self._settings
@@ -94,11 +93,10 @@ class Computation:
         """Do nothing: the device and its memory belong to the caller."""
 
     def reset(self, job: Job) -> None:
-        """Take another job, in the same number and rounding; memory and kernels are kept.
+        """Take another resolved job, in the same number and rounding; memory and kernels are kept.
 
         Raises InvalidInputError for a job of another kind, and DeviceError where the device cannot do it.
         """
-        job, _ = settle_method(job, [self.device])
         kinds = [(one.method, one.number, one.rounding) for one in (self.job, job)]
         if kinds[0] != kinds[1]:
             raise InvalidInputError(f"this work is {', '.join(kinds[0])}; start a new one for {', '.join(kinds[1])}")
@@ -108,7 +106,7 @@ class Computation:
         self.warnings = choice.warnings
         program = self.program.sibling(choice.job)
         self.rate = rate.iterations_per_second(program)
-        self._begin(automatic.settled(program, self.rate))
+        self._begin(program)
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
@@ -187,4 +185,4 @@ class Computation:
 
 def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
     """Return the computation on the fastest of some devices, by default all; raises what `choose.fastest` does."""
-    return Computation(choose.fastest(job, devices or choose.matching(()), settings.self_test), settings)
+    return Computation(survey.fastest(job, devices or choose.matching(()), settings.self_test), settings)

@@ -20,16 +20,15 @@ from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, bo
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Failed, Ready, parse
-from mandelcl.crew.part import KnownDevice, Part
+from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine.delivery import Array, FormFor
-from mandelcl.engine.settling import settle_method
 from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import new
 from mandelcl.job import Job
-from mandelcl.report import LateText, LaunchLog, Report, report_of
+from mandelcl.report import KnownDevice, LateText, LaunchLog, Report, report_of
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
 
@@ -75,12 +74,11 @@ class Crew:
             raise
 
     def reset(self, job: Job) -> None:
-        """Take another job, in the same number and rounding; what is under way is dropped after its launch.
+        """Take another resolved job, in the same number and rounding; what is under way is dropped after its launch.
 
         The workers stay. An earlier run yields nothing more. Devices that cannot do this job wait for the next one.
         Raises InvalidInputError for a job of another kind, DeviceError if no device is left.
         """
-        job, _ = settle_method(job, self._roster.devices)
         alike = (job.method, job.number, job.rounding) == (self.job.method, self.job.number, self.job.rounding)
         if not alike or job.algorithm == "auto":
             raise InvalidInputError(

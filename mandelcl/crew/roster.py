@@ -8,12 +8,13 @@ from typing import cast
 from mandelcl import timeline
 from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
-from mandelcl.crew.part import KnownDevice, Part
+from mandelcl.crew.part import Part
 from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.report import KnownDevice
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
 
 _AWAY_S = 1.0  # without a call for so long, this process itself was suspended, so the silence proves nothing

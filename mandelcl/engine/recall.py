@@ -14,12 +14,13 @@ from typing import Any, Self
 
 from mandelcl import cache
 from mandelcl.engine import choose, source
-from mandelcl.engine.choose import DeviceSelection
-from mandelcl.engine.settling import HasDouble, settle_method
+from mandelcl.engine.choose import Choice, DeviceSelection
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
 from mandelcl.errors import DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.numbers import NumberFormat
+from mandelcl.numbers import by_name
 from mandelcl.opencl import ahead
 from mandelcl.opencl.api import RUNTIMES
 from mandelcl.opencl.device import Device, looked, open_only
@@ -33,16 +34,17 @@ _EVIDENCE = ("selftest", "tuning")
 class _Remembered:
     """A device as `discover` lists it, its place among those of its library, and what they say of themselves.
 
-    `fp64` says whether any device that was considered has double, and `slow_double` whether that is slow on all of
-    these; `evidence` is what the cache held on them: kind, key and digest of an entry.
+    `method`, `number` and `rounding` are those of the job on all devices that were considered; `evidence` is what the
+    cache held on these: kind, key and digest of an entry.
     """
 
     spec: str
     library: str
     place: int
     facts: str
-    fp64: bool
-    slow_double: bool
+    method: str
+    number: str
+    rounding: str
     evidence: tuple[tuple[str, str, str], ...]
 
     def to_json(self) -> str:
@@ -53,13 +55,13 @@ class _Remembered:
         """Return what `to_json` wrote, parsed; raises AttributeError, KeyError, TypeError or ValueError otherwise."""
         evidence = tuple((str(kind), str(key), str(digest)) for kind, key, digest in values.pop("evidence"))
         kept = cls(**values, evidence=evidence)
-        if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, bool, bool]:
+        if [type(value) for value in astuple(kept)[:-1]] != [str, str, int, str, str, str, str]:
             raise TypeError("a value has the wrong type")
         return kept
 
 
 def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
-    """Return what a session for this job alone is to be made of, and the job as settled for that.
+    """Return what a session for this job alone is to be made of, and the job in its method, number and rounding.
 
     It is the device that `choose.fastest` takes of those that SPECs name: the remembered one, if nothing speaks against
     it, and else the one that a full look finds. Where several are to share the picture, and where nothing can be
@@ -76,7 +78,7 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     if remembered is not None:
         device = _opened(remembered)
         if device is not None:
-            return [device], _as_for(job, _Class(remembered.fp64, remembered.slow_double))
+            return [device], _like(remembered, job)
         cache.remove(_KIND, key)
         if looked():
             raise DeviceError(f"device {remembered.spec} has gone in this very moment; try again")
@@ -86,38 +88,19 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     considered = selected or choose.matching(())
     with cache.noting() as notes:
         choice = choose.fastest(job, considered, self_test)
-    of = _Class.of(considered)
     if key:
-        _remember(key, choice.device, of, notes)
-    return [choice.device], _as_for(job, of)
+        _remember(key, choice, notes)
+    return [choice.device], _like(choice.job, job)
 
 
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """Devices of which any has double, fast or slow, or none: what a job's method and number are settled by."""
-
-    fp64: bool
-    slow_double: bool = False
-
-    @classmethod
-    def of(cls, devices: Sequence[HasDouble]) -> Self:
-        """Return that of some devices."""
-        kinds = {device.slow_double for device in devices if device.fp64}
-        return cls(bool(kinds), kinds == {True})
+def _like(resolved: Job | _Remembered, job: Job) -> Job:
+    """Return a job in the method, the number and the rounding of another one."""
+    reference = None if resolved.method == "direct" else job.reference
+    job = replace(job, method=resolved.method, reference=reference)
+    return job.resolved(resolved.number, resolved.rounding)
 
 
-_CLASSES = _Class(True), _Class(True, True), _Class(False)
-
-
-def _as_for(job: Job, of: _Class) -> Job:
-    """Return the job with the method and number that it takes on devices of a class."""
-    settled, number = _settled(job, of)
-    return replace(settled, number=number.name)
-
-
-def _settled(job: Job, of: _Class) -> tuple[Job, NumberFormat]:
-    settled, _ = settle_method(job, [of])
-    return settled, choose.settle_number(settled, [of])[0]
+_CLASSES = DeviceClass(), DeviceClass(slow_double=True), DeviceClass(fp64=False)
 
 
 def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
@@ -129,10 +112,10 @@ def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
     of_view: list[object] = []
     for of in _CLASSES:
         with suppress(MandelclError):
-            settled, number = _settled(job, of)
-            denormals = method_of(settled).meets_denormals(settled, number)
-            of_view.append([astuple(of), settled.method, number.name, settled.rounding, denormals])
-    return json.dumps([specs, self_test, of_view, str(job.formula)]) if of_view else ""
+            resolved = resolve(job, [of]).job
+            denormals = method_of(resolved).meets_denormals(resolved, by_name(resolved.number))
+            of_view.append([of.fp64, of.slow_double, resolved.method, resolved.number, denormals])
+    return json.dumps([specs, self_test, of_view, job.rounding, str(job.formula)]) if of_view else ""
 
 
 def _recalled(key: str) -> _Remembered | None:
@@ -156,7 +139,7 @@ def _opened(remembered: _Remembered) -> Device | None:
     return open_only(remembered.library, offered[remembered.place].address, remembered.spec)
 
 
-def _remember(key: str, device: Device, of: _Class, notes: dict[tuple[str, str], str]) -> None:
+def _remember(key: str, choice: Choice, notes: dict[tuple[str, str], str]) -> None:
     """Keep a choice, unless another look may test a device again, or the device's library is not found."""
     evidence = tuple((kind, name, digest) for (kind, name), digest in notes.items() if kind in _EVIDENCE)
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
@@ -164,9 +147,10 @@ def _remember(key: str, device: Device, of: _Class, notes: dict[tuple[str, str],
     for vendor in RUNTIMES.vendors:
         offered = ahead.offered(vendor.library) if vendor.library else []
         for place, found in enumerate(offered):
-            if found.address == device.handle.int_ptr:
-                facts = device.spec, vendor.library, place, _facts(offered)
-                kept = _Remembered(*facts, of.fp64, of.slow_double, evidence)
+            if found.address == choice.device.handle.int_ptr:
+                facts = choice.device.spec, vendor.library, place, _facts(offered)
+                job = choice.job
+                kept = _Remembered(*facts, job.method, job.number, job.rounding, evidence)
                 cache.write(_KIND, key, kept.to_json().encode())
                 ahead.note(vendor.library, place)
                 return

@@ -33,6 +33,7 @@ NO_DOUBLE = "no double precision (cl_khr_fp64); --number auto takes what it has"
 _REHEARSAL_S = 10
 
 _SEEN: dict[str, "SelfTestResult"] = {}  # by the cache's key, for this process
+_SLOW_FMA: dict[str, bool] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,14 @@ class SelfTestResult:
     """What the self-test found for a number and rounding.
 
     `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
-    second, all lanes together; 0 where the test failed. `slow_fma` says that fma takes so much longer than a product
-    and a sum that it must be software; it is measured with rounding `fused` only. `loop_limit` is the number of
-    iterations after which the driver stops a work-item's loops, silently; 0 where none was found.
+    second, all lanes together; 0 where the test failed. `loop_limit` is the number of iterations after which the
+    driver stops a work-item's loops, silently; 0 where none was found.
     """
 
     passed: bool
     reason: str
     denormals: bool
     speed: float
-    slow_fma: bool
     loop_limit: int
 
 
@@ -67,7 +66,7 @@ def result(
     extra build options: with relaxed maths, for instance, the test must fail.
     """
     if number.needs_fp64 and not device.fp64:
-        return SelfTestResult(False, NO_DOUBLE, False, 0.0, False, 0)
+        return SelfTestResult(False, NO_DOUBLE, False, 0.0, 0)
     variant = variant or default_variant(device, number)
     text = source_text(number, rounding, variant, formula)
     key, remembered = _remembered(device, text, options)
@@ -76,12 +75,12 @@ def result(
     if device.may_abort:
         reason = _rehearsed(device, number, rounding, formula)
         if reason:
-            return SelfTestResult(False, reason, False, 0.0, False, 0)
+            return SelfTestResult(False, reason, False, 0.0, 0)
     try:
         with timeline.span("self-test", details={"device": device.label, "number": number.name, "rounding": rounding}):
             result = _run(device, number, rounding, formula, text, variant.lanes, options)
     except DeviceError as error:
-        return SelfTestResult(False, str(error), False, 0.0, False, 0)  # not remembered: it may work another time
+        return SelfTestResult(False, str(error), False, 0.0, 0)  # not remembered: it may work another time
     _SEEN[key] = result
     disk_cache.write("selftest", key, json.dumps(asdict(result)).encode())
     return result
@@ -92,6 +91,48 @@ def known(
 ) -> SelfTestResult | None:
     """Return what `result` returns where that has been found before; None where the test is still to be run."""
     return _remembered(device, source_text(number, rounding, variant, formula), ())[1]
+
+
+def slow_fma(device: Device, number: NumberFormat, formula: Formula = MANDELBROT) -> bool:
+    """Return whether a device's fma is software, in a native number.
+
+    It is measured once for a device and driver, with the kernels of a formula's self-test, and kept: it decides how
+    `auto` rounds. Where that test fails it is False.
+    """
+    found = known_slow_fma(device, number)
+    if found is not None:
+        return found
+    variant = default_variant(device, number)
+    if not result(device, number, "fused", variant, formula=formula).passed:
+        return False
+    try:
+        program = build(device, source_text(number, "fused", variant, formula))
+        measured = microbenchmarks.slow_fma(device, program, number, variant.lanes)
+    except DeviceError:
+        return False  # not kept: it may work another time
+    found = known_slow_fma(device, number)  # what another process may have found meanwhile holds
+    if found is None:
+        key, found = _fma_key(device, number), measured
+        _SLOW_FMA[key] = found
+        disk_cache.write("selftest", key, json.dumps(found).encode())
+    return found
+
+
+def known_slow_fma(device: Device, number: NumberFormat) -> bool | None:
+    """Return what `slow_fma` returns where nothing need be measured; None where it must be."""
+    if not number.is_native or (number.needs_fp64 and not device.fp64):
+        return False
+    key = _fma_key(device, number)
+    if key not in _SLOW_FMA:
+        found = disk_cache.read_json("selftest", key)
+        if not isinstance(found, bool):
+            return None
+        _SLOW_FMA[key] = found
+    return _SLOW_FMA[key]
+
+
+def _fma_key(device: Device, number: NumberFormat) -> str:
+    return source.digest(f"fma\n{device.identity}\n{number.name}")
 
 
 def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[str, SelfTestResult | None]:
@@ -128,7 +169,7 @@ def summary(device: Device) -> Summary:
     failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in results.items() if not v.passed]
     if failures:
         return Summary(False, failures[0], "unknown", "unknown")
-    slow = results["float", "fused"].slow_fma
+    slow = any(slow_fma(device, number) for number in NUMBERS.values() if device.fp64 or not number.needs_fp64)
     flushed = [f"{name} {rounding}" for (name, rounding), v in results.items() if not v.denormals]
     denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
     return Summary(True, "", "slow" if slow else "fast", denormals)
@@ -186,7 +227,7 @@ def _recall(key: str) -> SelfTestResult | None:
         kept = SelfTestResult(**disk_cache.read_json("selftest", key))
     except TypeError:
         return None
-    if [type(value) for value in astuple(kept)] != [bool, str, bool, float, bool, int]:
+    if [type(value) for value in astuple(kept)] != [bool, str, bool, float, int]:
         return None
     return kept if kept.passed == (not kept.reason) and 0 <= kept.speed < math.inf and kept.loop_limit >= 0 else None
 
@@ -210,11 +251,10 @@ def _run(
         wrong = np.setdiff1d(wrong, flushed)
         if wrong.size:
             reason = f"wrong {check.what}: {_difference(check.inputs, got, check.answers, int(wrong[0]))}"
-            return SelfTestResult(False, reason, denormals, 0.0, False, 0)
+            return SelfTestResult(False, reason, denormals, 0.0, 0)
     speed = microbenchmarks.speed(device, program, number, lanes)
-    slow_fma = rounding == "fused" and microbenchmarks.slow_fma(device, program, number, lanes)
     loop_limit = microbenchmarks.loop_limit(device, kernel_of(program, "selftest_loop"))
-    return SelfTestResult(True, "", denormals, speed, slow_fma, loop_limit)
+    return SelfTestResult(True, "", denormals, speed, loop_limit)
 
 
 def _difference(inputs: Words, got: Words, expected: Words, case: int) -> str:

@@ -120,11 +120,8 @@ class _Bench:
     """Times a picture of the whole set, without shortcuts, on one device."""
 
     def __init__(self, device: Device, number: NumberFormat, class_variant: Variant) -> None:
-        rounding = number.roundings[0]
+        rounding = number.roundings[1 if selftest.slow_fma(device, number) else 0]
         result = selftest.result(device, number, rounding, class_variant)
-        if result.slow_fma and len(number.roundings) > 1:
-            rounding = number.roundings[1]
-            result = selftest.result(device, number, rounding, class_variant)
         if not result.passed:
             raise DeviceError(f"{device.label} fails its self-test: {result.reason}")
         self._device, self._loop_limit = device, result.loop_limit

@@ -3,13 +3,13 @@
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache as remembered
-from typing import Protocol, Self
+from typing import Self
 
 from mandelcl import cache
 from mandelcl.engine import source
+from mandelcl.engine.device_class import DeviceClass
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
-from mandelcl.opencl.families import Family
 
 TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
@@ -122,7 +122,7 @@ def suited(device: Device, number: NumberFormat, double_digits: bool | None = No
     This is the one place that decides. `double_digits`, for fixed point, is by default whether the device has double.
     """
     digits = device.fp64 if double_digits is None else double_digits
-    of_class = class_variant(device, number, digits)
+    of_class = class_variant(DeviceClass.of(device), number, digits)
     key = _tuning_key(device, number, digits)
     payload = cache.read("tuning", key)
     if payload is None:
@@ -175,23 +175,8 @@ def default_variant(device: Device, number: NumberFormat, double_digits: bool | 
     return suited(device, number, double_digits).variant
 
 
-class Described(Protocol):
-    """Of a device, all that the shape of its class is chosen by."""
-
-    @property
-    def type(self) -> str:
-        """`cpu`, `gpu`, `accelerator` or `other`."""
-
-    @property
-    def family(self) -> Family:
-        """What is known of GPUs of its kind."""
-
-    def vector_width(self, double: bool) -> int:
-        """Return the elements of the device's own vectors; 1 on devices that vectorise across work-items."""
-
-
-def class_variant(device: Described, number: NumberFormat, double_digits: bool) -> Variant:
-    """Return the shape that suits the device's class.
+def class_variant(device: DeviceClass, number: NumberFormat, double_digits: bool) -> Variant:
+    """Return the shape that suits a class of devices.
 
     It was found by measurement (docs/decisions/0011-loop.md), for most GPUs by what their compilers make of the
     kernels (docs/vendors.md).
@@ -201,7 +186,7 @@ def class_variant(device: Described, number: NumberFormat, double_digits: bool) 
     """
     if number.has_digits:
         return _digits_variant(device, number, double_digits)
-    lanes = device.vector_width(double=number.vector_is_double(double_digits))
+    lanes = device.vectors[number.vector_is_double(double_digits)]
     if lanes > 1:
         return Variant(lanes, 4, stride=16, unrolled=4, lane_columns=min(lanes, 4), local_columns=1, local_rows=1)
     if device.type == "gpu":
@@ -212,9 +197,9 @@ def class_variant(device: Described, number: NumberFormat, double_digits: bool) 
     return Variant(1, 1, stride=16, unrolled=16, lane_columns=1, local_columns=8, local_rows=8)
 
 
-def _digits_variant(device: Described, number: NumberFormat, double_digits: bool) -> Variant:
+def _digits_variant(device: DeviceClass, number: NumberFormat, double_digits: bool) -> Variant:
     """Return a shape that bounds how much code is unrolled, and so the time to compile, for any width."""
-    lanes = min(8, device.vector_width(double=number.vector_is_double(double_digits)))
+    lanes = min(8, device.vectors[number.vector_is_double(double_digits)])
     work = number.products
     if lanes > 1:
         vectors, unrolled = (3, 4) if work <= 4 else (2, 2) if work <= 25 else (1, 1)

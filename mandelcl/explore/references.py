@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mandelcl.engine.settling import settle_method
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
+from mandelcl.errors import InvalidInputError
 from mandelcl.exact import floor_log2
 from mandelcl.formulas import Formula
 from mandelcl.job import Job
@@ -26,25 +28,19 @@ class Kept:
     radius_squared: Fraction
 
 
-class _Usual:
-    """A device as most are."""
-
-    fp64 = True
-    slow_double = False
-
-
 def referred(job: Job, kept: Kept | None) -> Job:
     """Return a job with the reference that it is to have: its own, the kept one where it suits, or a new one.
 
-    It is returned as it is where it will not be computed by perturbation. Raises InvalidInputError for a reference of
-    its own that does not reach the view.
+    It is returned as it is where it will not be computed by perturbation.
     """
     free = job.method != "direct" and job.number in ("auto", *PERTURBED_NUMBERS) and job.formula.perturbable
     if job.reference is not None or not free:
         return job
-    settled, _ = settle_method(job, [_Usual()])
-    if settled.method != "perturbation":
-        return job
+    try:
+        if resolve(job, [DeviceClass()]).job.method != "perturbation":
+            return job
+    except InvalidInputError:
+        return job  # a device says what is wrong with it
     needed = Reference.of(job.view)
     suits = (
         kept is not None

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mandelcl.algorithms import survey
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import corners
@@ -79,18 +80,21 @@ class _Explorer:
                 self._channel.send({"say": "refused", "view": view, "why": str(error)})
 
     def _begin(self, order: Head) -> None:
-        """Settle a job and prepare its levels."""
+        """Resolve a job and prepare its levels."""
         number = order["view"]
         cancel = Dropped(self._orders, number)
         for device in self._devices:
             device.between = STARTING
         job = Job.from_json(order["job"])
-        choice = choose.fastest(job, self._devices)
 
         def show(iterations: int) -> None:
             self._channel.send({"say": "reference", "view": number, "iterations": iterations})
 
-        method_of(choice.job).prepare(choice.job, show, cancel)
+        def prepare(resolved: Job) -> None:
+            method_of(resolved).prepare(resolved, show, cancel)
+
+        choice = survey.fastest(job, self._devices, wait=prepare)
+        prepare(choice.job)
         lattice = choice.job.view.lattice
         levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
         form = smoothing.ready(choice.device, choice.job)

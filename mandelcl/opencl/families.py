@@ -24,6 +24,7 @@ class Family:
     most_written_out: int | None = 27
 
 
+OTHER = Family("other")
 _NVIDIA = re.compile(r"nvidia|geforce|quadro|tesla", re.IGNORECASE)
 # NVIDIA's processors with many units for double, by compute capability.
 _NVIDIA_FAST = ((2, 0), (3, 5), (3, 7), (6, 0), (7, 0), (8, 0), (9, 0), (10, 0))
@@ -50,4 +51,4 @@ def family_of(platform: str, name: str, capability: tuple[int, int] | None = Non
         return Family("AMD", not _AMD_FAST.search(name))
     if _INTEL.search(f"{platform} {name}"):
         return Family("Intel", bool(_INTEL_SLOW.search(name)))
-    return Family("other")
+    return OTHER

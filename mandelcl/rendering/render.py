@@ -14,7 +14,6 @@ from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.delivery import Array
-from mandelcl.engine.settling import begin_early
 from mandelcl.errors import require_type
 from mandelcl.field import Field, allocate
 from mandelcl.files.strips import in_order, strip_rows
@@ -22,6 +21,7 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import COUNTS, values_of
 from mandelcl.rendering.session import Session
+from mandelcl.rendering.waiting import begin_early
 from mandelcl.report import Report
 from mandelcl.words import Words
 

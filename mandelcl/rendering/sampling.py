@@ -60,7 +60,7 @@ def finest(job: Job, colouring: Colouring | None) -> Job:
 
 def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Callable[[str], None]) -> Job:
     """Return a job in the method and the number that a finer one takes on the devices of a session."""
-    settled, warnings = session.settled(fine, self_test)
+    settled, warnings = session.settled(replace(fine, algorithm="escape"), self_test)  # the job's is open still
     for warning in warnings:
         notice(warning)
     return replace(job, method=settled.method, number=settled.number, rounding=settled.rounding)

@@ -1,11 +1,11 @@
 """Devices held open: contexts, programs, rates and memory that serve one job after the other."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from mandelcl import cache
+from mandelcl.algorithms import survey
 from mandelcl.cancelling import NEVER, Token
 from mandelcl.computing.computation import Computation
 from mandelcl.computing.settings import Settings, ShowProgress
@@ -109,7 +109,7 @@ class Session:
         progress: ShowProgress | None = None,
         cancel: Token = NEVER,
     ) -> Work:
-        """Return the work on a job, settled and begun: on one device, or shared by several.
+        """Return the work on a job, resolved and begun: on one device, or shared by several.
 
         It ends the work begun before. `notice` is called with lines for the user, and `progress` while the job's
         reference orbit is computed, which `cancel` ends with CancelledError, and while counts are proved, from any
@@ -126,8 +126,8 @@ class Session:
         elif self._shared:
             work, choice = self._share(job, settings, wait)
         else:
-            choice = self._choices.get((job, settings.self_test)) or choose.fastest(
-                job, self.devices, settings.self_test
+            choice = self._choices.get((job, settings.self_test)) or survey.fastest(
+                job, self.devices, settings.self_test, wait
             )
             wait(choice.job)
             work = self._computation(choice, settings)
@@ -140,7 +140,7 @@ class Session:
         return work
 
     def settled(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
-        """Return a job settled for the devices, and warnings; raises as `begin` does. Nothing is begun.
+        """Return a job resolved for the devices, and warnings; raises as `begin` does. Nothing is begun.
 
         What has been chosen for it is remembered for when it is begun.
         """
@@ -152,7 +152,7 @@ class Session:
         if self._shared:
             choices, _ = choose.several(job, self.devices, self_test, self._required_specs)
             return choices[0].job, choices[0].warnings
-        choice = choose.fastest(job, self.devices or choose.matching(()), self_test)
+        choice = survey.fastest(job, self.devices or choose.matching(()), self_test)
         self._choices[choice.job, self_test] = choice
         for old in list(self._choices)[:-_MOST_CHOICES]:
             del self._choices[old]
@@ -167,8 +167,6 @@ class Session:
     def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
         """Return the work of several devices, and the choice of one of them."""
         _require_shareable(settings, f"{len(self.devices)}")
-        if job.algorithm == "auto":
-            job = replace(job, algorithm="escape")  # what border tracing gains depends on large blocks
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
             self._notice(note)
@@ -195,8 +193,6 @@ class Session:
     def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
         """Return the work of a cluster, which keeps its workers for jobs of one kind."""
         _require_shareable(settings, "the workers of a cluster")
-        if job.algorithm == "auto":
-            job = replace(job, algorithm="escape")
         from mandelcl.cluster.work import cluster_work, taken_over
 
         if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):

@@ -17,7 +17,6 @@ from mandelcl.computing.settings import Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine import recall
 from mandelcl.engine.choose import DeviceSelection
-from mandelcl.engine.settling import begin_early
 from mandelcl.errors import (
     InvalidInputError,
     require_type,
@@ -38,6 +37,7 @@ from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, re
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.streamed import Streamed
+from mandelcl.rendering.waiting import begin_early
 from mandelcl.report import Report
 from mandelcl.shading.colour import Colouring
 from mandelcl.words import Words

@@ -1,14 +1,28 @@
-"""Waiting for what the host does for a job: long reference orbits, and exact counts, say how far they are."""
+"""What the host does for a job: it begins long reference orbits early, and says how far they and exact counts are."""
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from mandelcl.cancelling import Token
 from mandelcl.computing.settings import Progress, ShowProgress
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
+from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.methods import method_of
 
 _LONG_S = 10.0
+
+
+def begin_early(job: Job) -> None:
+    """Begin what a job needs of the host on a device as most are, before any device is asked.
+
+    What is wrong with the job is found when it is resolved for devices.
+    """
+    with suppress(InvalidInputError):
+        resolved = resolve(job, [DeviceClass()]).job
+        method_of(resolved).begin(resolved)
 
 
 def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:

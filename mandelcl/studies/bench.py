@@ -11,11 +11,11 @@ import numpy as np
 
 from mandelcl import timeline
 from mandelcl.computing.settings import Settings
-from mandelcl.engine import choose
+from mandelcl.engine.choose import class_of
+from mandelcl.engine.resolve import resolve
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.job import Job
 from mandelcl.names import PATIENCE_S
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.timing import Timed, TimingSample, coarse_step, repeated
@@ -167,13 +167,9 @@ class Bench:
 
     def rounding(self, number: str) -> str:
         """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
-        format_ = by_name(number)
-        if format_.roundings == ("fixed",):
-            return "fixed"
         job = Job(View.centred(Fraction(0), Fraction(0), Fraction(1), 8, 8), 8, number=number)
-        able = [device for device in self.devices if device.fp64 or not format_.needs_fp64]
-        settled = {choose.settle_rounding(job, format_, device)[0] for device in able}
-        return "separate" if "separate" in settled else "fused"
+        classes = [class_of(device, job.formula) for device in self.devices]
+        return resolve(job, classes, shared=True).job.rounding
 
 
 def with_extra(row: Row, **values: Value) -> Row:

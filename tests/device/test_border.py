@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.algorithms import automatic, border, border_ahead
-from mandelcl.algorithms.proof import connected_below
+from mandelcl.algorithms import border, border_ahead, survey
 from mandelcl.algorithms.schedule import BlockQueue
 from mandelcl.algorithms.subdivision import Plan
 from mandelcl.block import Block, whole_of
-from mandelcl.engine import choose, selftest
+from mandelcl.engine import choose, rate, resolve, selftest
 from mandelcl.engine.program import Execution, Program
+from mandelcl.engine.resolve import connected_below
 from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
 from mandelcl.job import Job
@@ -298,25 +298,30 @@ def test_rendered(target: Target, algorithm: str) -> None:
 
 
 def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole set at a high cap is traced; a place that is uniform only when tiny is not, nor a short job."""
-    monkeypatch.setattr(automatic, "_LEAST_SECONDS", 0.0)
+    """The whole set at a high cap is traced; a place that is uniform only when tiny is not, nor a short job.
 
-    def settled(sized: Callable[[int, int], View], cap: int, rate: float, smooth: bool = False) -> str:
-        job = Job(
-            sized(1024, 1024),
-            cap,
-            number="float",
-            rounding="separate",
-            algorithm="auto",
-            planes=("counts", "smooth")[: 1 + smooth],
-        )
-        return automatic.settled(Program(device, job), rate).job.algorithm
+    How fast the device is has no part in it.
+    """
+    for least in ("_LEAST_WORK", "_LEAST_WORK_GPU"):
+        monkeypatch.setattr(resolve, least, 1e6)
+    rates = iter((1e12, 1e9, 1e6))
+    monkeypatch.setattr(rate, "iterations_per_second", lambda _program: next(rates))
 
-    assert settled(views.whole, 5000, 1e9) == "border"
-    assert settled(views.whole, 5000, 1e9, smooth=True) == "border"
-    assert settled(views.seahorses, 400, 1e9) == "escape"
-    monkeypatch.setattr(automatic, "_LEAST_SECONDS", 0.5)
-    assert settled(views.whole, 5000, 1e12) == "escape"
+    def settled(sized: Callable[[int, int], View], cap: int, smooth: bool = False) -> str:
+        planes = ("counts", "smooth")[: 1 + smooth]
+        job = Job(sized(1024, 1024), cap, number="float", rounding="separate", algorithm="auto", planes=planes)
+        return survey.fastest(job, [device]).job.algorithm
+
+    for sized, cap, smooth, algorithm in (
+        (views.whole, 5000, False, "border"),
+        (views.whole, 5000, True, "border"),
+        (views.seahorses, 400, False, "escape"),
+    ):
+        rates = iter((1e12, 1e9, 1e6))
+        assert [settled(sized, cap, smooth) for _ in range(3)] == [algorithm] * 3
+    for least in ("_LEAST_WORK", "_LEAST_WORK_GPU"):
+        monkeypatch.setattr(resolve, least, 1e12)
+    assert settled(views.whole, 5000) == "escape"
 
 
 def test_watch_sees_what_is_filled(target: Target) -> None:

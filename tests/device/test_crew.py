@@ -24,7 +24,7 @@ from tests.device import views
 
 def job(re: int = 0, iterations: int = 2000, width: int = 320, height: int = 200) -> Job:
     view = View.centred(Fraction(re, 2), Fraction(0), Fraction(2), width, height)
-    return Job(view, iterations, number="float", rounding="separate")
+    return Job(view, iterations, number="float", rounding="separate", method="direct")
 
 
 def crew_choices(wanted: Job) -> list[Choice]:
@@ -78,7 +78,7 @@ def test_one_job_after_the_other_by_the_same_processes(workers: list[WorkerProce
 def test_a_job_may_come_while_another_is_under_way(blocks: int, workers: list[WorkerProcess]) -> None:
     """Which is of no use from then on: it is dropped after a launch, however long it would have taken."""
     view = View.centred(Fraction(0), Fraction(0), Fraction(1000), 320, 200)  # all inside
-    endless = Job(view, 1 << 31, number="float", rounding="separate")
+    endless = Job(view, 1 << 31, number="float", rounding="separate", method="direct")
     choices = crew_choices(job())
     with closing(Crew(choices, Settings(shortcuts=False))) as crew:
         crew.assemble()
@@ -109,7 +109,7 @@ class Loaded:
 def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:
     """Where denormals matter, one that flushes them has no part; in the next job it has."""
     near = View.upright(Fraction(1, 1 << 70), Fraction(1, 1 << 70), Fraction(1, 1 << 80), 64, 48)
-    tiny = Job(near, 100, number="float", rounding="separate")
+    tiny = Job(near, 100, number="float", rounding="separate", method="direct")
     everybody = crew_choices(job())
     some = crew_choices(tiny)
     with closing(Crew(everybody)) as crew:

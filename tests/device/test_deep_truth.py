@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.engine import source
-from mandelcl.engine.settling import settle_method
+from mandelcl.engine.choose import class_of
+from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
@@ -161,7 +162,7 @@ class Found:
 def check(device: Device, place: Place, found: Found) -> None:
     """Add a place's pixels: of those that are certified the ones with the least margin over E, and as many others."""
     job = Job(place.view(WIDTH, HEIGHT), place.iterations, number="double", planes=("counts", "certified"))
-    job = settle_method(job, [device])[0]
+    job = resolve(job, [class_of(device, job.formula)]).job
     results, _ = planes(job, device)
     counts, certified = results[0].reshape(-1), results[1].reshape(-1) != 0
     margin, z, bound = escapes(device, job)

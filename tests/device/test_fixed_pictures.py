@@ -9,6 +9,8 @@ import pytest
 
 from mandelcl.computing.settings import Settings
 from mandelcl.engine import choose
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
@@ -86,7 +88,7 @@ def test_radii_beyond_are_refused(device: Device, number: str) -> None:
     fmt = by_name(number)
     for radius_squared in (fmt.least_radius_squared() - Fraction(1, 10**9), Fraction(2501, 100)):
         with pytest.raises(InvalidInputError, match="escape radius"):
-            choose.settle_number(Job(views.whole(9, 9), 50, radius_squared, number=number), [device])
+            choose.fastest(Job(views.whole(9, 9), 50, radius_squared, number=number), [device])
 
 
 def test_fp128_beyond_double(device: Device) -> None:
@@ -137,7 +139,7 @@ def test_same_hash_everywhere() -> None:
 
 
 def auto(view: View, device: Device, cap: int = 1000) -> str:
-    return choose.settle_number(Job(view, cap), [device])[0].name
+    return resolve(Job(view, cap, method="direct"), [DeviceClass(fp64=device.fp64)]).job.number
 
 
 def test_auto(device: Device) -> None:

@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 
 from mandelcl.engine import choose
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
 from mandelcl.errors import InvalidInputError
 from mandelcl.formulas import Multibrot3
 from mandelcl.job import LEAST_RADIUS_SQUARED, Job
@@ -40,7 +42,7 @@ def test_every_pixel_of_fixed_point(device: Device, number: str) -> None:
 @pytest.mark.parametrize("number", ["fixed:2", "fixed:3", "fp128"])
 def test_what_cannot_hold_a_cube_is_refused(device: Device, number: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        choose.settle_number(Job(View.centred(0, 0, 1, 9, 7), 50, formula=CUBIC, number=number), [device])
+        choose.fastest(Job(View.centred(0, 0, 1, 9, 7), 50, formula=CUBIC, number=number), [device])
     assert str(caught.value) == (
         f"{number} holds |z|³ + |c| below 8, which multibrot-3 exceeds with this escape radius; "
         "choose float, double or fixed:5 to fixed:32, or --escape-radius 1.8125"
@@ -51,7 +53,7 @@ def test_auto_takes_no_number_that_cannot_hold_a_cube(device: Device) -> None:
     """Deep views take double where it resolves them, then the least fixed point with room."""
     for zoom, names in (("1", {"float"}), ("1e9", {"double", "fixed:5"}), ("1e20", {"fixed:5"})):
         view = View.centred("0.3849", "0.0003", zoom, 9, 7)
-        assert choose.settle_number(Job(view, 50, formula=CUBIC), [device])[0].name in names
+        assert resolve(Job(view, 50, formula=CUBIC), [DeviceClass(fp64=device.fp64)]).job.number in names
 
 
 def test_a_radius_beyond_every_fixed_point_leaves_the_others(device: Device) -> None:
@@ -59,4 +61,4 @@ def test_a_radius_beyond_every_fixed_point_leaves_the_others(device: Device) -> 
     with pytest.raises(
         InvalidInputError, match=r"fixed:5 holds .* below 32, .*; choose float or double, or --escape-radius 3\.0625$"
     ):
-        choose.settle_number(job, [device])
+        choose.fastest(job, [device])

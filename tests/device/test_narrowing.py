@@ -131,7 +131,7 @@ def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_ever
     whole_view = [Block(0, 0, 61, 47)]
     narrow = {block: counts.copy() for block, counts, _ in work.run(whole_view)}
     assert {counts.dtype for counts in narrow.values()} == {np.dtype(np.uint16)}
-    work.reset(JOB)
+    work.reset(work.job)
     for block, counts, _ in work.run(whole_view):
         assert counts.dtype == np.uint32
         np.testing.assert_array_equal(narrow[block], counts)

@@ -150,7 +150,7 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
 
     def result(one: Device, number: NumberFormat, rounding: str, *rest: Any, **more: Any) -> selftest.SelfTestResult:
         if isinstance(one, Broken):
-            return selftest.SelfTestResult(False, "wrong on purpose", False, 0.0, False, 0)
+            return selftest.SelfTestResult(False, "wrong on purpose", False, 0.0, 0)
         return own(one, number, rounding, *rest, **more)
 
     monkeypatch.setattr(selftest, "result", result)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -100,7 +101,7 @@ def test_work_is_stopped_and_redirected(device: Device) -> None:
         list(work.run([Block(0, 0, 640, 400)], cancel=cancel))
     assert work.log.longest < 5
     programs = dict(device.programs)
-    wanted = job().at(seahorses(160, 100))
+    wanted = replace(job(), method="direct").at(seahorses(160, 100))
     work.reset(wanted)
     assert work.seconds < 5
     planes = np.zeros((100, 160), np.uint32)
@@ -109,7 +110,7 @@ def test_work_is_stopped_and_redirected(device: Device) -> None:
     np.testing.assert_array_equal(planes, mandelcl.render(wanted, device)[0].counts)
     assert dict(device.programs).keys() >= programs.keys()
     with pytest.raises(InvalidInputError, match="start a new one for direct, double"):
-        work.reset(Job(whole(8, 8), number="double", rounding="separate"))
+        work.reset(Job(whole(8, 8), number="double", rounding="separate", method="direct"))
 
 
 def test_a_cancelled_render_leaves_the_session_usable(device: Device) -> None:

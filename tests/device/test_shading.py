@@ -196,7 +196,7 @@ def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -
         pixels[block.y : block.y + block.height, block.x : block.x + block.width] = made
     np.testing.assert_array_equal(pixels, on_host_field(field, colouring))
     assert work.log.totals.iterations == report.iterations_total
-    work.reset(job)
+    work.reset(work.job)
     (_, words, _), *_ = work.run(bands)
     assert (words.itemsize, len(words)) == (4, 3)
 

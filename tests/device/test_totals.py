@@ -67,7 +67,7 @@ def test_the_log_has_the_totals_of_what_was_yielded(device: Device, algorithm: s
 def test_another_job_begins_anew(device: Device) -> None:
     work = Session(device).begin(a_job())
     assert isinstance(work, Computation)
-    for job in (a_job(), a_job(40, 30)):
+    for job in (work.job, work.job.at(a_job(40, 30).view)):
         work.reset(job)
         total = sum(int(results[0].sum()) for _, results, _ in work.run([Block(0, 0, job.view.width, job.view.height)]))
         assert work.log.totals.iterations == total

@@ -143,7 +143,7 @@ def _shape() -> bytes:
     return json.dumps({"made_for": _made_for(device()), "variant": variant.to_json()}).encode()
 
 
-_RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "slow_fma": False, "loop_limit": 0}
+_RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "loop_limit": 0}
 _CHOICE = {
     "spec": "0:0",
     "library": "libx.so",

@@ -148,13 +148,12 @@ def test_turns_follow_from_names() -> None:
 
 def test_answers_about_jobs_are_not_believed_unchecked() -> None:
     variant = asdict(Variant(1, 1, 1, 1, 1, 1, 1))
-    tested = asdict(SelfTestResult(True, "", True, 1e9, False, 0))
-    good = {"rounding": "fused", "variant": variant, "tested": tested}
-    assert parsed(good)[0] == "fused"
+    tested = asdict(SelfTestResult(True, "", True, 1e9, 0))
+    good = {"variant": variant, "tested": tested}
+    assert parsed(good) == (Variant(1, 1, 1, 1, 1, 1, 1), SelfTestResult(True, "", True, 1e9, 0))
     for bad in (
         None,
         {},
-        {**good, "rounding": 3},
         {**good, "variant": {}},
         {**good, "tested": {**tested, "speed": -1}},
     ):
@@ -188,7 +187,7 @@ class Child:
         if head["do"] == "open":
             self.say({"say": "answer", "answer": asdict(DEVICE)})
         elif head["do"] == "answer":
-            self.say({"say": "answer", "answer": {"asked": head["question"]["key"], "rounding": "fused"}})
+            self.say({"say": "answer", "answer": {"asked": head["question"]["key"]}})
         elif head["do"] in ("start", "job"):
             self.assignment = head["assignment"]
             self.waiting.clear()
@@ -250,14 +249,14 @@ def until(condition: Any) -> None:
 
 def test_tasks_become_messages(relayed: Relay) -> None:
     assert relayed.introduce() == asdict(DEVICE)
-    question = {"key": ["double", "auto", "z2"], "self_test": True, "job": "{}"}
-    answer = {"asked": question["key"], "rounding": "fused"}
+    question = {"key": ["double", "fused", "z2"], "self_test": True, "job": "{}"}
+    answer = {"asked": question["key"]}
     assert relayed.audition(question) == answer
     assert relayed.audition(question) == answer
     assert relayed.introduce() == asdict(DEVICE), "also after other questions"
     assert relayed.prepare(order())[0]["say"] == "ready"
     assert relayed.introduce() == asdict(DEVICE)
-    assert relayed.audition({**question, "key": ["double", "fused", "z2"]}) == answer, "that is known already"
+    assert relayed.audition({**question, "self_test": True}) == answer, "that is known already"
     (child,) = Child.made
     assert [head["do"] for head in child.heads] == ["open", "answer", "start"]
     asked = Asked(relayed, order(), 3)
@@ -272,7 +271,7 @@ def test_tasks_become_messages(relayed: Relay) -> None:
 
 def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past(relayed: Relay) -> None:
     relayed.prepare(order())
-    relayed.audition({"key": ["float", "auto", "z2"], "self_test": True, "job": "{}"})
+    relayed.audition({"key": ["float", "fused", "z2"], "self_test": True, "job": "{}"})
     assert [child.ended for child in Child.made] == [True, False]
 
     def spawn(coroutine: Any) -> "Future[None]":
@@ -294,24 +293,24 @@ def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
     """A sweep over constants does not end the process that computes, in order to ask it."""
 
     async def ask(_member: object, _task: object, question: Mapping[str, Any]) -> dict[str, Any]:
-        tested = asdict(SelfTestResult(True, "", True, 1e9, False, 0))
-        said = relayed.audition(question)
-        return {"rounding": said["rounding"], "variant": asdict(Variant(1, 1, 1, 1, 1, 1, 1)), "tested": tested}
+        relayed.audition(question)
+        tested = asdict(SelfTestResult(True, "", True, 1e9, 0))
+        return {"variant": asdict(Variant(1, 1, 1, 1, 1, 1, 1)), "tested": tested}
 
     casting = Casting(cast(Any, SimpleNamespace(ask=ask)), self_test=True)
     view = View.centred(0, 0, 1, 3, 3)
     for text in ("mandelbrot", "burning-ship"):
         whole = Formula.parse(text)
         for formula in (whole, *(whole.julia(re, "0.1") for re in ("-0.1", "-0.2", "-0.3"))):
-            job = Job(view, 100, formula=formula, number="float")
+            job = Job(view, 100, formula=formula, number="float", rounding="fused")
             assert isinstance(asyncio.run(casting.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
             relayed.prepare(order(job=job.to_json()))
     asked = [head["question"]["key"] for child in Child.made for head in child.heads if head["do"] == "answer"]
     assert asked == [
-        ["float", "auto", "sqr add"],
-        ["float", "auto", "sqr add julia"],
-        ["float", "auto", "absx absy sqr add"],
-        ["float", "auto", "absx absy sqr add julia"],
+        ["float", "fused", "sqr add"],
+        ["float", "fused", "sqr add julia"],
+        ["float", "fused", "absx absy sqr add"],
+        ["float", "fused", "absx absy sqr add julia"],
     ]
     assert len(Child.made) == len(asked)
 

@@ -1,9 +1,8 @@
 """What is known of a GPU by its name decides a job's number and the shape of its kernels."""
 
-from dataclasses import dataclass
-
 import pytest
 
+from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.variant import Variant, class_variant
 from mandelcl.numbers import DOUBLE, FLOAT, FP128, fixed
 from mandelcl.opencl.families import Family, family_of
@@ -44,19 +43,13 @@ def test_names_tell_the_family(
     assert (found.name, found.slow_double) == (family, slow)
 
 
-@dataclass
-class Gpu:
-    family: Family
-    type: str = "gpu"
-
-    def vector_width(self, double: bool) -> int:
-        del double
-        return 1
+def gpu_of(family: Family) -> DeviceClass:
+    return DeviceClass(type="gpu", vectors=(1, 1), family=family)
 
 
 def test_the_shapes_of_a_measured_family_stay() -> None:
     """Those of docs/decisions/0011-loop.md and 0007-fixed-point.md."""
-    h200 = Gpu(family_of("NVIDIA CUDA", "NVIDIA H200", (9, 0)))
+    h200 = gpu_of(family_of("NVIDIA CUDA", "NVIDIA H200", (9, 0)))
     assert class_variant(h200, FLOAT, False) == Variant(1, 3, 64, 16, 1, 8, 16)
     assert class_variant(h200, DOUBLE, False) == Variant(1, 1, 64, 64, 1, 8, 16)
     for digits in (True, False):
@@ -67,7 +60,7 @@ def test_the_shapes_of_a_measured_family_stay() -> None:
 
 @pytest.mark.parametrize(("platform", "name"), [(AMD, "gfx1030"), (INTEL, "Intel(R) UHD Graphics"), ("ARM", "Mali")])
 def test_other_gpus_get_shapes_that_do_not_spill(platform: str, name: str) -> None:
-    gpu = Gpu(family_of(platform, name))
+    gpu = gpu_of(family_of(platform, name))
     assert class_variant(gpu, FLOAT, False) == Variant(1, 1, 64, 64, 1, 8, 16)
     assert class_variant(gpu, DOUBLE, False) == Variant(1, 1, 64, 64, 1, 8, 16)
     assert class_variant(gpu, FP128, True) == Variant(1, 1, 32, 16, 1, 8, 8, True, True)

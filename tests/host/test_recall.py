@@ -11,6 +11,8 @@ import pytest
 
 from mandelcl import cache
 from mandelcl.engine import choose, recall
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
 from mandelcl.errors import DeviceError, InvalidInputError
 from mandelcl.formulas import BurningShip
 from mandelcl.job import Job
@@ -28,6 +30,10 @@ QUICK, SLOW = "/lib/libquick.so", "libslow.so.1"
 def device(spec: str, address: int, fp64: bool, slow_double: bool = False) -> Any:
     handle = SimpleNamespace(int_ptr=address)
     return SimpleNamespace(spec=spec, handle=handle, fp64=fp64, slow_double=slow_double)
+
+
+def classed(device: Any) -> DeviceClass:
+    return DeviceClass(device.fp64, device.slow_double)
 
 
 @dataclass
@@ -59,7 +65,7 @@ class Machine:
         for kind in self.read:
             if cache.read(kind, "a" * 32) is None and kind == "selftest":
                 cache.write(kind, "a" * 32, b"passed")
-        return SimpleNamespace(device=self.devices[2], job=job)
+        return SimpleNamespace(device=self.devices[2], job=resolve(job, [classed(each) for each in self.devices]).job)
 
     def open_only(self, library: str, address: int, spec: str) -> Any:
         self.looked = True
@@ -100,7 +106,7 @@ def test_a_second_process_opens_one_runtime(machine: Machine) -> None:
     assert (machine.looks, machine.opened, devices[0].spec) == (1, [], "1:1")
     devices, second = settled(machine)
     assert (machine.looks, machine.opened, devices[0].spec) == (0, [(QUICK, 21, "1:1")], "1:1")
-    assert first == second == replace(JOB, method="direct", number="float")
+    assert first == second == replace(JOB, method="direct", number="float", rounding="fused")
 
 
 def test_addresses_may_change(machine: Machine) -> None:
@@ -122,7 +128,7 @@ def test_addresses_may_change(machine: Machine) -> None:
 def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) -> None:
     settled(machine)
     _, numbered = settled(machine, job)
-    assert (machine.looks, numbered) == (0, replace(job, method="direct", number="float"))
+    assert (machine.looks, numbered) == (0, replace(job, method="direct", number="float", rounding="fused"))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +280,7 @@ def test_a_process_that_has_looked_keeps_to_what_it_sees(machine: Machine) -> No
 
 def test_a_bad_job_is_refused_by_the_full_look(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(job: Job, *_arguments: object) -> None:
-        choose.settle_number(job, [Machine(Path()).devices[0]])
+        resolve(job, [classed(Machine(Path()).devices[0])])
 
     monkeypatch.setattr(choose, "fastest", refuse)
     with pytest.raises(InvalidInputError, match="no number resolves"):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mandelcl.algorithms import proof
-from mandelcl.algorithms.automatic import share_of_one_count
 from mandelcl.algorithms.subdivision import Level, Plan, levels, line
+from mandelcl.engine.resolve import share_of_one_count
 from mandelcl.errors import InvalidInputError
 from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT, FP128, by_name

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from mandelcl.opencl.families import Family, family_of
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.opencl.families import family_of
 from tests.vendors.amd import Amd
 from tests.vendors.intel import Intel
 
@@ -19,18 +20,9 @@ class Target:
     compiler: Amd | Intel
 
     @property
-    def type(self) -> str:
-        """`gpu`."""
-        return "gpu"
-
-    @property
-    def family(self) -> Family:
+    def device_class(self) -> DeviceClass:
         """What mandelcl knows of GPUs of its kind."""
-        return family_of(self.platform, self.name)
-
-    def vector_width(self, double: bool) -> int:  # noqa: ARG002 - as Device has it
-        """Return 1: work-items are vectorised by the hardware."""
-        return 1
+        return DeviceClass(self.fp64, type="gpu", vectors=(1, 1), family=family_of(self.platform, self.name))
 
 
 _AMD, _INTEL = "AMD Accelerated Parallel Processing", "Intel(R) OpenCL Graphics"

@@ -55,7 +55,7 @@ def compiler(request: pytest.FixtureRequest) -> None:
 
 def loop(gpu: Target, number: NumberFormat, rounding: str) -> str:
     job = Job(View.centred("-0.75", 0, 1, 64, 64), number=number.name, rounding=rounding, method="direct")
-    return loop_text(job, class_variant(gpu, number, False), "block")
+    return loop_text(job, class_variant(gpu.device_class, number, False), "block")
 
 
 @cache
@@ -75,7 +75,7 @@ def wrong(gpu: Target, number: NumberFormat, rounding: str, text: str) -> list[s
     complaints = [] if fused == written else [f"{fused} fused operations, {written} written"]
     if rounding == "separate" and fused:
         complaints.append(f"{fused} fused operations")
-    largest, steps = instructions.largest_block(kernel), class_variant(gpu, number, False).unrolled
+    largest, steps = instructions.largest_block(kernel), class_variant(gpu.device_class, number, False).unrolled
     # A step is three fused operations and a sum, or three products and four sums; beside them there is a test.
     expected = {"fused": 3 * steps, "product": 0, "sum": steps}
     if rounding == "separate":
@@ -103,7 +103,7 @@ def test_contraction_is_seen(gpu: Target, number: NumberFormat, rounding: str) -
 @pytest.mark.parametrize(("gpu", "number", "rounding"), CASES)
 def test_the_self_test_asks_what_it_seems_to_ask(gpu: Target, number: NumberFormat, rounding: str) -> None:
     """Its products and sums are apart, and its two fma are two."""
-    text = source_text(number, rounding, class_variant(gpu, number, False), MANDELBROT)
+    text = source_text(number, rounding, class_variant(gpu.device_class, number, False), MANDELBROT)
     kernels = built(gpu, text)
     assert instructions.fused(kernels["selftest_shapes"]) == (2 if rounding == "fused" else 0)
     assert kernels["selftest_shapes"].denormals

@@ -62,7 +62,7 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
         if number.needs_fp64 and not device.fp64:
             continue
         for double_digits in (True, False) if number.has_digits and device.fp64 else (False,):
-            variant = class_variant(device, number, double_digits)
+            variant = class_variant(device.device_class, number, double_digits)
             for rounding in number.roundings:
                 arithmetic = number, rounding, double_digits, variant
                 for what, text in _loops(number, rounding, variant):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mandelcl.engine import choose
+from mandelcl.engine.choose import class_of
+from mandelcl.engine.resolve import resolve
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import plots
@@ -51,7 +52,7 @@ class OwnKernels:
         Raises InvalidInputError for a job that is none for a kernel in a file.
         """
         job = settled_job(self.job, any(device.fp64 for device in bench.devices))
-        choose.settle_number(job, bench.devices)  # refuses what the number cannot hold
+        resolve(job, [class_of(device, job.formula) for device in bench.devices])  # refuses what it cannot hold
         oracle, view = Oracle(bench.check), job.view
         bench = replace(bench, validator=oracle)
         extra: dict[str, Value] = {"number": job.number, "rounding": job.rounding, "cap": job.iterations}

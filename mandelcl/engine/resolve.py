@@ -1,0 +1,230 @@
+"""What a job leaves open, decided from the job and the classes of devices alone: no rate and no time decides a byte."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+
+from mandelcl.engine import reach
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.errors import InvalidInputError
+from mandelcl.job import Job
+from mandelcl.methods import mapped_view
+from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
+from mandelcl.numbers.ieee import IEEE_FORMATS
+from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE
+from mandelcl.reference import Reference
+from mandelcl.view import View
+from mandelcl.words import Words
+
+# Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
+# steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.
+FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
+_DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
+_FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
+_DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
+_MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
+
+_SURVEYED = 64  # points of the longer side, about as many as border tracing begins with
+_LEAST_CELL = 8  # pixels: smaller rectangles of one count are not worth tracing
+_MOST_WORK = 500  # iterations: shortcuts may end a longer orbit
+_LEAST_SHARE = 0.4  # of the work must lie in cells of one count
+# Iterations of escape time in all, about half a second's: below that, building more kernels costs more than is saved.
+_LEAST_WORK, _LEAST_WORK_GPU = 1e9, 5e10
+
+
+# Returns the counts, rows × columns, of a small job by escape time.
+Survey: TypeAlias = Callable[[Job], Words]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedJob:
+    """A job in which nothing is left to `auto`, and warnings for the user."""
+
+    job: Job
+    warnings: tuple[str, ...] = ()
+
+
+def resolve(
+    job: Job, classes: Sequence[DeviceClass], survey: Survey | None = None, *, shared: bool = False
+) -> ResolvedJob:
+    """Return a job resolved for devices, one of which is to do it, or which are to share it.
+
+    The method is perturbation where proofs are asked for, and where neither float nor double resolves the view; but
+    direct where the job says which number it wants, and where the formula has no perturbation. The number is the first
+    of `numbers.candidates` that resolves the view; one that is named is used, with a warning where it does not. The
+    rounding is fused, unless fma is software on all of the devices that are likely to be fastest or, where they share
+    the job, on any. The algorithm is decided by what `survey` returns; without one it is escape time. What is resolved
+    stays as it is.
+
+    Raises InvalidInputError where no number resolves the view, where the one that is named cannot do the job, and for
+    a reference that does not reach the view.
+    """
+    job, notes = _with_method(job, classes)
+    number, warnings = _number_of(job, classes)
+    rounding, slow = _rounding_of(job, number, classes, shared)
+    job = job.resolved(number.name, rounding)
+    if job.algorithm == "auto":
+        traced = survey is not None and _pays_tracing(job, classes, survey)
+        job = replace(job, algorithm="border" if traced else "escape", strict=job.strict and traced)
+    return ResolvedJob(job, (*notes, *warnings, *slow))
+
+
+def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[str, ...]]:
+    """Return the job with its method, and warnings; by perturbation also with its number, rounding and reference."""
+    method = ("perturbation" if _takes_reference(job, devices) else "direct") if job.method == "auto" else job.method
+    if method == "direct":
+        return replace(job, method=method, reference=None), ()
+    number = job.number if job.number != "auto" else _perturbed(job, devices).name
+    reference = job.reference or Reference.of(job.view)
+    reference = reference.settled(*_bits(job, reference)[number])
+    if not reference.reaches(job.view):
+        raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
+    settled = replace(job, method=method, number=number, rounding="fused", reference=reference)
+    return settled, _warnings(settled, reference)
+
+
+def _bits(job: Job, reference: Reference) -> Mapping[str, tuple[int, int]]:
+    """Return the bits of steps and tail, by number, for a job that leaves them open."""
+    if CERTIFIED.name in job.planes:
+        return _FIRST
+    return _DEEP if reference.radius < _DEEP_RADIUS else FINE
+
+
+def _native(devices: Sequence[DeviceClass]) -> tuple[NumberFormat, ...]:
+    return (FLOAT, DOUBLE) if any(device.fp64 for device in devices) else (FLOAT,)
+
+
+def _perturbed(job: Job, devices: Sequence[DeviceClass]) -> NumberFormat:
+    """Return the number for perturbation: double, but float where no device has double or it is slow.
+
+    Proofs take double, however slow it is: with float many more counts are left to exact arithmetic.
+    """
+    proves = CERTIFIED.name in job.planes
+    return DOUBLE if any(device.fp64 and (proves or not device.slow_double) for device in devices) else FLOAT
+
+
+def _takes_reference(job: Job, devices: Sequence[DeviceClass]) -> bool:
+    if CERTIFIED.name in job.planes:
+        return True
+    free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict
+    if not free or not job.formula.perturbable:
+        return False
+    return job.reference is not None or not any(_resolves(number, job) for number in _native(devices))
+
+
+def _resolves(number: NumberFormat, job: Job) -> bool:
+    return job.radius_squared >= number.least_radius_squared() and number.unresolved(job.view, job.iterations) is None
+
+
+def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
+    warnings = []
+    if reference.radius > _MOST_RADII * Reference.of(job.view).radius:
+        warnings.append(
+            f"the reference's radius is more than {_MOST_RADII} times what the view needs; counts are right less often"
+        )
+    if _on_the_circle(job, reference):
+        warnings.append(
+            f"{job.number} does not tell which points of the view lie beyond the escape radius, so counts may be far "
+            "off; use a larger --escape-radius, or --certify"
+        )
+    return tuple(warnings)
+
+
+def _on_the_circle(job: Job, reference: Reference) -> bool:
+    """Return whether |c| = R for all of the view, as near as the job's number can tell."""
+    if CERTIFIED.name in job.planes:
+        return False
+    number, norm = IEEE_FORMATS[job.number], reference.re**2 + reference.im**2
+    unsure = job.radius_squared / (1 << (number.precision - 2))
+    return reference.radius**2 < unsure**2 and abs(norm - job.radius_squared) < unsure
+
+
+def _number_of(job: Job, devices: Sequence[DeviceClass]) -> tuple[NumberFormat, tuple[str, ...]]:
+    """Return the number that a job is to use, and warnings."""
+    if job.number == "auto":
+        return reach.resolving(job, candidates(any(device.fp64 for device in devices))), ()
+    number, view = by_name(job.number), mapped_view(job)
+    beyond = number.cannot_hold(view)
+    if beyond:
+        raise InvalidInputError(f"{beyond}; choose another --number or view")
+    beyond = reach.beyond(number, job)
+    if beyond:
+        raise InvalidInputError(f"{beyond}; choose {reach.able_to_iterate(job)}")
+    if job.rounding not in ("auto", *number.roundings):
+        raise InvalidInputError(f"{number.name} has no rounding {job.rounding!r}; it has {', '.join(number.roundings)}")
+    reason = number.unresolved(view, job.iterations)
+    return number, (f"{reason}: expect blocks or noise in the picture",) if reason else ()
+
+
+def _rounding_of(
+    job: Job, number: NumberFormat, devices: Sequence[DeviceClass], shared: bool
+) -> tuple[str, tuple[str, ...]]:
+    """Return the rounding that a job is to use, and warnings."""
+    if job.rounding != "auto":
+        return job.rounding, ()
+    preferred, *others = number.roundings
+    able = [device for device in devices if device.can(number)]
+    if not others or not able:
+        return preferred, ()
+    if shared:
+        slow = next((device for device in able if device.slow_fma(number)), None)
+        if slow is None:
+            return preferred, ()
+        return others[0], (f"rounding is {others[0]}, since fma is software on {slow.label}",)
+    best = min(device.tier(number) for device in able)
+    fast = any(not device.slow_fma(number) for device in able if device.tier(number) == best)
+    return preferred if fast else others[0], ()
+
+
+def connected_below(job: Job) -> int:
+    """Return below which count a border says what is inside: all of a higher count lie in one piece, around 0."""
+    formula = job.formula
+    if not formula.traceable:
+        return job.iterations  # who asks for it all the same, in a study, wants to know what that is worth
+    number = by_name(job.number)
+    constant = tuple(number.round(part) for pair in formula.parameters for part in pair)
+    return formula.connected_below(constant, job.radius_squared, job.iterations)
+
+
+def _pays_tracing(job: Job, devices: Sequence[DeviceClass], survey: Survey) -> bool:
+    """Return whether a job whose number is resolved is likely to be done sooner by border tracing."""
+    least = _LEAST_WORK_GPU if any(device.is_gpu for device in devices) else _LEAST_WORK
+    each = least / job.view.pixels / by_name(job.number).products
+    if (
+        not job.formula.traceable
+        or {CERTIFIED.name, DISTANCE.name} & set(job.planes)
+        or max(job.view.width, job.view.height) < _SURVEYED * _LEAST_CELL
+        or min(job.iterations, _MOST_WORK) < each
+        or connected_below(job) != job.iterations
+    ):
+        return False
+    counts = survey(surveyed(job))
+    return float(np.mean(np.minimum(counts, _MOST_WORK))) >= each and share_of_one_count(counts, job) >= _LEAST_SHARE
+
+
+def surveyed(job: Job) -> Job:
+    """Return the job of evenly spaced pixels of a view, from its first on, at most 64 a side, by escape time."""
+    cell = -(-max(job.view.width, job.view.height) // _SURVEYED)
+    re, im = job.view.point(0, 0)
+    first = replace(job.view.lattice, re=re, im=im, column=0, row=0)
+    width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
+    return replace(job, view=View(first.coarser(cell), width, height), algorithm="escape", strict=False)
+
+
+def share_of_one_count(counts: Words, job: Job) -> float:
+    """Return the share of all iterations that lies in cells with one count at all corners.
+
+    Where more than counts is kept, the count must be the cap.
+
+    Only the first _MOST_WORK iterations of an orbit are counted: shortcuts may end a long one.
+    """
+    corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
+    alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
+    if job.planes != (COUNTS.name,):
+        alike &= corners[0] == np.uint32(job.iterations)
+    work = sum(np.minimum(corner, _MOST_WORK).astype(np.float64) for corner in corners)
+    total = float(np.sum(work))
+    return float(np.sum(np.where(alike, work, 0.0))) / total if total else 0.0
