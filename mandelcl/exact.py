@@ -1,12 +1,14 @@
 """Numbers that people write, exactly: decimals, ratios and floats as fractions."""
 
 import math
+import operator
 import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.printable import quoted
 
 # What an exact number can be made of: a str is read as `parse_number` does, a float is the binary fraction that it is.
 Exact: TypeAlias = Fraction | int | str | float | Decimal
@@ -23,17 +25,54 @@ _ROOT_BITS = 64  # of a root that is no ratio
 def exact(value: Exact, what: str = "number") -> Fraction:
     """Return a number as a fraction, none of it rounded.
 
-    Raises InvalidInputError, naming `what`, where no number can be made of it: a text that is none, NaN, infinity.
+    Whole numbers may be of any type that is one, such as numpy's. Raises InvalidInputError, naming `what`, where no
+    number can be made of it: a text that is none, NaN, infinity, a Decimal of more digits than a text may have.
     """
     if isinstance(value, Fraction):
         return value
     if isinstance(value, str):
         return parse_number(value, what)
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    if isinstance(value, float | Decimal):
+        finite = value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+        if not finite:
+            raise InvalidInputError(f"{what} must be finite, not {value}")
+        if isinstance(value, Decimal):
+            _require_short(value, what)
+        return Fraction(value)
+    number = _index(value)
+    if number is None:
         raise InvalidInputError(f"{what} must be a number or a text that is one, not {type(value).__name__}")
-    if not isinstance(value, int) and not math.isfinite(value):  # whole numbers may be beyond floats
-        raise InvalidInputError(f"{what} must be finite, not {value}")
-    return Fraction(value)
+    return Fraction(number)
+
+
+def whole(value: object, what: str) -> int:
+    """Return a whole number of any type that is one, such as numpy's, as an int.
+
+    Raises InvalidInputError, naming `what`, for anything else.
+    """
+    number = _index(value)
+    if number is None:
+        raise InvalidInputError(f"{what} must be a whole number, not {quoted(value)}")
+    return number
+
+
+def _index(value: object) -> int | None:
+    """Return a whole number as an int; None for anything else, and for what is true or false."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _require_short(value: Decimal, what: str) -> None:
+    """Raise InvalidInputError for a decimal of more digits, or with an exponent farther out, than a text may have."""
+    _, digits, exponent = value.as_tuple()
+    if len(digits) > MAX_DIGITS or not -2 * MAX_DIGITS <= int(exponent) <= MAX_DIGITS:
+        raise InvalidInputError(
+            f"{what} {_shown(str(value))} has more than {MAX_DIGITS} digits or an exponent beyond it"
+        )
 
 
 def parse_number(text: str, what: str = "number") -> Fraction:

@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact, floor_log2, root_above, root_below
+from mandelcl.exact import Exact, exact, floor_log2, root_above, root_below, whole
+from mandelcl.printable import quoted
 from mandelcl.rotation import cosine_and_sine
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
@@ -21,7 +22,8 @@ class Lattice:
 
     `matrix` is (re by column, re by row, im by column, im by row): how far a step of a column or of a row leads. The
     anchor pixel (`column`, `row`), which may lie outside every picture, is exactly on the anchor. All numbers are
-    exact. Raises InvalidInputError where the matrix leads nowhere.
+    exact; they are kept as Fractions and ints. Raises InvalidInputError where the matrix leads nowhere, and for what
+    is no number.
     """
 
     re: Fraction
@@ -31,6 +33,14 @@ class Lattice:
     row: int = 0
 
     def __post_init__(self) -> None:
+        matrix: object = self.matrix
+        if not isinstance(matrix, tuple | list) or len(matrix) != 4:
+            raise InvalidInputError(f"a lattice's matrix must be four numbers, not {quoted(matrix)}")
+        object.__setattr__(self, "re", exact(self.re, "the anchor"))
+        object.__setattr__(self, "im", exact(self.im, "the anchor"))
+        object.__setattr__(self, "matrix", tuple(exact(entry, "an entry of the matrix") for entry in matrix))
+        object.__setattr__(self, "column", whole(self.column, "the anchor's column"))
+        object.__setattr__(self, "row", whole(self.row, "the anchor's row"))
         if self.determinant == 0:
             raise InvalidInputError("the distance between pixels must be positive; is the zoom or region empty?")
 
@@ -41,11 +51,11 @@ class Lattice:
         if distance <= 0:
             raise InvalidInputError("the distance between pixels must be positive; is the zoom or region empty?")
         zero = Fraction(0)
-        return cls(exact(re), exact(im), (distance, zero, zero, -distance), column, row)
+        return cls(exact(re, "the anchor"), exact(im, "the anchor"), (distance, zero, zero, -distance), column, row)
 
-    def rotated(self, degrees: Fraction) -> Self:
+    def rotated(self, degrees: Exact) -> Self:
         """Return the lattice that shows the plane turned counter-clockwise about the anchor by an angle."""
-        cosine, sine = cosine_and_sine(degrees)
+        cosine, sine = cosine_and_sine(exact(degrees, "rotation"))
         # The plane turns one way where the step that a pixel leads turns the other: by cos − sin·√−1.
         a, b, c, d = self.matrix
         turned = (cosine * a + sine * c, cosine * b + sine * d, cosine * c - sine * a, cosine * d - sine * b)
@@ -93,7 +103,7 @@ class Lattice:
     def point(self, column: int, row: int) -> tuple[Fraction, Fraction]:
         """Return the exact (re, im) of a pixel."""
         a, b, c, d = self.matrix
-        x, y = column - self.column, row - self.row
+        x, y = whole(column, "a column") - self.column, whole(row, "a row") - self.row
         return self.re + a * x + b * y, self.im + c * x + d * y
 
     def pixel_at(self, re: Fraction, im: Fraction) -> tuple[Fraction, Fraction]:
@@ -104,7 +114,8 @@ class Lattice:
 
     def moved(self, columns: int, rows: int) -> Self:
         """Return the lattice counted from another pixel: its (0, 0) is this one's (columns, rows)."""
-        return replace(self, column=self.column - columns, row=self.row - rows)
+        column, row = self.column - whole(columns, "a column"), self.row - whole(rows, "a row")
+        return replace(self, column=column, row=row)
 
     def anchored(self, column: int, row: int) -> Self:
         """Return the same points with another pixel as the anchor, from which a number that rounds counts its steps."""
@@ -113,7 +124,7 @@ class Lattice:
 
     def finer(self, factor: int = 2) -> Self:
         """Return the lattice with `factor` times as many columns and rows: its pixel (factor·i, factor·j) is (i, j)."""
-        _require_factor(factor)
+        factor = factor_of(factor)
         a, b, c, d = (entry / factor for entry in self.matrix)
         return replace(self, matrix=(a, b, c, d), column=self.column * factor, row=self.row * factor)
 
@@ -122,7 +133,7 @@ class Lattice:
 
         The anchor becomes the new pixel (0, 0) where the old one is between two of those that stay.
         """
-        _require_factor(factor)
+        factor = factor_of(factor)
         a, b, c, d = (entry * factor for entry in self.matrix)
         if self.column % factor or self.row % factor:
             re, im = self.point(0, 0)
@@ -136,6 +147,9 @@ class Lattice:
         return replace(self, re=self.re + a * x + b * y, im=self.im + c * x + d * y)
 
 
-def _require_factor(factor: int) -> None:
+def factor_of(value: object) -> int:
+    """Return by how much a lattice is to be finer or coarser; raises InvalidInputError for what is no such factor."""
+    factor = whole(value, "a factor")
     if factor < 1:
-        raise InvalidInputError(f"a lattice is made finer or coarser by a factor of at least 1, not {factor}")
+        raise InvalidInputError(f"a lattice is made finer or coarser by a factor of at least 1, not {quoted(factor)}")
+    return factor

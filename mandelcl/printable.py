@@ -20,7 +20,11 @@ def printable(text: str, most: int = _LONGEST) -> str:
 
 def quoted(value: object) -> str:
     """Return a value for a message, as Python writes it, the middle left out where that is long."""
-    return printable(repr(value), _LONGEST_QUOTED)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number with more digits than Python writes, or something that holds one
+        text = hex(value) if isinstance(value, int) else f"a long {type(value).__name__}"
+    return printable(text, _LONGEST_QUOTED)
 
 
 def _shown(text: str) -> str:

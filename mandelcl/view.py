@@ -5,9 +5,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Self
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, about, exact
-from mandelcl.lattice import Lattice
+from mandelcl.errors import InvalidInputError, require_type
+from mandelcl.exact import Exact, about, exact, whole
+from mandelcl.lattice import Lattice, factor_of
 from mandelcl.printable import quoted
 
 _MAX_SIDE = 1 << 31
@@ -25,7 +25,10 @@ class View:
     height: int
 
     def __post_init__(self) -> None:
-        _require_pixels(self.width, self.height)
+        require_type(self.lattice, Lattice, "a view's lattice")
+        width, height = _size(self.width, self.height)
+        object.__setattr__(self, "width", width)
+        object.__setattr__(self, "height", height)
         if self.largest_offset >= _MAX_SIDE:
             raise InvalidInputError(f"the anchor pixel is beyond {_MAX_SIDE - 1} pixels from the picture")
 
@@ -43,7 +46,7 @@ class View:
         It shows the plane turned counter-clockwise by `rotation` degrees. Numbers may be Fractions, ints, decimal
         texts or floats; a float counts as the binary fraction that it is.
         """
-        _require_pixels(width, height)
+        width, height = _size(width, height)
         zoom = exact(zoom, "zoom")
         if zoom <= 0:
             raise InvalidInputError("the zoom must be positive; the picture is 4/zoom high")
@@ -61,7 +64,7 @@ class View:
 
         Numbers and `rotation` are as for `centred`.
         """
-        _require_pixels(width, height)
+        width, height = _size(width, height)
         xmin, xmax, ymin, ymax = (exact(edge, "region edge") for edge in (xmin, xmax, ymin, ymax))
         if xmax <= xmin or ymax <= ymin:
             raise InvalidInputError("the region is empty; give XMIN XMAX YMIN YMAX, each minimum below its maximum")
@@ -93,15 +96,18 @@ class View:
 
     def finer(self, factor: int = 2) -> Self:
         """Return the same part of the plane with `factor` times as many columns and rows."""
+        factor = factor_of(factor)
         return type(self)(self.lattice.finer(factor), self.width * factor, self.height * factor)
 
     def coarser(self, factor: int = 2) -> Self:
         """Return every `factor`th column and row, from the first on."""
+        factor = factor_of(factor)
         size = (max(1, -(-side // factor)) for side in (self.width, self.height))
         return type(self)(self.lattice.coarser(factor), *size)
 
     def tile(self, column: int, row: int, side: int) -> Self:
         """Return a tile of the lattice: `side` pixels square, numbered from pixel (0, 0) to the right and down."""
+        column, row, side = whole(column, "a column"), whole(row, "a row"), whole(side, "a tile's side")
         return self.part(column * side, row * side, side, side)
 
     def shifted(self, columns: Exact, rows: Exact) -> Self:
@@ -126,14 +132,15 @@ def _largest_coordinate(view: View) -> Fraction:
     return max(abs(part) for corner in corners for part in corner)
 
 
-def _require_pixels(width: int, height: int) -> None:
-    for side in (width, height):
-        if isinstance(side, bool) or not isinstance(side, int):
-            raise InvalidInputError(f"width and height must be whole numbers, not {quoted(side)}")
-    if width < 1 or height < 1:
-        raise InvalidInputError(f"size {width}x{height} has no pixels; give at least 1x1")
-    if max(width, height) >= _MAX_SIDE:
-        raise InvalidInputError(f"size {width}x{height} is beyond {_MAX_SIDE - 1} pixels a side")
+def _size(width: object, height: object) -> tuple[int, int]:
+    """Return width and height as ints; raises InvalidInputError for what is no size of a picture."""
+    wide, high = whole(width, "the width"), whole(height, "the height")
+    size = f"size {quoted(wide)}x{quoted(high)}"
+    if wide < 1 or high < 1:
+        raise InvalidInputError(f"{size} has no pixels; give at least 1x1")
+    if max(wide, high) >= _MAX_SIDE:
+        raise InvalidInputError(f"{size} is beyond {_MAX_SIDE - 1} pixels a side")
+    return wide, high
 
 
 def _fitting_size(shape: Fraction, width: int) -> str:

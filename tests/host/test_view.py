@@ -1,14 +1,19 @@
 """Views are exact, and bad ones get one clear line."""
 
 import re
+from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import MAX_DIGITS, from_digits, parse_number, parse_size, to_digits
+from mandelcl.exact import MAX_DIGITS, exact, from_digits, parse_number, parse_size, to_digits
+from mandelcl.job import Job
 from mandelcl.view import View
 
 unhurried = settings(deadline=None)
@@ -243,3 +248,62 @@ def test_a_region_is_turned_about_its_middle() -> None:
     view = View.region(*edges, 6, 4, rotation=90)
     assert view == View.centred(Fraction(-1, 2), Fraction(0), Fraction(2), 6, 4, rotation=90)
     assert view.point(0, 0) == (Fraction(1, 4), Fraction(5, 4))  # top left; before it was turned, top right
+
+
+VIEW = View.centred("-0.75", 0, "1.6", 8, 4)
+WHOLE: dict[str, Callable[[Any, Any], object]] = {
+    "part": lambda x, y: VIEW.part(x, y, 3, 3),
+    "size of a part": lambda x, y: VIEW.part(0, 0, x, y),
+    "tile": lambda x, y: VIEW.tile(x, y, 4),
+    "side of a tile": lambda x, _y: VIEW.tile(1, 1, x),
+    "finer": lambda x, _y: VIEW.finer(x),
+    "coarser": lambda x, _y: VIEW.coarser(x),
+    "point": lambda x, y: VIEW.point(x, y),
+    "size": lambda x, y: View.centred(0, 0, 1, x, y),
+    "region": lambda x, _y: View.region(-1, 1, -1, 1, x, x),
+    "upright": lambda x, y: View.upright(0, 0, 1, 4, 4, x, y),
+    "lattice, moved": lambda x, y: VIEW.lattice.moved(x, y),
+    "lattice, anchored": lambda x, y: VIEW.lattice.anchored(x, y),
+    "lattice, finer": lambda x, _y: VIEW.lattice.finer(x),
+    "lattice, coarser": lambda x, _y: VIEW.lattice.coarser(x),
+    "cap": lambda x, _y: Job(VIEW, x),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_of_any_type_are_ints(name: str) -> None:
+    """A uint8 would wrap, and JSON has none of numpy's."""
+    for kind in (np.uint8, np.int8, np.int64, np.uint64):
+        made, expected = WHOLE[name](kind(100), kind(7)), WHOLE[name](100, 7)
+        assert repr(made) == repr(expected)
+        if isinstance(made, View):
+            assert Job(made).to_json() == Job(expected).to_json()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_what_is_no_whole_number_is_refused(name: str) -> None:
+    for junk in (None, "x", True, np.array([1, 2]), 1.5, np.float32(1.5), Fraction(1, 2), 1j):
+        _refusal(WHOLE[name], junk, junk)
+    if name != "cap":
+        assert "whole number" in _refusal(WHOLE[name], 2.0, 2.0)
+
+
+def test_numbers_beyond_what_python_writes_are_refused() -> None:
+    for far in (10**5000, -(10**5000)):
+        _refusal(View.upright, 0, 0, 1, 3, 3, far)
+        _refusal(View.centred, 0, 0, 1, far, 3)
+        _refusal(VIEW.part, far, 0, 3, 3)
+        _refusal(VIEW.tile, 0, far, 3)
+        _refusal(VIEW.finer, far)
+        _refusal(View.upright, 0, 0, 1, (far, 1), 3)
+
+
+def test_a_decimal_is_as_long_as_a_text_may_be() -> None:
+    assert exact(Decimal("-1.25e-300")) == parse_number("-1.25e-300")
+    assert exact(Decimal("1e400")) == 10**400
+    longest = f"{'1' * 50}.{'1' * (MAX_DIGITS - 50)}e-{MAX_DIGITS}"
+    assert exact(Decimal(longest)) == parse_number(longest)
+    for text in ("-1E-999999", "1E+999999", f"1E-{2 * MAX_DIGITS + 1}", "1" * (MAX_DIGITS + 1)):
+        assert f"more than {MAX_DIGITS} digits" in _refusal(View.region, -2, 1, Decimal(text), 1, 30, 20)
+    for text in ("NaN", "sNaN", "-Infinity"):
+        assert "finite" in _refusal(exact, Decimal(text))
