@@ -77,7 +77,7 @@ class Connection:
             from mandelcl.cluster.remote_scheduler import connected
 
             with ExitStack() as stack:
-                client = stack.enter_context(connected(address.scheduler))
+                client = stack.enter_context(connected(address.scheduler, wait))
                 return cls(client, wait, owned=stack.pop_all())
         from mandelcl.cluster.local import local_cluster
 
