@@ -12,16 +12,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from mandelcl.engine import foreseeing, smoothing
-from mandelcl.engine.building import build
+from mandelcl.engine import selftest, smoothing
+from mandelcl.engine.building import build, loop_text
+from mandelcl.engine.choose import variants_of
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.kernels import shaped
+from mandelcl.engine.resolve import resolve
 from mandelcl.errors import MandelclError
 from mandelcl.exact import floor_log2
 from mandelcl.job import Job
+from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 
 # A wheel that is held makes two octaves a second.
 _OCTAVES = (*range(1, 9), *range(-1, -5, -1))
+_ORBITS = ("block", "survivors")  # the kernels that every picture takes by escape time
 
 
 class Ahead:
@@ -57,7 +63,7 @@ class Ahead:
                 if not self._looks.empty():
                     break  # the view has moved on
                 with suppress(MandelclError):  # which the view will be told that comes to it
-                    for text in foreseeing.texts(zoomed(job, octaves), device):
+                    for text in texts(zoomed(job, octaves), device):
                         if text not in device.programs:
                             build(device, text)
             self._looks.task_done()
@@ -71,3 +77,22 @@ def zoomed(job: Job, octaves: int) -> Job:
     if job.number == "auto":
         return replace(job, view=deeper, reference=None, method="auto")
     return replace(job, view=deeper, reference=None)
+
+
+def texts(job: Job, device: Device) -> list[str]:
+    """Return the texts to build for a job on a device: those of self-tests that are still to be run, and its kernels'.
+
+    Before a self-test, the kernels are those of a device that passes it well. Nothing is computed. Raises what
+    `resolve` does.
+    """
+    of = DeviceClass.of(device, lambda number: bool(selftest.known_slow_fma(device, number)))
+    resolved = resolve(job, [of]).job
+    number, rounding = by_name(resolved.number), resolved.rounding
+    variants = variants_of(number, device)
+    results = [(variant, selftest.known(device, number, rounding, variant, job.formula)) for variant in variants]
+    tests = [
+        selftest.source_text(number, rounding, variant, job.formula) for variant, result in results if result is None
+    ]
+    found = [(result.passed, result.speed, variant) for variant, result in results if result is not None]
+    variant = variants[0] if tests else max(found, key=lambda one: one[:2])[2]
+    return tests + [loop_text(resolved, shaped(variant, resolved), orbits) for orbits in _ORBITS]

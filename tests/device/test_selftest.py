@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ import pytest
 
 from mandelcl import cache
 from mandelcl.cli import device_report
-from mandelcl.engine import choose, known_answers, selftest, source
+from mandelcl.engine import choose, known_answers, microbenchmarks, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.errors import BuildError, DeviceError
-from mandelcl.formulas import MANDELBROT
+from mandelcl.formulas import MANDELBROT, BurningShip
 from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device
@@ -139,6 +140,47 @@ def test_a_failed_build_is_a_failure_for_now(
         assert not selftest.summary(device).passed
         assert not list(fresh_cache.glob("selftest/*"))
     assert selftest.result(device, FLOAT, "separate").passed
+
+
+def test_whether_fma_is_software_is_measured_once(
+    device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It decides bytes, so what was found first holds, for other formulas and in other processes, until it is lost."""
+    del fresh_cache
+    measured: list[str] = []
+
+    def measure(_device: Device, _program: object, number: NumberFormat, _lanes: int) -> bool:
+        measured.append(number.name)
+        return True
+
+    monkeypatch.setattr(microbenchmarks, "slow_fma", measure)
+    monkeypatch.setattr(selftest, "_SLOW_FMA", {})
+    job, key = Job(views.whole(9, 6), 20), selftest._fma_key(device, FLOAT)
+    assert selftest.known_slow_fma(device, FLOAT) is None
+    for formula in (MANDELBROT, BurningShip()):
+        assert choose.fastest(replace(job, formula=formula), [device]).job.rounding == "separate"
+        selftest._SLOW_FMA.clear()  # as in a new process
+    assert selftest.summary(device).fma == "slow"
+    assert measured == ["float"]
+    selftest._SLOW_FMA.clear()
+    cache.write("selftest", key, b"12")
+    assert selftest.slow_fma(device, FLOAT)
+    assert measured == ["float", "float"]
+    assert cache.read("selftest", key) == b"true"
+
+
+def test_what_another_process_has_measured_holds(
+    device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del fresh_cache
+
+    def measure(*_: object) -> bool:
+        cache.write("selftest", selftest._fma_key(device, FLOAT), b"false")
+        return True
+
+    monkeypatch.setattr(microbenchmarks, "slow_fma", measure)
+    monkeypatch.setattr(selftest, "_SLOW_FMA", {})
+    assert not selftest.slow_fma(device, FLOAT)
 
 
 def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
