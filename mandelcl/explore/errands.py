@@ -1,8 +1,9 @@
 """What takes a process of its own for a while: a picture to save, a search. It can be stopped, and may die alone."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from mandelcl.errors import CancelledError, DeviceError, MandelclError
@@ -13,6 +14,9 @@ from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
 _STOP_S = 1.5  # for what an errand keeps of its work, once it is told to stop
+_TIDY_S = 10.0  # for it to end then; it waits for a busy machine alone
+_END_S = 2.0  # and where the server ends
+_LOOK_S = 0.01
 _SHOW_S = 0.1
 
 Head = Mapping[str, Any]
@@ -24,7 +28,7 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
     """Return the answer of a process in a role to an order, and the bytes behind it.
 
     `show` is called with what it says before. Raises MandelclError with its reason if it has no answer. Where the task
-    that waits for it is cancelled, it is told to stop, and gets a moment for that.
+    that waits for it is cancelled, it is told to stop, and has ended, without drafts, once this returns.
     """
     heard: asyncio.Queue[WorkerMessage] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -39,17 +43,37 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
             with suppress(MandelclError, TimeoutError):
                 async with asyncio.timeout(_STOP_S):
                     await _answer(heard, worker, lambda _head: None)
+            worker.dismiss()
+            await _ended([worker], _TIDY_S)  # so that nothing is in use any more, and it is known what is kept
             raise
     finally:
         _running.pop(worker, None)
-        aside.begin(worker.end)
+        worker.dismiss()
+        aside.begin(partial(_end, worker))
 
 
-def end_all() -> None:
-    """End all errands of this event loop at once."""
-    for worker, loop in list(_running.items()):
-        if loop is asyncio.get_running_loop():
-            worker.kill()
+async def end_all() -> None:
+    """End all errands of this event loop; they leave no drafts."""
+    workers = [worker for worker, loop in _running.items() if loop is asyncio.get_running_loop()]
+    for worker in workers:
+        worker.dismiss()
+    await _ended(workers, _END_S)
+    for worker in workers:
+        worker.kill()
+
+
+async def _ended(workers: Sequence[WorkerProcess], seconds: float) -> None:
+    """Wait until processes have ended, for so many seconds at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while any(worker.running for worker in workers):
+                await asyncio.sleep(_LOOK_S)
+
+
+def _end(worker: WorkerProcess) -> None:
+    """End a process that has been dismissed; it gets time to remove its drafts."""
+    worker.wait(_TIDY_S)
+    worker.end()
 
 
 async def _answer(

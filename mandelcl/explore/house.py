@@ -64,12 +64,14 @@ class House:
         for seat in self.seats(self.start.devices, self.start.job):
             seat.warm()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End all processes."""
         if self._watch is not None:
             self._watch.cancel()
+        await end_all()
         self.roster.close()
-        end_all()
+        for seat in self._seats.values():
+            seat.kill()
         for seat in self._seats.values():
             seat.close()
 

@@ -141,6 +141,11 @@ class Seat:
             self._hung = f"it did nothing for {most:g} s"
             worker.kill()  # the end of its messages follows
 
+    def kill(self) -> None:
+        """Have the process end at once, without waiting for that."""
+        if self._worker is not None:
+            self._worker.kill()
+
     def close(self) -> None:
         """End the process."""
         self._tasks.clear()

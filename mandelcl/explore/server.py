@@ -26,8 +26,10 @@ from mandelcl.explore.house import House, Start
 from mandelcl.explore.static_files import static_files
 
 _MOST_SOCKETS = 4
+_MOST_CONNECTIONS = 128  # with those that have asked for nothing yet, which anybody may open
 _MOST_ADDRESS = 4096
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_OPEN_S = 10.0  # for a request to come
 _PING_S = 20.0
 _FAREWELL_S = 0.3  # for pages to answer that they have heard of the end
 
@@ -79,6 +81,7 @@ class Server:
 
     async def run(self, stop: asyncio.Event, opened: Callable[[str], object]) -> None:
         """Serve until `stop` is set; `opened` is called with the address. Raises OSError where the port is taken."""
+        connections: set[ServerConnection] = set()
         async with serve(
             self._serve,
             self._host,
@@ -87,10 +90,13 @@ class Server:
             max_size=messages.MESSAGE_BYTES,
             max_queue=16,
             compression=None,
+            open_timeout=_OPEN_S,
             ping_interval=_PING_S,
+            ping_timeout=_PING_S,
             server_header=None,
             logger=_LOG,
             close_timeout=_FAREWELL_S,
+            create_connection=_known_to(connections),
         ) as server:
             self.port = next(iter(server.sockets)).getsockname()[1]
             self.house.open()
@@ -98,7 +104,11 @@ class Server:
                 opened(self.address)
                 await stop.wait()
             finally:
-                self.house.close()
+                server.close()
+                ends = asyncio.get_running_loop().call_later(_FAREWELL_S, _abort, connections)
+                await self.house.close()
+                await server.wait_closed()
+                ends.cancel()
 
     async def _serve(self, socket: ServerConnection) -> None:
         await attend(Client(_Socket(socket), self.house))
@@ -168,6 +178,29 @@ class Server:
             "X-Content-Type-Options": "nosniff",
         }
         return Response(status.value, status.phrase, Headers(headers | (more or {})), body)
+
+
+def _known_to(connections: set[ServerConnection]) -> type[ServerConnection]:
+    """Return a kind of connections that are in a set from their first moment on; there is room for so many."""
+
+    class Connection(ServerConnection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            connections.add(self)
+            if len(connections) > _MOST_CONNECTIONS:
+                self.transport.abort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            connections.discard(self)
+            super().connection_lost(exc)
+
+    return Connection
+
+
+def _abort(connections: set[ServerConnection]) -> None:
+    """End connections whatever they wait for: half a request, or a page that does not read."""
+    for connection in list(connections):
+        connection.transport.abort()
 
 
 def _bracketed(host: str) -> str:

@@ -99,7 +99,7 @@ class _Service:
         self.house.open()
 
     async def _close(self) -> None:
-        self.house.close()
+        await self.house.close()
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()

@@ -1,7 +1,8 @@
 """A worker's side of the pipes: its parent's messages, its answers, and its heartbeat.
 
 Two threads run beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
-driver is doing at that moment. The heartbeat reports twice a second what the process is doing and for how long.
+driver is doing at that moment; drafts do not stay. The heartbeat reports twice a second what the process is doing and
+for how long.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mandelcl import interrupts
 from mandelcl.errors import MandelclError
+from mandelcl.files.leftovers import end_process
 from mandelcl.workers import wire
 from mandelcl.workers.roles import find_role
 
@@ -139,7 +141,7 @@ def serve(role: str) -> None:
     Signals that ask to stop are left to the parent. Errors are sent to it in one line.
     """
     interrupts.ignore()
-    channel = Channel(*_own_pipes(), lambda: os._exit(0))
+    channel = Channel(*_own_pipes(), lambda: end_process(0))
     try:
         find_role(role)(channel)  # importing it may take long: the inbox listens already
     except MandelclError as error:

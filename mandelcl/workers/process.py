@@ -204,6 +204,11 @@ class WorkerProcess:
             return False
         return True
 
+    def dismiss(self) -> None:
+        """Have it end by itself, at once, without its drafts, and send it nothing more; do not wait for that."""
+        with suppress(OSError):
+            self._input.close()
+
     def kill(self) -> None:
         """Have it end at once, without waiting for that."""
         with suppress(OSError):

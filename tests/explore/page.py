@@ -7,11 +7,11 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -30,6 +30,17 @@ HOME: Mapping[str, Any] = {
     "iterations": 300,
 }
 PATIENCE_S = 120.0
+
+T = TypeVar("T")
+
+
+def wait_until(found: Callable[[], T]) -> T:
+    """Return what a function finds once it finds something."""
+    ends = time.monotonic() + PATIENCE_S
+    while not (something := found()):
+        assert time.monotonic() < ends, "it does not come"
+        time.sleep(0.02)
+    return something
 
 
 @dataclass

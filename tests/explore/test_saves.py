@@ -15,7 +15,7 @@ import mandelcl
 from mandelcl.files.loading import read_field, read_job
 from mandelcl.formulas import Formula
 from mandelcl.job import Job
-from tests.explore.page import HEADER, HOME, Page, Server
+from tests.explore.page import HEADER, HOME, Page, Server, serving, wait_until
 
 CLASSIC = {"palette": "classic", "cycle": None, "offset": 0.25}
 
@@ -121,6 +121,25 @@ def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
     assert (going_on["id"], going_on["name"]) == (502, stopped["name"])
     page.send("stop", id=502)
     assert page.wait_for("stopped")["id"] == 502
+
+
+@pytest.mark.usefixtures("_usable")
+@pytest.mark.parametrize("end", ["Ctrl-C", "kill", "leave"])
+def test_a_save_that_nobody_waits_for_leaves_no_draft(tmp_path: Path, end: str) -> None:
+    with serving(tmp_path) as server, server.page() as page:
+        page.begin(HOME, iterations=2_000_000, number="fixed:4", size=[2000, 2000], origin=[-1000, -1000])
+        page.wait_for("settled")
+        page.send("cancel", pane=0)
+        page.send("save", id=500, pane=0, colouring=CLASSIC)
+        (part,) = wait_until(lambda: [one.parent for one in tmp_path.glob("*.part/draft")])
+        if end == "Ctrl-C":
+            assert server.end()[::2] == (0, "")
+        elif end == "kill":
+            server.process.kill()
+        else:
+            page.close()
+        wait_until(lambda: not any(part.glob("draft")))
+        wait_until(lambda: not part.exists() or any(part.glob("band-*")))
 
 
 @pytest.mark.parametrize("suffix", [".png", ".npz"])

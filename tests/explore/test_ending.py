@@ -1,0 +1,148 @@
+"""A server that is to end does so, whatever is under way; its time limits are lifted here, so nothing else ends it."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from mandelcl.explore import finding, server
+from mandelcl.explore.client import Client
+from mandelcl.explore.house import House, Start
+from mandelcl.explore.orbits import PointOrbit
+from mandelcl.explore.server import Server
+from mandelcl.job import Job
+from mandelcl.shading.colour import Colouring, find_palette
+from mandelcl.view import View
+from tests.explore.page import PATIENCE_S, wait_until
+
+_FOR_EVER = 1e6
+
+
+class _Serving:
+    """A server without devices in a thread of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.job = Job(View.centred(0, 0, 1, 8, 8), 9)
+        self.start = Start(self.job, Colouring(find_palette("classic")), folder=folder)
+        self.opened = threading.Event()
+        self.pages: set[Any] = set()
+        self.address = ""
+        self._end: Any = None
+        self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
+        self.thread.start()
+        assert self.opened.wait(PATIENCE_S)
+
+    @property
+    def host(self) -> str:
+        """Its name and port."""
+        return urlsplit(self.address).netloc
+
+    def page(self) -> Any:
+        """Return a page's socket that sends and receives by itself nothing."""
+        url = self.address.replace("http", "ws").replace("/?", "/socket?")
+        options: dict[str, Any] = {"ping_interval": None, "close_timeout": 0.1, "max_queue": 1, "compression": None}
+        return connect(url, origin=Origin(f"http://{self.host}"), open_timeout=PATIENCE_S, **options)
+
+    def end(self) -> bool:
+        """Return whether it ends when it is to."""
+        if self.thread.is_alive():
+            self._end()
+        self.thread.join(PATIENCE_S)
+        return not self.thread.is_alive()
+
+    async def _run(self) -> None:
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        self._end = lambda: loop.call_soon_threadsafe(stop.set)
+
+        def opened(address: str) -> None:
+            self.address = address
+            self.opened.set()
+
+        own = Server(self.start)
+        self.pages = own.house.pages
+        await own.run(stop, opened)
+
+
+@pytest.fixture
+def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Serving]:
+    monkeypatch.setattr(server, "_OPEN_S", _FOR_EVER)
+    monkeypatch.setattr(server, "_PING_S", _FOR_EVER)
+    monkeypatch.setattr(House, "open", lambda _house: None)
+    running = _Serving(tmp_path)
+    yield running
+    assert running.end()
+
+
+def test_half_a_request_keeps_no_server(serving: _Serving) -> None:
+    name, _, port = serving.host.partition(":")
+    with closing(socket.create_connection((name, int(port)))) as half:
+        half.sendall(b"GET /")
+        assert answered(name, int(port))  # so the server has come to the half one, too
+        assert serving.end()
+
+
+def test_a_page_that_does_not_read_keeps_no_server(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    orbit = PointOrbit(np.zeros(1 << 14, np.complex128), None, None)
+    monkeypatch.setattr(finding, "orbit_of", lambda *_: orbit)
+    monkeypatch.setattr(Client, "settled_job", lambda _client, _pane: serving.job)
+    with serving.page() as page:
+        page.recv()
+        number = 0
+        while not any(client.leaving.waiting > 1 << 20 for client in serving.pages):  # more than the pipes hold
+            number += 1
+            page.send(json.dumps({"do": "orbit", "id": number, "pane": 0, "at": [0, 0]}))
+            time.sleep(0.01)
+        assert serving.end()
+
+
+def test_what_threads_compute_keeps_no_server(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def orbit_of(*_arguments: object) -> PointOrbit:
+        begun.set()
+        over.wait()
+        raise AssertionError
+
+    monkeypatch.setattr(finding, "orbit_of", orbit_of)
+    monkeypatch.setattr(Client, "settled_job", lambda _client, _pane: serving.job)
+    with ExitStack() as end:
+        end.callback(over.set)
+        page = end.enter_context(serving.page())
+        page.recv()
+        page.send(json.dumps({"do": "orbit", "id": 1, "pane": 0, "at": [0, 0]}))
+        assert begun.wait(PATIENCE_S)
+        assert serving.end()
+
+
+def test_no_more_connections_than_there_is_room_for(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 3)
+    name, _, port = serving.host.partition(":")
+    with ExitStack() as open_ones:
+        held = [open_ones.enter_context(closing(socket.create_connection((name, int(port))))) for _ in range(3)]
+        for one in held:
+            one.sendall(b"GET /")
+        with closing(socket.create_connection((name, int(port)))) as more:
+            more.settimeout(PATIENCE_S)
+            assert not more.recv(1)
+        held[0].close()
+        wait_until(lambda: answered(name, int(port)))
+
+
+def answered(name: str, port: int) -> bool:
+    """Return whether a request gets an answer."""
+    with closing(socket.create_connection((name, port))) as one, suppress(ConnectionError):
+        one.settimeout(PATIENCE_S)
+        one.sendall(b"GET / HTTP/1.1\r\nHost: nobody\r\n\r\n")
+        return one.recv(12) == b"HTTP/1.1 403"
+    return False
