@@ -30,7 +30,8 @@ def test_a_folder_of_the_surroundings_may_have_any_name(
 ) -> None:
     (folder / BYTES).mkdir()
     if variable == "HOME":
-        for name in ("XDG_CACHE_HOME", "MANDELCL_CACHE", "POCL_CACHE_DIR"):
+        folders = ("XDG_CACHE_HOME", "MANDELCL_CACHE", "POCL_CACHE_DIR")
+        for name in (*folders, "MANDELCL_VENDORS", "OCL_ICD_VENDORS"):  # the last are set by a first look for devices
             monkeypatch.delenv(name, raising=False)
     for _ in range(2):  # with nothing remembered, and then with what there is
         rendered("-o", "a.png", "--quiet", **{variable: str(folder / BYTES)})
