@@ -40,8 +40,17 @@ def kernel_of(program: BuiltProgram, name: str, types: Sequence[Any] | None = No
 
 
 def kernel_names(program: BuiltProgram) -> list[str]:
-    """Return the names of a built program's kernels."""
-    return [name for name in str(program.kernel_names).split(";") if name]
+    """Return the names of a built program's kernels; none for one that the driver calls no executable for want of any.
+
+    Raises DeviceError where the driver does not say.
+    """
+    try:
+        names = str(program.kernel_names)
+    except cl.Error as error:
+        if error.code == cl.status_code.INVALID_PROGRAM_EXECUTABLE:
+            return []
+        raise DeviceError(f"the driver does not name the kernels that it built: {code_of(error)}") from error
+    return [name for name in names.split(";") if name]
 
 
 def binary_of(program: BuiltProgram) -> bytes | None:

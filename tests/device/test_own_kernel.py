@@ -16,6 +16,7 @@ from mandelcl.studies import plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
 from mandelcl.studies.own_kernel import contract, shipped
+from mandelcl.studies.own_kernel import trial as trials
 from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.studies.own_kernel.diagnosis import diagnosis
 from mandelcl.studies.own_kernel.evidence import Evidence
@@ -136,6 +137,39 @@ def test_what_does_not_build_is_told_with_the_lines_of_its_file(device: Device) 
     assert f"mine.cl:{line}" in str(fault.value)
     assert "imaginary" in "\n".join(fault.value.explanation)
     assert "clBuildProgram" not in "\n".join(fault.value.explanation)
+
+
+@pytest.mark.parametrize("text", ["", "// nothing\n", "int no_kernel(void) { return 1; }\n"])
+def test_a_file_without_any_kernel_is_told(device: Device, text: str) -> None:
+    with pytest.raises(KernelFaultError, match="no kernel `mandelbrot`; it has no kernel at all") as fault:
+        trial(device, own(text)).__enter__()
+    assert fault.value.kind == "name"
+
+
+@pytest.mark.one_device
+def test_a_kernel_that_asks_for_another_file_is_not_built(device: Device, tmp_path: Path) -> None:
+    (tmp_path / "more.h").write_text("#error a line of another file\n")
+    with (
+        pytest.raises(KernelFaultError, match=r"mine\.cl:2 asks for another file, and a kernel is one file") as fault,
+        trial(device, own(f'\n#include "{tmp_path}/more.h"\n{NAIVE}')),
+    ):
+        pass
+    assert fault.value.kind == "build"
+    assert "a line of another file" not in "\n".join(fault.value.explanation)
+
+
+@pytest.mark.one_device
+def test_a_build_that_does_not_end_is_stopped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "_LEAST_BUILD_S", 2.0)
+    terms = "".join(f"#define T{k} {' + '.join([f'T{k - 1}'] * 10)}\n" for k in range(1, 10))
+    endless = own(f"#define T0 cap\n{terms}{NAIVE.replace('n = 0', 'n = 0 * (T9)')}")
+    assert endless.text != NAIVE
+    with (
+        pytest.raises(KernelFaultError, match="the compiler did not end within 2 s and was stopped") as fault,
+        trial(device, endless, patience=1.0),
+    ):
+        pass
+    assert fault.value.kind == "hang"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from mandelcl.opencl.kernels import Parameter
 from mandelcl.studies.own_kernel import complaints, contract, faults, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.studies.own_kernel.faults import Overrun
+from mandelcl.studies.own_kernel.one_file import other_file
 from mandelcl.view import View
 
 NAIVE = KernelFile("naive.cl", shipped.example("naive"))
@@ -173,8 +174,61 @@ def test_logs_are_never_endless_nor_empty() -> None:
 def test_hints_about_a_build() -> None:
     constant = "mine.cl:1:1: warning: double precision constant requires cl_khr_fp64\nmine.cl:1:1: error: no"
     assert "2.0f" in faults.not_built(MINE, constant, FLOAT).explanation[-1]
-    included = KernelFile("mine.cl", '#include "more.h"\n')
-    assert "one file" in faults.not_built(included, "'more.h' file not found", FLOAT).explanation[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('#include "more.h"', 1),
+        ("int a;\n  # include <more.h>", 2),
+        ('#define H "more.h"\n#include H', 2),
+        ('#include_next "more.h"', 1),
+        ('#import "more.h"', 1),
+        ('#embed "more.h"', 1),
+        ('%:include "more.h"', 1),
+        ('??=include "more.h"', 1),
+        ('#inc\\\nlude "more.h"\nint a;', 1),
+        ('#inc\\ \t\nlude "more.h"', 1),
+        ('#inc??/\nlude "more.h"', 1),
+        ('/* a\nb */ # /* c\nd */ include "more.h"', 3),
+        ('int a; // \\\n b\n#include "more.h"', 3),
+        ('#\v\f\u00a0include "more.h"', 1),
+        ('#define A\r#include "more.h"\r', 2),
+        ('constant char *a = "/*";\n#include "more.h"\n/* */', 2),
+        ("constant char a = '\"';\n#include <more.h> //\"", 2),
+        ("#if 0\nthis isn't C\n#endif\n#include <more.h>", 4),
+        ('// ??/\n#include "more.h"', 2),  # a comment goes on where a compiler knows trigraphs
+        ('// \\ \n#include "more.h"', 2),
+        ('#if __has_include("more.h")', 1),
+        ("#define A __has_embed", 1),
+        ('#if defined A && __has_include_next("more.h")', 1),
+    ],
+)
+def test_a_text_that_asks_for_another_file_is_found(text: str, line: int) -> None:
+    assert other_file(text) == line
+    assert other_file(f"{NAIVE.text}\n{text}") == line + NAIVE.text.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '// #include "more.h"',
+        '/* \n#include "more.h"\n*/ int a;',
+        'constant char *a = "\\\n#include <more.h>";',
+        "int include; int has_include;\n#includes",
+        "#define include 1\n#pragma OPENCL EXTENSION all : disable",
+        'int a; #include "more.h"',  # no directive, and an error of its own
+        "// \\\n#include <more.h>",
+    ],
+)
+def test_a_text_that_asks_for_no_other_file_is_let_through(text: str) -> None:
+    assert other_file(text) == 0
+
+
+def test_a_long_text_is_looked_through_at_once() -> None:
+    """In a time that grows with its length; the square of it would be minutes."""
+    for piece in ("/*", "/*\n", "'", '"\n', "# ", "\\\n", "//\n", "/* */", "\n #", "??/\n"):
+        assert other_file(piece * ((1 << 18) // len(piece))) == 0
 
 
 def test_a_file_without_the_kernel() -> None:

@@ -48,6 +48,15 @@ class Overrun:
         return bool(self.before or self.after)
 
 
+def not_one_file(kernel: KernelFile, line: int) -> KernelFaultError:
+    """Return the fault of a kernel that asks for another file in a line."""
+    return KernelFaultError(
+        "build",
+        f"is not built: {kernel.name}:{line} asks for another file, and a kernel is one file",
+        [kernel.line(line), "Put what it needs into the file itself."],
+    )
+
+
 def not_built(kernel: KernelFile, log: str, number: NumberFormat) -> KernelFaultError:
     """Return the fault of a kernel that does not build, with what the compiler says about the file's own lines."""
     lines = own_lines(kernel, log, number)
@@ -59,8 +68,6 @@ def not_built(kernel: KernelFile, log: str, number: NumberFormat) -> KernelFault
         hints.append("A constant such as 2.0 is a double in OpenCL C; write 2.0f, or (real)2.0, or 2.")
     if not number.needs_fp64 and "use of type 'double'" in log:
         hints.append("This device has no double; `real` is float here.")
-    if "#include" in kernel.text:
-        hints.append("A kernel is one file: nothing that it includes is found.")
     return KernelFaultError("build", f"does not build: {errors[0]}", [*shown, *hints])
 
 
@@ -91,6 +98,15 @@ def wrong_parameters(reason: str) -> KernelFaultError:
     """Return the fault of a kernel whose parameters are not those of the contract."""
     return KernelFaultError(
         "parameters", f"the parameters are not those of the contract: {reason}", [f"The contract: {SIGNATURE}"]
+    )
+
+
+def hung_build(seconds: float) -> KernelFaultError:
+    """Return the fault of a kernel that was not built in time."""
+    return KernelFaultError(
+        "hang",
+        f"the compiler did not end within {seconds:g} s and was stopped",
+        ["Macros that expand in one another grow fast. --patience allows more time."],
     )
 
 

@@ -47,9 +47,13 @@ class Built:
         return facts
 
 
-def built(task: BuildTask) -> Built:
-    """Return what the task builds; raises BuildError with the compiler's log, DeviceError without the device."""
-    device = discover()[0] if task.alone else choose.matching([task.device])[0]
+def opened(task: BuildTask) -> Device:
+    """Return the task's device; raises DeviceError without it."""
+    return discover()[0] if task.alone else choose.matching([task.device])[0]
+
+
+def built(device: Device, task: BuildTask) -> Built:
+    """Return what the task builds; raises BuildError with the compiler's log."""
     started = time.perf_counter()
     program = device.build(task.text, (KEEP_ARGUMENTS,))
     return Built(device, program, task, time.perf_counter() - started)

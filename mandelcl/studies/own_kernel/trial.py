@@ -19,13 +19,15 @@ from mandelcl.opencl.kernels import Parameter
 from mandelcl.studies.own_kernel import contract, faults, shipped
 from mandelcl.studies.own_kernel.contract import KernelFile, Size
 from mandelcl.studies.own_kernel.faults import KernelFaultError, Overrun
+from mandelcl.studies.own_kernel.one_file import other_file
 from mandelcl.studies.own_kernel.worker import BuildTask, RunTask
 from mandelcl.studies.timing import TimingSample
 from mandelcl.view import View
 from mandelcl.words import Words
 from mandelcl.workers.dialogue import Dialogue
 
-_START_S = 120.0  # for a process to start, and a driver to load and to compile
+_START_S = 120.0  # for a process to start, and a driver to load
+_LEAST_BUILD_S = 15.0  # for a compiler, whatever patience there is
 _SMALL_SIDE, _SMALL_CAP, _SMALL_S = 16, 16, 15.0
 _GRACE_S = 5.0  # copies, and a driver that compiles at the first launch
 
@@ -42,9 +44,9 @@ class _Deadline:
     """Raises what is to be raised after a time, and what `check` raises before."""
 
     def __init__(self, check: Callable[[], None]) -> None:
-        self._check, self._ends, self._fault = check, float("inf"), KernelFaultError("hang", "")
+        self._check, self._ends, self._fault = check, float("inf"), DeviceError("")
 
-    def allow(self, seconds: float, fault: KernelFaultError) -> None:
+    def allow(self, seconds: float, fault: DeviceError) -> None:
         """Allow so many seconds from here."""
         self._ends, self._fault = time.monotonic() + seconds, fault
 
@@ -76,6 +78,9 @@ class Trial:
         self._deadline = _Deadline(check)
 
     def __enter__(self) -> Self:
+        line = other_file(self.kernel.text)
+        if line:
+            raise faults.not_one_file(self.kernel, line)
         try:
             self._folder = Path(self._ends.enter_context(tempfile.TemporaryDirectory(prefix="mandelcl-kernel-")))
             self._log = self._folder / "oclgrind.log"
@@ -96,8 +101,11 @@ class Trial:
         text, double = contract.source(self.kernel, self._number), self._number.needs_fp64
         folder, alone = str(self._folder), self._simulator is not None
         task = BuildTask(self._device, text, contract.KERNEL, double, folder, environment, alone)
-        self._deadline.allow(_START_S, KernelFaultError("hang", f"the driver did not build it within {_START_S:g} s"))
-        facts = self._ask(asdict(task))[0]
+        self._deadline.allow(_START_S, DeviceError(f"the driver did not open the device within {_START_S:g} s"))
+        self._ask(asdict(task))
+        seconds = max(self._patience, _LEAST_BUILD_S)
+        self._deadline.allow(seconds, faults.hung_build(seconds))
+        facts = self._heard(self._process.hear)[0]
         if "log" in facts:
             raise faults.not_built(self.kernel, str(facts["log"]), self._number)
         if contract.KERNEL not in facts["names"]:
@@ -178,8 +186,11 @@ class Trial:
         return self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
 
     def _ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        return self._heard(lambda: self._process.ask_for_bytes(question))
+
+    def _heard(self, next_answer: Callable[[], tuple[dict[str, Any], Any]]) -> tuple[dict[str, Any], Any]:
         try:
-            answer, data = self._process.ask_for_bytes(question)
+            answer, data = next_answer()
         except KernelFaultError:
             raise
         except DeviceError as error:

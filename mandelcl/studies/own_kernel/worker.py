@@ -51,17 +51,19 @@ class RunTask:
 
 
 def serve(channel: Channel) -> None:
-    """Build a kernel, then run it as often as asked."""
+    """Open the device and say so, build a kernel, then run it as often as asked."""
     task = BuildTask(**channel.question())
     os.environ.update(task.environment)
     tempfile.tempdir = task.folder  # pyopencl keeps texts that do not build
     channel.announce(BUILDING)
-    from mandelcl.studies.own_kernel.running import Running, built
+    from mandelcl.studies.own_kernel.running import Running, built, opened
 
+    device = opened(task)
+    channel.answer({"opened": device.label})
     try:
-        program = built(task)
+        program = built(device, task)
     except BuildError as error:
-        channel.answer({"log": error.log[-(1 << 18) :]})
+        channel.answer({"log": error.log[: 1 << 18]})
         return
     channel.answer(program.facts())
     running: Running | None = None
