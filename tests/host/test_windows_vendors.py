@@ -1,6 +1,7 @@
 """Runtimes of a Windows machine made of files and a registry."""
 
 import os
+import platform
 import site
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ class Windows:
         self.root, self.patch = root, patch
         self.values: list[tuple[str, int, int]] | None = None
         patch.setattr(sys, "platform", "win32")
+        patch.setattr(platform, "machine", lambda: "AMD64")  # which would read the registry
         patch.setattr(sys, "prefix", str(root / "venv"))
         patch.setattr(sys, "base_prefix", str(root / "base"))
         patch.setattr(sys, "path", [str(root / "venv/Lib/site-packages"), *sys.path])
