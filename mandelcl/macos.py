@@ -1,4 +1,4 @@
-"""What macOS says of its memory, by its system library.
+"""What macOS says of this machine, by its system library.
 
 Nothing here is called on another system; nothing is loaded before it is asked for.
 """
@@ -35,6 +35,14 @@ def available_memory() -> float:
     if system.host_page_size(host, byref(size)):
         raise OSError("host_page_size fails")
     return float((statistics.free_count + statistics.inactive_count) * size.value)
+
+
+def boot_session() -> str:
+    """Return what names this start of the system; raises OSError where the system does not say."""
+    text = ctypes.create_string_buffer(64)
+    if _system().sysctlbyname(b"kern.bootsessionuuid", text, byref(c_size_t(len(text))), None, c_size_t(0)):
+        raise OSError("it has no kern.bootsessionuuid")
+    return text.value.decode("ascii", "replace")
 
 
 @cache

@@ -4,8 +4,13 @@ Nothing here is called on another system; nothing is loaded before it is asked f
 """
 
 import ctypes
-from ctypes import byref, c_uint32, c_uint64, sizeof
+import importlib
+from ctypes import byref, c_uint32, c_uint64, c_void_p, sizeof
 from typing import Any
+
+_ctypes: Any = ctypes  # on other systems it lacks what is used of it here
+_LONGEST_NAME, _PHYSICAL_NAME = 256, 5  # ComputerNamePhysicalDnsHostname
+_QUERY, _STILL_RUNS, _NO_SUCH_PROCESS = 0x1000, 259, 87  # PROCESS_QUERY_LIMITED_INFORMATION, STILL_ACTIVE
 
 
 class _MemoryStatus(ctypes.Structure):
@@ -37,10 +42,51 @@ def available_memory() -> float:
 
 def is_elevated() -> bool:
     """Return whether this process has an administrator's rights."""
-    loaders: Any = ctypes
-    return bool(loaders.WinDLL("shell32").IsUserAnAdmin())
+    return bool(_ctypes.WinDLL("shell32").IsUserAnAdmin())
+
+
+def machine() -> str:
+    """Return what names this machine; raises OSError where the system does not say.
+
+    It has its name beside the number that its installation gave it, which copies of a virtual machine share.
+    """
+    registry: Any = importlib.import_module("winreg")
+    with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+        number, _kind = registry.QueryValueEx(key, "MachineGuid")
+    name = ctypes.create_unicode_buffer(_LONGEST_NAME)
+    if not _kernel32().GetComputerNameExW(_PHYSICAL_NAME, name, byref(c_uint32(_LONGEST_NAME))):
+        raise OSError("GetComputerNameExW fails")
+    return f"{number} {name.value}"
+
+
+def started(process: int) -> int | None:
+    """Return when a process was started, in 0.1 µs since 1601; None where there is no such process, or it has ended.
+
+    Raises OSError where the system does not say.
+    """
+    kernel32 = _kernel32()
+    kernel32.OpenProcess.restype = c_void_p
+    handle = kernel32.OpenProcess(_QUERY, 0, c_uint32(process))
+    if not handle:
+        if _last_error() == _NO_SUCH_PROCESS:
+            return None
+        raise OSError("OpenProcess fails")
+    times, code = [c_uint64() for _ in range(4)], c_uint32()
+    try:
+        if not kernel32.GetExitCodeProcess(c_void_p(handle), byref(code)):
+            raise OSError("GetExitCodeProcess fails")
+        if code.value != _STILL_RUNS:
+            return None
+        if not kernel32.GetProcessTimes(c_void_p(handle), *map(byref, times)):
+            raise OSError("GetProcessTimes fails")
+    finally:
+        kernel32.CloseHandle(c_void_p(handle))
+    return times[0].value
 
 
 def _kernel32() -> Any:
-    loaders: Any = ctypes  # elsewhere it has no such loader
-    return loaders.WinDLL("kernel32", use_last_error=True)
+    return _ctypes.WinDLL("kernel32", use_last_error=True)
+
+
+def _last_error() -> int:
+    return int(_ctypes.get_last_error())
