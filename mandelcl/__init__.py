@@ -12,7 +12,7 @@
 Names are imported when first used: `import mandelcl` alone loads no OpenCL.
 """
 
-__version__ = "0.1.0"
+from mandelcl.version import __version__
 
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
@@ -114,3 +114,18 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _show_in_notebooks() -> None:
+    """Have fields and jobs shown as pictures where IPython runs; it does so before it runs what imports this."""
+    import sys
+
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        from mandelcl.notebook import register
+
+        register(shell.display_formatter)
+
+
+_show_in_notebooks()

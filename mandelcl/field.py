@@ -11,7 +11,6 @@ from mandelcl.errors import MandelclError
 from mandelcl.host_memory import available_bytes, new
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH
-from mandelcl.shown import Shown
 from mandelcl.words import Words, sha256
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class RowSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Field(Shown):
+class Field:
     """What was computed of a view: the planes that its job names, each height × width.
 
     Those that `render` returns are read-only; copy what you want to change. Counts may lie in memory of a session,

@@ -23,7 +23,6 @@ from mandelcl.job_text import (
 from mandelcl.names import ALGORITHMS, INNER_METHODS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
 from mandelcl.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, ordered, words_of
 from mandelcl.reference import Reference
-from mandelcl.shown import Shown
 from mandelcl.view import View
 
 MAX_ITERATIONS = (1 << 32) - 2
@@ -35,7 +34,7 @@ LEAST_RADIUS_SQUARED = just_below_4(22)
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Shown):
+class Job:
     """A view and the exact arithmetic to run on it: equal jobs give equal bytes on every device.
 
     `formula` is what is iterated, `method` how, and `planes` what is kept of each pixel, by name; `counts` are always

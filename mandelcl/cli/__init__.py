@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from mandelcl import __version__
 from mandelcl.cli import standard_output
 from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.cli.progress import say
 from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.printable import printable
+from mandelcl.version import __version__
 
 _COMMANDS = (
     *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations"),

@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TypeAlias
 
-from mandelcl import __version__
 from mandelcl.cli.bench_tables import Files, origin, present
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import say
@@ -17,6 +16,7 @@ from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document, Source
 from mandelcl.studies.row import Row
 from mandelcl.studies.study import Study
+from mandelcl.version import __version__
 
 Rows: TypeAlias = Callable[[Bench], Iterator[Row]]
 MakeTable: TypeAlias = Callable[[Sequence[Row], bool], Document]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from mandelcl import __version__
 from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
 from mandelcl.errors import InvalidInputError
@@ -17,6 +16,7 @@ from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
 from mandelcl.studies.study import Study
+from mandelcl.version import __version__
 
 
 class Files:

@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl import __version__
 from mandelcl.endings import ending
 from mandelcl.errors import BuildError, FileError, MandelclError
+from mandelcl.version import __version__
 from mandelcl.workers.process import command_to_call
 
 if TYPE_CHECKING:

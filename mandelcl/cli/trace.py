@@ -3,9 +3,9 @@
 import sys
 from contextlib import AbstractContextManager
 
-from mandelcl import __version__
 from mandelcl.shell import command_line
 from mandelcl.timeline.chrome import recording
+from mandelcl.version import __version__
 
 
 def recorded(path: str | None, command: str) -> AbstractContextManager[None]:

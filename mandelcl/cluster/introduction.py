@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-import mandelcl
 from mandelcl.engine import selftest, source
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.printable import printable
+from mandelcl.version import __version__
 from mandelcl.workers.wire import WireError
 
 KEY = "mandelcl"  # of what a worker says, among all that Dask knows of it
@@ -21,7 +21,7 @@ KEY = "mandelcl"  # of what a worker says, among all that Dask knows of it
 @cache
 def code_digest() -> str:
     """Return a short hash of this package's modules and kernels: where it is the same, so are the bits."""
-    package = Path(mandelcl.__file__).parent
+    package = Path(__file__).parents[1]
     found = hashlib.sha256()
     for folder, pattern in ((package, "**/*.py"), (source.folder(), "*.cl")):
         for path in sorted(folder.glob(pattern)):
@@ -100,7 +100,7 @@ class Introduction:
     @classmethod
     def here(cls, device: RemoteDevice | None, trouble: str = "") -> Self:
         """Return the introduction of a worker in this process."""
-        return cls(mandelcl.__version__, code_digest(), device, trouble)
+        return cls(__version__, code_digest(), device, trouble)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as messages have it."""
@@ -119,8 +119,8 @@ class Introduction:
 
     def refusal(self) -> str | None:
         """Return why the worker may not take part, in a phrase; None if it may."""
-        if self.version != mandelcl.__version__:
-            return f"it has mandelcl {self.version}, and here is {mandelcl.__version__}; install the same on both"
+        if self.version != __version__:
+            return f"it has mandelcl {self.version}, and here is {__version__}; install the same on both"
         if self.code != code_digest():
             return "its mandelcl has other code or kernels than this one; install the same on both"
         return None if self.device is not None else self.trouble or "it has no device"

@@ -8,7 +8,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mandelcl import __version__
 from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
@@ -24,6 +23,7 @@ from mandelcl.locations import LOCATIONS, find_location
 from mandelcl.names import NUMBERS
 from mandelcl.shading.colour import Colouring
 from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+from mandelcl.version import __version__
 
 PROTOCOL = 1
 _MOST_SIDE = 1 << 15

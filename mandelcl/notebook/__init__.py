@@ -1,1 +1,15 @@
-"""mandelcl in notebooks: what shows itself, and the explorer as a widget."""
+"""mandelcl in notebooks: pictures of fields and jobs, and the explorer as a widget."""
+
+from typing import Any
+
+
+def register(display: Any) -> None:
+    """Have IPython's display formatter show fields and jobs as pictures, and load what draws them with the first."""
+    for home, name in (("mandelcl.field", "Field"), ("mandelcl.job", "Job")):
+        display.formatters["image/png"].for_type_by_name(home, name, _png)
+
+
+def _png(shown: object) -> bytes | None:
+    from mandelcl.notebook import display
+
+    return display.png(shown)

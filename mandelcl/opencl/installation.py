@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from mandelcl import __version__
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, library_folders
+from mandelcl.version import __version__
 
 # Variables that loaders, runtimes, their compilers and drivers read, by how their names begin.
 _VARIABLES = (

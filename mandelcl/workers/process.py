@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-import mandelcl
 from mandelcl import timeline
 from mandelcl.endings import ending
 from mandelcl.errors import DeviceError
@@ -100,7 +99,7 @@ def command_to_call(function: str, *texts: str) -> tuple[str, ...]:
 
 
 def _in_own_package(*words: str) -> tuple[str, ...]:
-    entry = Path(mandelcl.__file__).absolute().parent / "workers" / "__main__.py"
+    entry = Path(__file__).absolute().parent / "__main__.py"
     return (sys.executable, "-P", str(entry), *words, *(str(Path(path).absolute()) for path in sys.path))
 
 

@@ -20,7 +20,7 @@ JOB = mandelcl.Job(mandelcl.View.upright(-3, "1.5625", "1/128", 700, 400), 200) 
 
 def test_a_job_shows_every_third_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "PREVIEW_S", 120.0)  # the machine may be busy
-    png = JOB._repr_png_()
+    png = display.png(JOB)
     assert png is not None
     with Image.open(io.BytesIO(png)) as image:
         shown = np.asarray(image.convert("RGB"))
@@ -31,12 +31,12 @@ def test_a_job_shows_every_third_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_job_that_takes_too_long_shows_its_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(display, "PREVIEW_S", -1.0)
-    assert replace(JOB, iterations=4_000_000_000)._repr_png_() is None
+    assert display.png(replace(JOB, iterations=4_000_000_000)) is None
 
 
 def test_a_job_that_no_device_can_do_shows_its_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "fastest", _refused)
-    assert JOB._repr_png_() is None
+    assert display.png(JOB) is None
 
 
 def _refused(*_arguments: object) -> NoReturn:

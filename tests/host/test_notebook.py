@@ -16,6 +16,7 @@ from mandelcl.errors import MandelclError
 from mandelcl.field import Field
 from mandelcl.job import Job
 from mandelcl.labelled import _ABOUT
+from mandelcl.notebook import display, register
 from mandelcl.planes import PLANES
 from mandelcl.view import View
 
@@ -42,12 +43,12 @@ def pixels(png: bytes | None) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 @pytest.mark.parametrize("planes", [("counts",), ("counts", "smooth"), ("counts", "smooth", "distance")])
 def test_a_field_shows_its_default_colours(planes: tuple[str, ...]) -> None:
     field = a_field(64, 40, planes)
-    assert np.array_equal(pixels(field._repr_png_()), mandelcl.colourise(field, "classic"))
+    assert np.array_equal(pixels(display.png(field)), mandelcl.colourise(field, "classic"))
 
 
 def test_a_large_field_shows_every_third_pixel() -> None:
     field = a_field(2100, 35)
-    small = pixels(field._repr_png_())
+    small = pixels(display.png(field))
     assert small.shape == (12, 700, 3)
     assert np.array_equal(small, mandelcl.colourise(field, "classic")[::3, ::3])
 
@@ -55,7 +56,7 @@ def test_a_large_field_shows_every_third_pixel() -> None:
 def test_a_huge_field_is_not_painted_whole() -> None:
     side = 1 << 20
     counts = np.broadcast_to(np.uint32(7), (side, side))  # four terabytes, if anything made them
-    shown = pixels(Field(Job(View.centred(0, 0, 1, side, side), 50), {"counts": counts})._repr_png_())
+    shown = pixels(display.png(Field(Job(View.centred(0, 0, 1, side, side), 50), {"counts": counts})))
     assert shown.shape == (1024, 1024, 3)
     assert len(np.unique(shown.reshape(-1, 3), axis=0)) == 1
 
@@ -63,7 +64,7 @@ def test_a_huge_field_is_not_painted_whole() -> None:
 def test_a_field_that_cannot_be_painted_shows_its_repr() -> None:
     whole = a_field(16, 8)
     broken = Field(whole.job, {"counts": np.zeros((3, 2)), "smooth": np.zeros(1)})
-    assert broken._repr_png_() is None
+    assert display.png(broken) is None
     assert repr(broken) == "<Field of 16x8: counts, smooth; cap 500>"
 
 
@@ -134,3 +135,11 @@ print(json.dumps([name for name in ("IPython", "anywidget", "ipywidgets", "trait
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+def test_ipython_shows_fields_and_jobs_as_pictures() -> None:
+    formatter = pytest.importorskip("IPython.core.formatters").DisplayFormatter()
+    field = a_field(40, 30)
+    assert "image/png" not in formatter.format(field)[0]
+    register(formatter)
+    assert formatter.format(field)[0]["image/png"] == display.png(field)
