@@ -20,9 +20,14 @@ class Target:
     compiler: Amd | Intel
 
     @property
+    def type(self) -> str:
+        """`gpu`."""
+        return "gpu"
+
+    @property
     def device_class(self) -> DeviceClass:
         """What mandelcl knows of GPUs of its kind."""
-        return DeviceClass(self.fp64, type="gpu", vectors=(1, 1), family=family_of(self.platform, self.name))
+        return DeviceClass(self.fp64, type=self.type, vectors=(1, 1), family=family_of(self.platform, self.name))
 
 
 _AMD, _INTEL = "AMD Accelerated Parallel Processing", "Intel(R) OpenCL Graphics"
