@@ -1,12 +1,12 @@
 """A program's whole run in a process of its own, for studies that time all of it."""
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mandelcl.files.leftovers import in_temporary_folder
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -48,8 +48,8 @@ def timed_process(task: RenderTask, check: Callable[[], None]) -> dict[str, Any]
 
 def in_folder(work: Callable[[Path], Any]) -> Any:
     """Return work(folder), with a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="mandelcl-bench-", ignore_cleanup_errors=True) as name:
-        return work(Path(name))
+    with in_temporary_folder("mandelcl-bench-") as folder:
+        return work(folder)
 
 
 def serve(channel: Channel) -> None:

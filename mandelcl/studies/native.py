@@ -10,7 +10,6 @@ import platform
 import shlex
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.files.leftovers import in_temporary_folder
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.studies.bench import Bench
@@ -58,8 +58,8 @@ def library(name: str) -> Library:
     """Return `c/NAME.c`, compiled with OpenMP; raises DeviceError where there is no compiler that can do it."""
     command = _compiler()
     complaint = ""
-    with tempfile.TemporaryDirectory(prefix="mandelcl-c-") as folder:
-        target = Path(folder) / f"{name}.so"
+    with in_temporary_folder("mandelcl-c-") as folder:
+        target = folder / f"{name}.so"
         for options in _OPTIONS:
             arguments = [*command, *options, *_STRICT, "-o", str(target), str(_SOURCES / f"{name}.c"), "-lm"]
             complaint = _complaint(arguments)

@@ -1,6 +1,5 @@
 """A kernel of the user's own on one device, seen from outside the process that it runs in: with deadlines."""
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ import numpy as np
 
 from mandelcl.engine.variant import fit_local
 from mandelcl.errors import DeviceError
+from mandelcl.files.leftovers import in_temporary_folder
 from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl import oclgrind
@@ -82,7 +82,7 @@ class Trial:
         if line:
             raise faults.not_one_file(self.kernel, line)
         try:
-            self._folder = Path(self._ends.enter_context(tempfile.TemporaryDirectory(prefix="mandelcl-kernel-")))
+            self._folder = self._ends.enter_context(in_temporary_folder("mandelcl-kernel-"))
             self._log = self._folder / "oclgrind.log"
             self._process = self._ends.enter_context(Dialogue("kernel", self._deadline, 4 * contract.MOST_PIXELS))
             self.facts = self._built()

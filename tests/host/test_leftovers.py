@@ -1,0 +1,51 @@
+"""Temporary folders of killed processes go with the next folder of their kind, and nothing else does."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mandelcl import processes
+from mandelcl.files.leftovers import in_temporary_folder, temporary_folder
+from tests.host.files import names
+
+LEAVING = """
+import sys
+from mandelcl.files.leftovers import in_temporary_folder, temporary_folder
+with in_temporary_folder("mandelcl-b-") as folder:
+    for place in (folder, temporary_folder("mandelcl-a-")):
+        (place / "inner").mkdir()
+        (place / "inner" / "file").write_bytes(b"x")
+    print("made", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
+def test_what_a_killed_process_has_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", LEAVING], **pipes, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(5) == b"made\n"
+        left = names(tmp_path)
+        assert [name[:11] for name in left] == ["mandelcl-a-", "mandelcl-b-"]
+        with in_temporary_folder("mandelcl-a-") as own:
+            assert names(tmp_path) == sorted([*left, own.name]), "its process runs"
+        process.kill()
+    foreign = [left[0].replace("mandelcl-a-", "mandelcl-c-"), f"{left[0]}.txt", "mandelcl-a-thesis"]
+    for name in foreign:
+        (tmp_path / name).mkdir()
+    (tmp_path / left[0][:-1]).symlink_to(tmp_path / left[1])
+    (tmp_path / f"{left[0]}x").write_text("a file")
+    foreign += [left[0][:-1], f"{left[0]}x"]
+    with in_temporary_folder("mandelcl-a-") as own:
+        assert names(tmp_path) == sorted([*foreign, left[1], own.name])
+        assert names(tmp_path / left[1]) == ["inner"]
+    own = temporary_folder("mandelcl-b-")
+    assert names(tmp_path) == sorted([*foreign, own.name])
