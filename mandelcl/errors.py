@@ -86,6 +86,12 @@ def require_type(value: object, kind: type | tuple[type, ...], what: str) -> Non
         raise InvalidInputError(f"{what} must be of type {names}, not {type(value).__name__}")
 
 
+def require_callable(value: object, what: str) -> None:
+    """Raise InvalidInputError where a value is neither None nor a function or the like."""
+    if value is not None and not callable(value):
+        raise InvalidInputError(f"{what} must be a function or None, not {type(value).__name__}")
+
+
 def first_error(log: str) -> str:
     """Return the line of a compiler's log that says most."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]

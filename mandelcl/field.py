@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import MandelclError
+from mandelcl.errors import InvalidInputError, MandelclError, require_type
 from mandelcl.host_memory import available_bytes, new
 from mandelcl.job import Job
 from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.printable import quoted
 from mandelcl.words import Words, sha256
 
 if TYPE_CHECKING:
@@ -53,8 +54,11 @@ class Field:
     planes: Rows
 
     def __post_init__(self) -> None:
+        require_type(self.job, Job, "a field's job")
+        require_type(self.planes, Mapping, "a field's planes")
         if tuple(self.planes) != self.job.planes:
-            raise ValueError(f"a field has the planes of its job, {self.job.planes}, not {tuple(self.planes)}")
+            given = quoted(tuple(self.planes))
+            raise InvalidInputError(f"a field has the planes of its job, {', '.join(self.job.planes)}, not {given}")
 
     def __repr__(self) -> str:
         view = self.job.view

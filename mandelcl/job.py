@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.exact import Exact, about, exact, just_below_4, root_above
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job_text import (
@@ -67,6 +67,9 @@ class Job:
             raise InvalidInputError(f"a job's formula must be a Formula, not {type(self.formula).__name__}")
         if not isinstance(self.reference, Reference | None):
             raise InvalidInputError(f"a job's reference must be a Reference, not {type(self.reference).__name__}")
+        require_type(self.strict, bool, "strict")
+        for name in _NAMES:
+            require_type(getattr(self, name), str, f"a job's {name}")
         if not 1 <= self.iterations <= MAX_ITERATIONS:
             raise InvalidInputError(
                 f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"

@@ -5,7 +5,7 @@ which the kernels write, the store packs, and from which its values follow. To a
 function that derives it, and what the kernels write (cl/results.cl).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -138,7 +138,9 @@ def ordered(names: Sequence[str]) -> tuple[str, ...]:
     """
     if isinstance(names, str):
         names = (names,)
-    unknown = [name for name in names if name not in PLANES]
+    if not isinstance(names, Collection):
+        raise InvalidInputError(f"planes must be a list of names, not {quoted(names)}")
+    unknown = [name for name in names if not isinstance(name, str) or name not in PLANES]
     if unknown:
         raise InvalidInputError(f"unknown plane {quoted(unknown[0])}; there is {', '.join(PLANES)}")
     return tuple(name for name in PLANES if name in names or name == COUNTS.name)

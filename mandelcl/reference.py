@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Self
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import exact, root_above
+from mandelcl.exact import exact, root_above, whole
 from mandelcl.view import View
 
 VERSION = 1
@@ -34,6 +34,8 @@ class Reference:
     def __post_init__(self) -> None:
         for name in ("re", "im", "radius"):
             object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
+        for name in ("step_bits", "tail_bits", "version"):
+            object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
         if self.version != VERSION:
             raise InvalidInputError(f"the reference has version {self.version}; this mandelcl knows {VERSION}")
         if self.radius <= 0:

@@ -3,13 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_callable, require_type
+from mandelcl.exact import whole
+from mandelcl.printable import quoted
 
 if TYPE_CHECKING:
     from mandelcl.algorithms.border import Watch
+
+
+_LONGEST_LAUNCH = 86400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,8 @@ class Settings:
     takes. With `self_test` off the device is trusted. `shortcuts` end orbits early that are known never to escape.
     `watch` is called with the rectangles of border tracing. With `guarded`, results are filled with NO_COUNT before
     they are computed. Where the plane `certified` is asked for, exact arithmetic may take `certify_for` seconds in all
-    for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for a budget or a block
-    size that is not positive.
+    for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for values of another
+    type, and for a time or a size that is none.
     """
 
     variant: Variant | None = None
@@ -59,7 +65,29 @@ class Settings:
     certify_for: float = math.inf
 
     def __post_init__(self) -> None:
-        if self.budget is not None and not 0 < self.budget < float("inf"):
-            raise InvalidInputError(f"the budget of a launch must be a time above 0, not {self.budget} s")
-        if self.block_pixels is not None and self.block_pixels < 1:
-            raise InvalidInputError(f"a block has at least one pixel, not {self.block_pixels}")
+        require_type(self.variant, (Variant, NoneType), "the variant")
+        require_type(self.budget, (int, float, NoneType), "the budget of a launch")
+        if self.budget is not None and not 0 < self.budget <= _LONGEST_LAUNCH:
+            raise InvalidInputError(
+                f"the budget of a launch must be a time above 0, and at most a day, not {quoted(self.budget)} s"
+            )
+        if self.block_pixels is not None:
+            object.__setattr__(self, "block_pixels", _count(self.block_pixels, "the pixels of a block"))
+        if self.blocks is not None:
+            blocks: object = self.blocks
+            if not isinstance(blocks, tuple | list) or len(blocks) != 2:
+                raise InvalidInputError(f"blocks must be two whole numbers, columns and rows, not {quoted(blocks)}")
+            object.__setattr__(self, "blocks", tuple(_count(number, "the blocks of a picture") for number in blocks))
+        for name in ("self_test", "shortcuts", "guarded"):
+            require_type(getattr(self, name), bool, name)
+        require_callable(self.watch, "watch")
+        require_type(self.certify_for, (int, float), "the time for exact arithmetic")
+        if not self.certify_for >= 0:
+            raise InvalidInputError(f"exact arithmetic may take a time of at least 0, not {quoted(self.certify_for)} s")
+
+
+def _count(value: object, what: str) -> int:
+    number = whole(value, what)
+    if number < 1:
+        raise InvalidInputError(f"{what} must be at least 1, not {quoted(number)}")
+    return number

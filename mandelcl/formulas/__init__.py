@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from mandelcl.errors import require_type
 from mandelcl.exact import Exact
 from mandelcl.formulas.formula import JULIA, Formula, FromText, ToText, formula_named
 from mandelcl.formulas.named import NAMED
@@ -31,6 +32,7 @@ class Julia(Formula):
     __slots__ = ()
 
     def __init__(self, re: Exact, im: Exact, formula: Formula = MANDELBROT) -> None:
+        require_type(formula, Formula, "a Julia set's formula")
         julia = formula.julia(re, im)
         super().__init__(julia.lines, julia.constant)
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from mandelcl.arithmetic import Arithmetic, Complex
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.exact import Exact, exact, root_above
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
@@ -35,6 +35,10 @@ class Formula:
     constant: tuple[Fraction, Fraction] | None = None
 
     def __post_init__(self) -> None:
+        lines: object = self.lines
+        if not isinstance(lines, tuple | list) or not all(isinstance(line, Line) for line in lines):
+            raise InvalidInputError(f"a formula is made of lines, not {quoted(lines)}; Formula.parse reads a text")
+        object.__setattr__(self, "lines", tuple(lines))
         if len(self.lines) > MOST_LINES:
             raise InvalidInputError(f"a formula has at most {MOST_LINES} lines, not {len(self.lines)}")
         if not any(line.adds for line in self.lines):
@@ -45,6 +49,7 @@ class Formula:
     @classmethod
     def parse(cls, text: str) -> "Formula":
         """Return the formula with that name, or with these operations; raises InvalidInputError for anything else."""
+        require_type(text, str, "a formula's text")
         if text in NAMED:
             return Formula(NAMED[text].lines)
         return Formula(reading.lines(text))

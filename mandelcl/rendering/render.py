@@ -1,6 +1,6 @@
 """`mandelcl.render`: a job in, its whole field and a report out."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from types import NoneType
 from typing import Any
@@ -14,13 +14,13 @@ from mandelcl.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.computing.work import Work
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.delivery import Array
-from mandelcl.errors import require_type
+from mandelcl.errors import InvalidInputError, require_callable, require_type
 from mandelcl.field import Field, allocate
 from mandelcl.files.strips import in_order, strip_rows
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import COUNTS, values_of
-from mandelcl.rendering.session import Session
+from mandelcl.rendering.session import Session, require_devices
 from mandelcl.rendering.waiting import begin_early
 from mandelcl.report import Report
 from mandelcl.words import Words
@@ -50,6 +50,7 @@ def render(
     that no number can hold.
     """
     require_inputs(job, devices, settings)
+    require_hooks(cancel, progress=progress, notice=notice, urgency=urgency)
     begin_early(job)
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
@@ -61,9 +62,15 @@ def require_inputs(job: Any, devices: Any, settings: Any = None) -> None:
     """Raise InvalidInputError for values that are not of the types that `render` and `render_to` take."""
     require_type(job, Job, "the job")
     require_type(settings, (Settings, NoneType), "the settings")
-    several = isinstance(devices, Collection) and not isinstance(devices, str)
-    for device in devices if several else [devices]:
-        require_type(device, (str, Device, Session), "a device")
+    require_devices(devices, (str, Device, Session))
+
+
+def require_hooks(cancel: object, **functions: object) -> None:
+    """Raise InvalidInputError where `cancel` cannot be asked or one of some functions not called; each may be None."""
+    if cancel is not None and not callable(getattr(cancel, "is_set", None)):
+        raise InvalidInputError(f"cancel must be a threading.Event or the like, not {type(cancel).__name__}")
+    for name, function in functions.items():
+        require_callable(function, name)
 
 
 def computed(

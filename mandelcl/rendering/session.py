@@ -1,8 +1,11 @@
 """Devices held open: contexts, programs, rates and memory that serve one job after the other."""
 
-from collections.abc import Callable
+import os
+import weakref
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mandelcl import cache
 from mandelcl.algorithms import survey
@@ -13,7 +16,7 @@ from mandelcl.computing.work import Work
 from mandelcl.engine import choose
 from mandelcl.engine.lending import Lender
 from mandelcl.engine.memory import Spare
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import InvalidInputError, require_type
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.planes import CERTIFIED
@@ -33,6 +36,23 @@ def _silent(_line: str) -> None:
     """Say nothing."""
 
 
+@dataclass(slots=True)
+class _Teller:
+    """Who is told of faults: a crew, which outlives no session, knows this and not the session."""
+
+    notice: Notice = _silent
+
+    def tell(self, line: str) -> None:
+        self.notice(line)
+
+
+def require_devices(devices: Any, kinds: tuple[type, ...]) -> None:
+    """Raise InvalidInputError for devices that are not of these kinds, one or several."""
+    several = isinstance(devices, Collection) and not isinstance(devices, str)
+    for device in devices if several else [devices]:
+        require_type(device, kinds, "a device")
+
+
 class Session:
     """Devices for several jobs: what they have built, measured and allocated is kept until `close`.
 
@@ -41,7 +61,8 @@ class Session:
     With a `cluster`, pictures are computed by the workers of that: a `distributed.Client`, which stays the caller's,
     the address of a scheduler ("tcp://host:8786"), or "local:N" for N workers on this machine, where the SPECs say for
     which devices. `cluster_wait` is for how many seconds a cluster may be without a worker. A session does one job at a
-    time. It is a context manager.
+    time. It is a context manager; close it in the end. It belongs to the process that made it, not to those forked from
+    that.
 
         with mandelcl.Session("gpu") as session:
             for view in views:
@@ -55,6 +76,8 @@ class Session:
         cluster: "Client | str | None" = None,
         cluster_wait: float = 60.0,
     ) -> None:
+        require_devices(devices, (str, Device))
+        self._process, self._closed = os.getpid(), False
         self._cluster = None if cluster is None else _connected(cluster, devices, cluster_wait)
         selected, self._required_specs = choose.select(devices) if cluster is None else ([], set())
         self.devices: list[Device] = (selected or choose.matching(())) if cluster is None else []
@@ -64,9 +87,11 @@ class Session:
         self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for settled jobs that are to be begun
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
-        self._notice: Notice = _silent
+        self._dropped: weakref.finalize[..., Session] | None = None
+        self._teller = _Teller()
 
     def __enter__(self) -> Self:
+        self._require_open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,7 +112,10 @@ class Session:
         return self._shared or self._cluster is not None
 
     def close(self) -> None:
-        """Release all memory on the devices, and end the processes."""
+        """Release all memory on the devices, and end the processes; the session does no more jobs."""
+        if os.getpid() != self._process:
+            return  # what there is belongs to the process that this one was forked from
+        self._closed = True
         self._spare.clear()
         for lender in self._lenders.values():
             lender.clear()
@@ -97,9 +125,27 @@ class Session:
             self._cluster = None
 
     def _end_crew(self) -> None:
+        if self._dropped is not None:
+            self._dropped.detach()
+            self._dropped = None
         if self._crew is not None:
             self._crew.close()
             self._crew = None
+
+    def _keep(self, crew: "Crew", crew_of: tuple[object, ...]) -> None:
+        """Keep a crew for further jobs of its kind; it ends with the session, even if nobody closes that."""
+        self._crew, self._crew_of = crew, crew_of
+        self._dropped = weakref.finalize(self, _end, crew, self._process)
+        self._dropped.atexit = False
+
+    def _require_open(self) -> None:
+        """Raise InvalidInputError where the session is closed, or another process's."""
+        if self._closed:
+            raise InvalidInputError("the session is closed; make a new one")
+        if os.getpid() != self._process:
+            raise InvalidInputError(
+                "the session belongs to the process that this one was forked from; make one of its own here"
+            )
 
     def begin(
         self,
@@ -116,8 +162,9 @@ class Session:
         thread. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can hold,
         or settings that several devices cannot share.
         """
+        self._require_open()
         settings = settings or Settings()
-        self._notice = notice
+        self._teller.notice = notice
         wait = partial(await_host, progress=progress, notice=notice, cancel=cancel)
         work: Work
         if self._cluster is not None:
@@ -144,6 +191,7 @@ class Session:
 
         What has been chosen for it is remembered for when it is begun.
         """
+        self._require_open()
         if self._cluster is not None:
             from mandelcl.cluster.casting import Casting
 
@@ -169,7 +217,7 @@ class Session:
         _require_shareable(settings, f"{len(self.devices)}")
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
-            self._notice(note)
+            self._teller.tell(note)
         wait(choices[0].job)  # on disk, the reference serves each device's process
         if len(choices) == 1:
             return self._computation(choices[0], settings), choices[0]
@@ -187,8 +235,9 @@ class Session:
         from mandelcl.crew.crew import Crew
 
         self._end_crew()
-        self._crew, self._crew_of = Crew(choices, settings, notice=lambda line: self._notice(line)), crew_of
-        return self._crew, choices[0]
+        crew = Crew(choices, settings, notice=self._teller.tell)
+        self._keep(crew, crew_of)
+        return crew, choices[0]
 
     def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
         """Return the work of a cluster, which keeps its workers for jobs of one kind."""
@@ -197,9 +246,15 @@ class Session:
 
         if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):
             self._end_crew()
-            self._crew = cluster_work(cluster, job, settings, lambda line: self._notice(line), wait)
-            self._crew_of = (settings,)
+            self._keep(cluster_work(cluster, job, settings, self._teller.tell, wait), (settings,))
+            assert self._crew is not None
         return self._crew
+
+
+def _end(crew: "Crew", process: int) -> None:
+    """End a crew whose session is gone, in the process that it belongs to."""
+    if os.getpid() == process:
+        crew.close()
 
 
 def _connected(cluster: "Client | str", devices: choose.DeviceSelection, wait: float) -> "Connection":

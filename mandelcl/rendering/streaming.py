@@ -31,7 +31,7 @@ from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.fitting import fitted
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, require_form
-from mandelcl.rendering.render import require_inputs
+from mandelcl.rendering.render import require_hooks, require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
 from mandelcl.rendering.session import Session
@@ -80,6 +80,7 @@ def render_to(
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
+    require_hooks(cancel, progress=progress, notice=notice, see=see)
     require_type(colouring, (Colouring, NoneType), "the colouring")
     require_compression(compress)
     output.check_writable(*paths)

@@ -4,7 +4,7 @@ A colour depends on a pixel's own planes alone, never on the rest of the picture
 agree with the whole.
 """
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import NoneType
@@ -33,6 +33,7 @@ __all__ = ["PALETTES", "Colouring", "Palette", "colourise", "find_palette", "pai
 
 _MOST_INDEXED = 256  # colours that a byte numbers
 _LEAST_CYCLE = 1e-9
+_LARGEST = sys.float_info.max
 FINE_PLACES = 1 << 16
 
 
@@ -78,10 +79,10 @@ class Colouring:
         require_type(self.palette, Palette, "a colouring's palette")
         require_type(self.cycle, (int, float, NoneType), "the colour cycle")
         require_type(self.offset, (int, float), "the colour offset")
-        if self.cycle is not None and not _LEAST_CYCLE <= self.cycle < math.inf:
-            raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {self.cycle}")
-        if not math.isfinite(self.offset):
-            raise InvalidInputError(f"the colour offset must be a finite number of turns, not {self.offset}")
+        if self.cycle is not None and not _LEAST_CYCLE <= self.cycle <= _LARGEST:
+            raise InvalidInputError(f"the colour cycle must be a length in counts above 0, not {quoted(self.cycle)}")
+        if not abs(self.offset) <= _LARGEST:  # a whole number may be beyond floats
+            raise InvalidInputError(f"the colour offset must be a finite number of turns, not {quoted(self.offset)}")
         if self.inside is not None:
             object.__setattr__(self, "palette", replace(self.palette, inside=self.inside))
         require_type(self.effects, (tuple, list), "a colouring's effects")

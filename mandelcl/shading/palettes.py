@@ -1,7 +1,7 @@
 """The palettes: closed cycles of colours, perceptually even where they are smooth."""
 
-import math
 import re
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -58,8 +58,8 @@ class Palette:
             if not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
                 raise InvalidInputError(f"{colour!r} is not a colour; write it like #03071e")
         require_type(self.cycle, (int, float), "a palette's cycle")
-        if not 0 < self.cycle < math.inf:
-            raise InvalidInputError(f"a palette's cycle must be a length above 0, not {self.cycle}")
+        if not 0 < self.cycle <= sys.float_info.max:
+            raise InvalidInputError(f"a palette's cycle must be a length above 0, not {quoted(self.cycle)}")
         if self.blend not in BLENDS:
             raise InvalidInputError(f"unknown blend {quoted(self.blend)}; there is {', '.join(BLENDS)}")
         self._check_positions()

@@ -1,10 +1,13 @@
 """Sessions: one job after the other on devices that are held open; work that is stopped, redirected, put in order."""
 
+import gc
+import os
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +22,7 @@ from mandelcl.engine.memory import Memory
 from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.opencl.device import Device
 from mandelcl.words import NO_COUNT
+from mandelcl.workers.process import WorkerProcess
 from tests.device.views import seahorses, whole
 
 
@@ -48,12 +52,10 @@ def test_a_session_keeps_programs_and_memory(device: Device, monkeypatch: pytest
         assert field.counts_sha256() == mandelcl.render(job().at(seahorses(160, 100)), device)[0].counts_sha256()
 
 
-def test_files_and_fields_come_from_one_session(device: Device, tmp_path: object) -> None:
-    from pathlib import Path
-
+def test_files_and_fields_come_from_one_session(device: Device, tmp_path: Path) -> None:
     with Session(device) as session:
         field, _ = mandelcl.render(job(), session)
-        path = Path(str(tmp_path)) / "a.npz"
+        path = tmp_path / "a.npz"
         report = mandelcl.render_to(path, job(), devices=session, digest=True)
     assert report.counts_sha256 == field.counts_sha256()
 
@@ -204,3 +206,53 @@ def test_a_second_render_costs_little(device: Device) -> None:
             seconds.append(time.perf_counter() - started)
             assert report.build_s < 0.05
     assert min(seconds) < 1
+
+
+def test_a_closed_session_does_no_more(device: Device, tmp_path: Path) -> None:
+    session = Session(device)
+    mandelcl.render(job(16, 16), session)
+    session.close()
+    session.close()
+    for attempt in (
+        lambda: mandelcl.render(job(16, 16), session),
+        lambda: mandelcl.render_to(tmp_path / "a.npz", job(16, 16), devices=session),
+        lambda: session.settled(job(16, 16)),
+        session.__enter__,
+    ):
+        with pytest.raises(InvalidInputError, match="the session is closed; make a new one"):
+            attempt()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_session_that_is_dropped_ends_its_processes(several: list[Device]) -> None:
+    session = Session(several[:2])
+    mandelcl.render(job(16, 16), session)
+    crew = session._crew
+    assert crew is not None
+    workers = [seat.worker for seat in crew._roster if isinstance(seat.worker, WorkerProcess)]
+    assert [worker.running for worker in workers] == [True, True]
+    del session, crew
+    gc.collect()
+    assert [worker.running for worker in workers] == [False, False]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_has_no_use_of_the_session(device: Device) -> None:
+    """It would wait for threads of the driver that are not there; the session of its own process goes on."""
+    with Session(device) as session:
+        expected = mandelcl.render(job(16, 16), session)[0].counts_sha256()
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                mandelcl.render(job(16, 16), session)
+            except InvalidInputError as error:
+                os.write(writing, str(error).encode())
+                session.close()
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            assert pipe.read().startswith(b"the session belongs to the process that this one was forked from")
+        assert os.waitpid(child, 0)[1] == 0
+        assert mandelcl.render(job(16, 16), session)[0].counts_sha256() == expected

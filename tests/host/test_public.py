@@ -1,7 +1,10 @@
 """The names that `import mandelcl` offers, and what they make of values of the wrong type: one line at once."""
 
 import ast
+import math
 import re
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,14 @@ def test_type_checkers_see_the_same_names() -> None:
     seen = {(node.module, alias.name) for node in imports for alias in node.names}
     assert seen == {(f"mandelcl.{home}", name) for home, names in mandelcl._HOMES.items() for name in names}
     assert set(mandelcl.__all__) == {name for _, name in seen} | {"__version__"}
+
+
+def job(*arguments: Any, **options: Any) -> Any:
+    return mandelcl.Job(*arguments, **options)
+
+
+def settings(**options: Any) -> Any:
+    return mandelcl.Settings(**options)
 
 
 def render(*arguments: Any, **options: Any) -> Any:
@@ -75,6 +86,66 @@ def render_to(*arguments: Any, **options: Any) -> Any:
         (mandelcl.Palette, ("mine", "", ("#ffffff",), "1"), "a palette's cycle must be of type int or float, not str"),
         (mandelcl.Palette, ("mine", "", ("#ffffff",), 0), "a palette's cycle must be a length above 0, not 0"),
         (mandelcl.Palette, ("mine", "", ("#ffffff",), 1, False, "black"), "'black' is not a colour"),
+        (mandelcl.Palette, ("mine", "", ("#ffffff",), 10**400), "a palette's cycle must be a length above 0, not 1000"),
+        (mandelcl.Colouring, (ICE.palette, 10**400), "the colour cycle must be a length in counts above 0, not 1000"),
+        (
+            mandelcl.Colouring,
+            (ICE.palette, None, 10**5000),
+            "the colour offset must be a finite number of turns, not 0",
+        ),
+        (mandelcl.Colouring, (ICE.palette, None, math.nan), "the colour offset must be a finite number of turns"),
+        (mandelcl.View, ("x", 3, 3), "a view's lattice must be of type Lattice, not str"),
+        (mandelcl.Lattice, (0, 0, "0"), "a lattice's matrix must be four numbers, not '0'"),
+        (mandelcl.Lattice, (0, 0, (1, 0, 0)), "a lattice's matrix must be four numbers, not (1, 0, 0)"),
+        (mandelcl.Lattice, (0, 0, (1, 0, None, -1)), "an entry of the matrix must be a number or a text that is one"),
+        (mandelcl.Lattice, ("a", 0, (1, 0, 0, -1)), "the anchor 'a' is not a number"),
+        (mandelcl.Lattice, (0, 0, (1, 0, 0, -1), 0.5), "the anchor's column must be a whole number, not 0.5"),
+        (VIEW.lattice.rotated, (None,), "rotation must be a number or a text that is one, not NoneType"),
+        (mandelcl.Julia, (0, 0, None), "a Julia set's formula must be of type Formula, not NoneType"),
+        (mandelcl.Formula.parse, (None,), "a formula's text must be of type str, not NoneType"),
+        (mandelcl.Formula, (None,), "a formula is made of lines, not None; Formula.parse reads a text"),
+        (mandelcl.Formula, ("sqr add",), "a formula is made of lines, not 'sqr add'; Formula.parse reads a text"),
+        (mandelcl.Formula, (("sqr", "add"),), "a formula is made of lines, not ('sqr', 'add')"),
+        (mandelcl.Job, (VIEW, 50, 4, mandelcl.MANDELBROT, 3), "a job's number must be of type str, not int"),
+        (partial(job, rounding=[]), (VIEW,), "a job's rounding must be of type str, not list"),
+        (partial(job, strict=1), (VIEW,), "strict must be of type bool, not int"),
+        (partial(job, planes=None), (VIEW,), "planes must be a list of names, not None"),
+        (partial(job, planes=[[]]), (VIEW,), "unknown plane []"),
+        (mandelcl.Reference, (0, 0, 1, "3"), "the reference's step_bits must be a whole number, not '3'"),
+        (mandelcl.Field, (None, {}), "a field's job must be of type Job, not NoneType"),
+        (mandelcl.Field, (JOB, None), "a field's planes must be of type Mapping, not NoneType"),
+        (mandelcl.Field, (JOB, {}), "a field has the planes of its job, counts, not ()"),
+        (partial(render, cancel=[1]), (JOB,), "cancel must be a threading.Event or the like, not list"),
+        (partial(render, progress=3), (JOB,), "progress must be a function or None, not int"),
+        (partial(render, notice="x"), (JOB,), "notice must be a function or None, not str"),
+        (partial(render, urgency=3), (JOB,), "urgency must be a function or None, not int"),
+        (partial(render_to, cancel=3), ("a.png", JOB, ICE), "cancel must be a threading.Event or the like, not int"),
+        (partial(render_to, see=3), ("a.png", JOB, ICE), "see must be a function or None, not int"),
+        (mandelcl.Session, (3,), "a device must be of type str or Device, not int"),
+        (mandelcl.Session, (["gpu", None],), "a device must be of type str or Device, not NoneType"),
+        *(
+            (partial(settings, **{name: value}), (), why)
+            for name, value, why in [
+                ("variant", "x", "the variant must be of type Variant or None, not str"),
+                ("budget", "1", "the budget of a launch must be of type int or float or None, not str"),
+                ("budget", Decimal("NaN"), "the budget of a launch must be of type int or float or None, not Decimal"),
+                ("budget", math.nan, "the budget of a launch must be a time above 0, and at most a day, not nan s"),
+                ("budget", 0, "the budget of a launch must be a time above 0, and at most a day, not 0 s"),
+                ("budget", 1e300, "the budget of a launch must be a time above 0, and at most a day, not 1e+300 s"),
+                ("budget", 10**400, "the budget of a launch must be a time above 0, and at most a day, not 1000"),
+                ("block_pixels", 3.5, "the pixels of a block must be a whole number, not 3.5"),
+                ("block_pixels", 0, "the pixels of a block must be at least 1, not 0"),
+                ("blocks", 4, "blocks must be two whole numbers, columns and rows, not 4"),
+                ("blocks", (0, 1), "the blocks of a picture must be at least 1, not 0"),
+                ("self_test", 1, "self_test must be of type bool, not int"),
+                ("shortcuts", None, "shortcuts must be of type bool, not NoneType"),
+                ("guarded", "no", "guarded must be of type bool, not str"),
+                ("watch", 3, "watch must be a function or None, not int"),
+                ("certify_for", None, "the time for exact arithmetic must be of type int or float, not NoneType"),
+                ("certify_for", math.nan, "exact arithmetic may take a time of at least 0, not nan s"),
+                ("certify_for", -1.0, "exact arithmetic may take a time of at least 0, not -1.0 s"),
+            ]
+        ),
     ],
 )
 def test_a_wrong_type_is_refused_at_once(
