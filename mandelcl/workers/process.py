@@ -26,6 +26,7 @@ from mandelcl.workers.wire import WireError
 
 # A process that is stuck in a driver may survive even SIGKILL; it is abandoned after this many seconds.
 _END_S = 3.0
+_NEW_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ class WorkerProcess:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 bufsize=0,
-                start_new_session=os.name != "nt",  # Ctrl-C at the terminal is not for it
+                start_new_session=True,  # Ctrl-C at the terminal is not for it
+                creationflags=_NEW_GROUP,  # and so on Windows
                 pass_fds=[self._buffers.descriptor] if self._buffers else [],
             )
         except OSError as error:

@@ -334,3 +334,39 @@ def test_signals_that_ask_to_stop_are_for_the_parent() -> None:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             os.kill(worker.ask({})["pid"], getattr(signal, name))
             assert worker.ask({"a": 1})["a"] == 1
+
+
+INTERRUPTED = """
+import os, queue, signal, sys, time
+from pathlib import Path
+from mandelcl.workers.process import WorkerProcess
+
+signal.signal(signal.SIGINT, lambda *_: None)  # as a parent that goes on
+begun = Path(sys.argv[1])
+waiting = "import sys; open(sys.argv[1], 'x').close(); sys.stdin.read()"
+worker = WorkerProcess("any", queue.Queue(), command_line=(sys.executable, "-c", waiting, str(begun)))
+while not begun.exists():
+    time.sleep(0.01)
+if os.name == "nt":
+    os.kill(0, signal.CTRL_C_EVENT)
+else:
+    os.killpg(0, signal.SIGINT)
+worker._input.close()
+worker.wait(60)
+print(worker.ended_well, worker.last_words())
+worker.end()
+"""
+
+
+def test_ctrl_c_at_the_terminal_is_not_for_a_worker(tmp_path: Path) -> None:
+    """Not even for one that has not come so far as to ignore it."""
+    own_terminal: int = getattr(subprocess, "CREATE_NEW_CONSOLE", 0)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path / "begun")],
+        start_new_session=True,
+        creationflags=own_terminal,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.split(maxsplit=1)[:1] == ["True"], done.stdout
