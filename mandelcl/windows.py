@@ -5,10 +5,12 @@ Nothing here is called on another system; nothing is loaded before it is asked f
 
 import ctypes
 import importlib
-from ctypes import byref, c_uint32, c_uint64, c_void_p, sizeof
+from ctypes import byref, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
 from typing import Any
 
 _ctypes: Any = ctypes  # on other systems it lacks what is used of it here
+_THIS_PROCESS = c_void_p(-1)
+_BELOW_NORMAL, _IDLE, _VERY_NICE = 0x4000, 0x40, 15
 _LONGEST_NAME, _PHYSICAL_NAME = 256, 5  # ComputerNamePhysicalDnsHostname
 _QUERY, _STILL_RUNS, _NO_SUCH_PROCESS = 0x1000, 259, 87  # PROCESS_QUERY_LIMITED_INFORMATION, STILL_ACTIVE
 
@@ -43,6 +45,20 @@ def available_memory() -> float:
 def is_elevated() -> bool:
     """Return whether this process has an administrator's rights."""
     return bool(_ctypes.WinDLL("shell32").IsUserAnAdmin())
+
+
+def allowed_cores() -> int:
+    """Return how many processors this process may run on; 0 where nothing but their number limits it."""
+    ours, all_there = c_size_t(), c_size_t()
+    if not _kernel32().GetProcessAffinityMask(_THIS_PROCESS, byref(ours), byref(all_there)):
+        return 0
+    # The masks are those of a group of up to 64 processors; both are 0 for a process whose threads are in several.
+    return 0 if ours.value == all_there.value else ours.value.bit_count()
+
+
+def give_way(niceness: int) -> None:
+    """Put this process below those of usual priority, and from a niceness of 15 on below all that have work."""
+    _kernel32().SetPriorityClass(_THIS_PROCESS, _IDLE if niceness >= _VERY_NICE else _BELOW_NORMAL)
 
 
 def machine() -> str:

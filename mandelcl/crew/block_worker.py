@@ -5,7 +5,6 @@
 
 import heapq
 import itertools
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from mandelcl.engine.delivery import Array, Delivery
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
 from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.host_cores import give_way
 from mandelcl.job import Job
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.opencl.device import Device, discover
@@ -179,8 +179,8 @@ class _BlockWorker:
 def serve(channel: Channel) -> None:
     """Serve until the parent closes the pipe."""
     order, _ = channel.receive()
-    if order["device"]["type"] == "cpu" and hasattr(os, "nice"):
-        os.nice(10)  # threads that feed a GPU, colour or pack come first; this affects threads started from here on
+    if order["device"]["type"] == "cpu":
+        give_way(10)  # threads that feed a GPU, colour or pack come first; the driver has started none yet
     serve_order(channel, order)
 
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from mandelcl.errors import FileError, InvalidInputError, MandelclError
 from mandelcl.explore.bookmarks import Bookmarks
 from mandelcl.explore.errands import errand
 from mandelcl.explore.messages import Message
+from mandelcl.host_cores import give_way
 from mandelcl.job import Job
 from mandelcl.locations import LOCATIONS, Location
 from mandelcl.shading.colour import Colouring
@@ -89,8 +89,7 @@ def _key(picture: Picture) -> str:
 def serve(channel: Channel) -> None:
     """Draw thumbnails one by one, in a process that others go before."""
     order, _ = channel.receive()
-    if hasattr(os, "nice"):
-        os.nice(19)
+    give_way(19)
     from mandelcl.rendering.session import Session
 
     with Session() as session:

@@ -4,7 +4,6 @@ The parent sends `start` once, then a `view` for each job, a `block` for each re
 that nobody wants any more. What runs for it ends within a launch. Blocks are counted from the view's first pixel.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +23,7 @@ from mandelcl.explore.ahead import Ahead
 from mandelcl.explore.frames import Address
 from mandelcl.explore.orders import Blocks, Dropped, Head, Order, Orders
 from mandelcl.explore.packing import Packer
+from mandelcl.host_cores import give_way
 from mandelcl.job import Job
 from mandelcl.lattice import Lattice
 from mandelcl.methods import method_of
@@ -167,6 +167,5 @@ def _view_of(lattice: Lattice, level: int, block: Sequence[int]) -> View:
 def serve(channel: Channel) -> None:
     """Serve until the parent closes the pipe."""
     order, _ = channel.receive()
-    if hasattr(os, "nice"):
-        os.nice(5)  # the page and the server that wait for it come first
+    give_way(5)  # the page and the server that wait for it come first
     _Explorer(channel, order).run()

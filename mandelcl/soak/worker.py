@@ -1,16 +1,16 @@
 """One device under soak in a process of its own, the role `soak`: a driver that dies takes nothing else with it."""
 
-import os
 from dataclasses import asdict
 
+from mandelcl.host_cores import give_way
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 
 def serve(channel: Channel) -> None:
     """Prepare the jobs, then do a round of them whenever asked; until the parent closes the pipe."""
     order = channel.question()
-    if order["type"] == "cpu" and hasattr(os, "nice"):
-        os.nice(10)  # before the driver starts its threads: other programs come first
+    if order["type"] == "cpu":
+        give_way(10)  # before the driver starts its threads: other programs come first
     from mandelcl import timeline
     from mandelcl.crew.watched_device import WatchedDevice
     from mandelcl.engine import choose
