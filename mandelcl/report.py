@@ -107,7 +107,8 @@ class LaunchLog:
 class Stopwatch:
     """How long each stage of the host's work was busy: processor time, summed over the threads that did it.
 
-    Waiting does not count, and neither do threads that a library starts of its own.
+    Waiting does not count, and neither do threads that a library starts of its own. Windows counts in steps of 1/64 s:
+    there the sum over many bodies is right, and a short one takes no time or a step.
     """
 
     def __init__(self) -> None:
