@@ -101,6 +101,7 @@ class RemoteWorker:
             if self._member.gone:
                 return
             kind = "" if isinstance(error, MandelclError) else f"{type(error).__name__}: "
-            head, data = {"say": "failed", "why": f"{kind}{printable(str(error))}"}, memoryview(b"")
+            why = f"{kind}{printable(str(error))}"
+            head, data = {"say": "failed", "why": why, "assignment": assignment}, memoryview(b"")
         if not self._ended:
             self._messages.put(WorkerMessage(self, head, data))

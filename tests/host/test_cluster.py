@@ -289,6 +289,30 @@ def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past
     assert not worker.is_past({"say": "done", "assignment": 1})
 
 
+@pytest.mark.parametrize("said", [ValueError("no"), DeviceError("no device"), {"block": []}, None])
+def test_what_a_task_raises_is_a_fault_of_its_worker(said: Any) -> None:
+    """Also where it answers without a message: whoever waited for it would wait for ever."""
+
+    async def ask(*_values: object, **_options: object) -> Any:
+        if isinstance(said, Exception):
+            raise said
+        return said, b""
+
+    def spawn(work: Any) -> "Future[None]":
+        done: Future[None] = Future()
+        done.set_result(asyncio.run(work))
+        return done
+
+    connection, messages = SimpleNamespace(session="one", spawn=spawn, ask=ask), queue.Queue[WorkerMessage]()
+    worker = RemoteWorker(cast(Any, connection), cast(Any, SimpleNamespace(gone=False)), messages)
+    worker.send({"do": "start", "assignment": 3, "job": "{}"})
+    head = messages.get_nowait().head
+    assert head is not None
+    assert (head["say"], worker.is_past(head)) == ("failed", False)
+    worker.send({"do": "job", "assignment": 4, "job": "{}"})
+    assert worker.is_past(head)
+
+
 def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
     """A sweep over constants does not end the process that computes, in order to ask it."""
 
