@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def exercised(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     names: list[str] = []
     yield names
     request.node.user_properties += [(_PROPERTY, name) for name in names]
+
+
+@pytest.fixture
+def links(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skip a test of symbolic links where this user may make none, or none that says that it is one."""
+    link = tmp_path_factory.mktemp("links") / "link"
+    with suppress(OSError):  # on Windows it takes a privilege
+        link.symlink_to("nothing")
+    if not link.is_symlink():
+        pytest.skip("this user can make no symbolic links")
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A machine made of files, on which runtimes are searched for."""
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ VARIABLES = (
     *("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "MANDELCL_VENDORS", "RUSTICL_ENABLE"),
     *("MANDELCL_USER_VENDORS", "POCL_CACHE_DIR"),
 )
+
+
+reads_folders = pytest.mark.skipif(os.name == "nt", reason="no loader of Windows reads a folder of .icd files")
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """Fields to write, and a look at what was written."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +21,15 @@ ICE = Colouring(PALETTES["ice"])
 
 def field_of(job: Job, counts: Words, smooth: npt.NDArray[np.float32] | None = None) -> Field:
     return Field(job, {"counts": counts} | ({} if smooth is None else {"smooth": smooth}))
+
+
+def refused(path: Path) -> str:
+    """Return a pattern of the system's own words for why it does not open a file."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return re.escape(str(error.strerror))
+    raise AssertionError(f"{path} can be opened")
 
 
 @st.composite

@@ -32,6 +32,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+SYSTEM = Path("/etc/OpenCL/vendors/x.icd")
+
+
 def told(*found: Vendor, folder: str = "", user_set: bool = False, notes: tuple[str, ...] = ()) -> Runtimes:
     return Runtimes("a loader", folder, user_set, found, (Path("/etc/nowhere/vendors"),), notes=notes)
 
@@ -40,8 +43,8 @@ def hints(runtimes: Runtimes | None = None) -> list[str]:
     return explain_absence(runtimes or told()).partition("What helps here:\n")[2].splitlines()
 
 
-def failed(library: str, reason: str, origin: str = "system", icd: str = "/etc/OpenCL/vendors/x.icd") -> Vendor:
-    return Vendor(Path(icd), library, origin, loads=False, reason=reason)
+def failed(library: str, reason: str, origin: str = "system") -> Vendor:
+    return Vendor(SYSTEM, library, origin, loads=False, reason=reason)
 
 
 @linux
@@ -114,9 +117,9 @@ def test_problems_are_one_line_each_and_name_the_cure() -> None:
     )
     assert lines == [
         f"libintelocl.so (installed with pip) cannot be used: {missing}; cure: pip install intel-cmplr-lib-rt",
-        "libpocl.so.2 (/etc/OpenCL/vendors/x.icd) cannot be used: "
+        f"libpocl.so.2 ({SYSTEM}) cannot be used: "
         "libpocl.so.2: cannot open shared object file: No such file or directory",
-        "/etc/OpenCL/vendors/x.icd cannot be used: names no library",
+        f"{SYSTEM} cannot be used: names no library",
     ]
 
 
@@ -128,9 +131,9 @@ def test_the_explanation_says_what_was_tried() -> None:
         "No OpenCL device was found.",
         "Loader: a loader",
         "OCL_ICD_VENDORS: /cache/vendors-1 (made by mandelcl from what it found)",
-        "Looked for runtimes in: /etc/nowhere/vendors (not there)",
+        f"Looked for runtimes in: {Path('/etc/nowhere/vendors')} (not there)",
         "Tried:",
-        "  /etc/OpenCL/vendors/x.icd: libpocl.so.2: no such file",
+        f"  {SYSTEM}: libpocl.so.2: no such file",
     ]
     assert "Note: look here" in text
 
@@ -212,7 +215,7 @@ def test_a_driver_that_no_icd_file_names(machine: Path) -> None:
     driver = machine / "drivers/libdriver-for-tests.so.1"
     driver.parent.mkdir()
     driver.touch()
-    assert any(f"echo {driver} | sudo tee /etc/OpenCL/vendors/nvidia.icd" in line for line in hints())
+    assert any(f"echo {driver} | sudo tee {SYSTEM.with_name('nvidia.icd')}" in line for line in hints())
     named = failed("libnvidia-opencl.so.1", "is broken")
     assert not any("NVIDIA's" in line for line in hints(told(named)))
 

@@ -12,7 +12,7 @@ from mandelcl.job import Job
 from mandelcl.studies import jobs, native
 from mandelcl.studies.bench import Bench
 from mandelcl.words import Words
-from tests.oracle.marks import needs_compiler
+from tests.oracle.marks import INSTALL_COMPILER, needs_compiler
 
 _ROWS = """
 void rows(int width, int cap, float left, float top, float step, int first, int rows, int threads,
@@ -93,7 +93,7 @@ def test_no_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, setting: str, 
     monkeypatch.setenv("CC", setting)
     monkeypatch.setattr("shutil.which", lambda _name: found)
     native.library.cache_clear()
-    with pytest.raises(DeviceError, match="install gcc or clang, or set CC"):
+    with pytest.raises(DeviceError, match=INSTALL_COMPILER):
         native.library("rows")
 
 

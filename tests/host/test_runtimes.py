@@ -10,7 +10,7 @@ import pytest
 
 from mandelcl.opencl import absence, runtimes, vendors, windows_vendors
 from mandelcl.opencl.runtimes import prepare
-from tests.host.conftest import VARIABLES, Machine, named
+from tests.host.conftest import VARIABLES, Machine, named, reads_folders
 
 
 def test_a_machine_that_needs_no_help_is_left_alone(machine: Machine) -> None:
@@ -86,6 +86,7 @@ def test_a_right_folder_is_not_written_again(machine: Machine) -> None:
     assert [(path, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()] == before
 
 
+@reads_folders
 @pytest.mark.parametrize("damage", ["cache is a file", "folder is a file", "entry is a folder", "off", "open to all"])
 def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, damage: str) -> None:
     intel = machine.add("venv/lib/libintelocl.so")
@@ -213,6 +214,7 @@ def run(code: str, **environment: str) -> "subprocess.Popen[str]":
 FILES = {f"{i:02}-x.icd": f"lib{i}.so\n".encode() for i in range(20)}
 
 
+@reads_folders
 def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
     code = f"from mandelcl.opencl.runtimes import _merged_folder as m; print(m({FILES!r}))"
     children = [run(code, MANDELCL_CACHE=str(tmp_path / "cache")) for _ in range(4)]

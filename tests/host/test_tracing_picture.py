@@ -47,6 +47,7 @@ def test_files_beside_it_are_left_alone(traced: TracingPicture, tmp_path: Path) 
     assert (tmp_path / "how.png.draft").read_bytes() == b"the user's"
 
 
+@pytest.mark.usefixtures("links")
 def test_a_link_stays(traced: TracingPicture, tmp_path: Path) -> None:
     (tmp_path / "how.png").symlink_to("there.png")
     traced.write()

@@ -8,7 +8,9 @@ import pytest
 
 from mandelcl.opencl import runtimes, vendors
 from mandelcl.opencl.runtimes import prepare
-from tests.host.conftest import Machine, named
+from tests.host.conftest import Machine, named, reads_folders
+
+pytestmark = reads_folders
 
 
 def test_nothing_installed(machine: Machine) -> None:
@@ -72,7 +74,6 @@ def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) ->
     assert "directory" in reasons["folder.icd"].lower()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Machine) -> None:
     """It would wait for ever, and so would whoever reads them to see."""
     os.mkfifo(machine.system / "pipe.icd")
