@@ -5,6 +5,7 @@ read is not written to.
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -127,7 +128,8 @@ def _known(entry: object) -> Bookmark | None:
 
 
 def own_bookmarks() -> Bookmarks:
-    """Return the user's bookmarks."""
+    """Return the user's bookmarks: in the folder that MANDELCL_DATA names, or in the system's for a user's data."""
     import platformdirs
 
-    return Bookmarks(Path(platformdirs.user_data_dir("mandelcl", appauthor=False)) / "bookmarks.json")
+    folder = os.environ.get("MANDELCL_DATA") or platformdirs.user_data_dir("mandelcl", appauthor=False)
+    return Bookmarks(Path(folder) / "bookmarks.json")

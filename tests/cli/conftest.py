@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mandelcl import cli
+from tests.interruptible import Interruptible
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def usable_double(request: pytest.FixtureRequest) -> None:
         pytest.skip("no OpenCL device with double")
 
 
-def start(*arguments: str, **settings: object) -> "subprocess.Popen[str]":
+def start(*arguments: str, **settings: Any) -> Interruptible:
     """Start `mandelcl` in a process of its own."""
-    command = [sys.executable, "-m", "mandelcl", *arguments]
-    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **settings)  # type: ignore[call-overload,no-any-return]
+    return Interruptible(
+        "-m", "mandelcl", *arguments, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
+    )

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import signal
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -188,11 +187,10 @@ def test_a_missing_matplotlib_is_one_line(run: Run, monkeypatch: pytest.MonkeyPa
     assert line == f"mandelcl: --plot needs matplotlib: {how_to_install('plot')}"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
     process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
     wait_for(folder / "t.md", process)
-    process.send_signal(signal.SIGINT)
+    process.interrupt()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1, err
     assert "Traceback" not in err

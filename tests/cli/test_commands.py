@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -261,7 +260,6 @@ def test_without_a_device_it_explains(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.usefixtures("usable")
 def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     long = (
@@ -282,7 +280,7 @@ def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     process = start("render", *long, "-o", "a.png")
     wait_for(folder / "a.png.part", process)
     time.sleep(1)
-    process.send_signal(signal.SIGINT)
+    process.interrupt()
     before = time.monotonic()
     out, err = process.communicate(timeout=60)
     assert time.monotonic() - before < 10  # a second, where nobody else is busy

@@ -1,15 +1,15 @@
 """A deep render that is killed or interrupted goes on beside the same reference, and ends in the same bytes."""
 
 import json
-import signal
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run, wait_for
-from tests.cli.test_resume import CHILD, ENVIRONMENT, SMALL_BLOCKS, posix
+from tests.cli.test_resume import CHILD, ENVIRONMENT, SMALL_BLOCKS
+from tests.interruptible import Interruptible
 
 PLACE = json.loads((Path(__file__).parents[1] / "host" / "deep_places.json").read_text())["1e1086"]
 RENDER = (
@@ -18,16 +18,17 @@ RENDER = (
 )
 
 
-@posix
 @pytest.mark.long
 @pytest.mark.usefixtures("usable_double")
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
-def test_what_is_finished_at_1e1086_is_kept(draw: Run, run: Run, folder: Path, how: str) -> None:
+@pytest.mark.parametrize("how", [Interruptible.kill, Interruptible.interrupt])
+def test_what_is_finished_at_1e1086_is_kept(
+    draw: Run, run: Run, folder: Path, how: Callable[[Interruptible], None]
+) -> None:
     draw(*RENDER, "whole.png")
-    command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *RENDER, "a.png"]
-    process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
+    command = ("-c", CHILD.format(prepare=SMALL_BLOCKS), *RENDER, "a.png")
+    process = Interruptible(*command, env=ENVIRONMENT, stderr=subprocess.PIPE)
     wait_for(folder / "a.png.part" / "band-0000001", process)
-    process.send_signal(getattr(signal, how))
+    how(process)
     _, err = process.communicate(timeout=60)
     assert process.returncode not in (0, None)
     assert "Traceback" not in err

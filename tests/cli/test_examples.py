@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import signal
 from importlib.util import find_spec
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -105,7 +104,7 @@ def explored(folder: Path, arguments: list[str]) -> None:
     try:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:"), arguments
-        process.send_signal(signal.SIGINT)
+        process.interrupt()
         assert process.wait(30) == 0
     finally:
         process.kill()

@@ -1,15 +1,13 @@
 """A deep view whose reference orbit takes hours: a line says so, and Ctrl-C ends it at once and leaves nothing."""
 
-import os
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_resume import ENVIRONMENT
+from tests.interruptible import Interruptible
 
 CHILD = """
 import sys
@@ -24,13 +22,11 @@ RENDER = ("render", "--center", "0.25", "0", "--zoom", "1e40", "--size", "8x8", 
 
 
 @pytest.mark.usefixtures("usable")
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 def test_an_interrupt_ends_it(folder: Path) -> None:
-    command = [sys.executable, "-c", CHILD, *RENDER, "-o", "a.png"]
-    with subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE) as process:
+    with Interruptible("-c", CHILD, *RENDER, "-o", "a.png", env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        process.send_signal(signal.SIGINT)
+        process.interrupt()
         before = time.monotonic()
         rest = process.stderr.read()
     assert time.monotonic() - before < 10

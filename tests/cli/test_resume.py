@@ -1,7 +1,6 @@
 """Renders that are stopped, run out of disk or may not write: one line says how to go on, and then the same bytes."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, wait_for
+from tests.interruptible import Interruptible
 
 _PATHS = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(_PATHS)}
@@ -51,14 +51,13 @@ def test_resume_where_there_is_nothing_starts_afresh(draw: Run, folder: Path) ->
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "a.ppm"]
 
 
-@posix
 def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) -> None:
     """Ctrl-C after the store has begun: within seconds, exit code 1, a hint; then refused, resumed, the same bytes."""
     render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
-    command = [sys.executable, "-c", CHILD.format(prepare=SMALL_BLOCKS), *render, "--no-shortcuts"]
-    process = subprocess.Popen(command, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE)
+    command = ("-c", CHILD.format(prepare=SMALL_BLOCKS), *render, "--no-shortcuts")
+    process = Interruptible(*command, env=ENVIRONMENT, stderr=subprocess.PIPE)
     wait_for(folder / "a.png.part" / "band-0000001", process)  # the first is written before there is a store
-    process.send_signal(signal.SIGINT)
+    process.interrupt()
     before = time.monotonic()
     _, err = process.communicate(timeout=60)
     assert time.monotonic() - before < 10

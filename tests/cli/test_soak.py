@@ -1,8 +1,6 @@
 """`mandelcl devices --soak`: verdicts, JSON, exit codes, an interrupt, bad input."""
 
 import json
-import os
-import signal
 import time
 from pathlib import Path
 
@@ -48,12 +46,11 @@ def _refuse(*_arguments: object, **_options: object) -> None:
     raise DeviceError("out of order")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.usefixtures("usable")
 def test_an_interrupt_ends_with_the_verdicts_on_what_was_done(run: Run) -> None:
     process = start("devices", "--soak", "30", "--device", spec_of_one(run))
     time.sleep(6)
-    process.send_signal(signal.SIGINT)
+    process.interrupt()
     before = time.monotonic()
     out, err = process.communicate(timeout=60)
     assert time.monotonic() - before < 15

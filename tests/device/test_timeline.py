@@ -1,10 +1,7 @@
 """A trace of a render: on every device, of a crew, and after an interrupt."""
 
 import json
-import os
-import signal
 import subprocess
-import sys
 import time
 from contextlib import closing
 from fractions import Fraction
@@ -25,6 +22,7 @@ from mandelcl.studies.child import RenderTask, timed_process
 from mandelcl.timeline.chrome import recording
 from mandelcl.view import View
 from tests import traces
+from tests.interruptible import Interruptible
 from tests.traces import Traced
 
 JOB = Job(
@@ -115,19 +113,18 @@ def has_launches(path: Path) -> bool:
         return False
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 def test_an_interrupted_render_leaves_a_whole_trace(device: Device, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     line = ["render", "--device", device.spec, "--size", "640x360", "--iterations", "4000000000", "--no-shortcuts"]
-    command = [sys.executable, "-m", "mandelcl", *line, "--number", "float", "-o", "a.png", "--trace", str(path)]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    command = ("-m", "mandelcl", *line, "--number", "float", "-o", "a.png", "--trace", str(path))
+    with Interruptible(*command, cwd=tmp_path, stderr=subprocess.PIPE) as process:
         try:
             until = time.monotonic() + 120
             while not has_launches(path):
                 assert time.monotonic() < until
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 time.sleep(0.1)
-            process.send_signal(signal.SIGINT)
+            process.interrupt()
             _, error = process.communicate(timeout=60)
         finally:
             process.kill()

@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,6 +18,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from mandelcl.words import sha256
+from tests.interruptible import Interruptible
 
 HEADER = struct.Struct("<IHHIIIiiHH")
 MAGIC = 0x314C434D
@@ -47,7 +46,7 @@ def wait_until(found: Callable[[], T]) -> T:
 class Server:
     """A server in a process of its own."""
 
-    process: "subprocess.Popen[str]"
+    process: Interruptible
     address: str
     seconds: float
 
@@ -68,7 +67,7 @@ class Server:
     def end(self) -> tuple[int, float, str]:
         """Return the exit code, how long it took after Ctrl-C, and what it printed on standard error."""
         started = time.perf_counter()
-        self.process.send_signal(signal.SIGINT)
+        self.process.interrupt()
         code = self.process.wait(PATIENCE_S)
         seconds = time.perf_counter() - started
         assert self.process.stderr is not None
@@ -78,10 +77,10 @@ class Server:
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[Server]:
     """Yield a server; at the end it is stopped, with exit code 0 and nothing on standard error."""
-    command = [sys.executable, "-m", "mandelcl", "explore", "--no-browser", "--save-dir", str(folder), *arguments]
-    environment = os.environ | {"XDG_DATA_HOME": str(folder.parent / f"{folder.name}-data")}
+    command = ("-m", "mandelcl", "explore", "--no-browser", "--save-dir", str(folder), *arguments)
+    environment = os.environ | {"MANDELCL_DATA": str(folder.parent / f"{folder.name}-data")}
     started = time.perf_counter()
-    process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    process = Interruptible(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
         assert process.stdout is not None
         address = process.stdout.readline().strip()

@@ -5,7 +5,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from mandelcl.files.loading import read_field
 from mandelcl.film.folder import Folder
 from mandelcl.film.path import Stop
 from mandelcl.locations import find_location
+from tests.interruptible import Interruptible
 
 pytest.importorskip("av", reason="the extra `video` is not installed")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -181,9 +181,9 @@ main()
 """
 
 
-def started(folder: Path) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", NOTING, "zoom", *LONGER, "-o", "a.mkv", "--codec", "ffv1", "--json"]
-    return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def started(folder: Path) -> Interruptible:
+    arguments = ("zoom", *LONGER, "-o", "a.mkv", "--codec", "ffv1", "--json")
+    return Interruptible("-c", NOTING, *arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for_keyframes(process: "subprocess.Popen[str]", folder: Path, count: int) -> bool:
@@ -196,11 +196,10 @@ def wait_for_keyframes(process: "subprocess.Popen[str]", folder: Path, count: in
     return False
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_leaves_whole_keyframes_and_one_line(folder: Path) -> None:
     process = started(folder)
     assert wait_for_keyframes(process, folder, 2)
-    process.send_signal(signal.SIGINT)
+    process.interrupt()
     _, errors = process.communicate(timeout=PATIENCE_S)
     if process.returncode == 0:
         pytest.skip("it was done before the signal came")

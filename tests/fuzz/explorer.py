@@ -10,7 +10,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +30,7 @@ from tests.fuzz.mutations import any_value, as_json, changed, changed_text, dama
 from tests.fuzz.oracle import patience, require
 from tests.fuzz.planted import VARIABLE
 from tests.fuzz.started import below
+from tests.interruptible import Interruptible
 
 _MOST_RESIDENT = 1200 << 20  # bytes of the server itself
 _MOST_PROCESSES = 16  # below it: a worker for each device, and saves and searches under way
@@ -88,7 +88,7 @@ _USUAL: tuple[Any, ...] = (
 class _Server(Server):
     """A server with its folder, and what it has printed on standard error."""
 
-    def __init__(self, process: "subprocess.Popen[str]", address: str, folder: Path) -> None:
+    def __init__(self, process: Interruptible, address: str, folder: Path) -> None:
         super().__init__(process, address, 0.0)
         self.folder = folder
         self.cases = 0
@@ -122,15 +122,14 @@ def _server(lasting: Path) -> _Server:
         (folder / "saved").mkdir()
         (folder / "temporary").mkdir()
         options = ("explore", "--no-browser", "--save-dir", str(folder / "saved"), "--device", device().spec)
-        kept = {"XDG_DATA_HOME": str(folder / "data"), "TMPDIR": str(folder / "temporary"), "PYTHONPATH": str(_ROOT)}
+        kept = {"MANDELCL_DATA": str(folder / "data"), "TMPDIR": str(folder / "temporary"), "PYTHONPATH": str(_ROOT)}
         with (folder / "errors").open("wb") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz.planted", os.environ.get(VARIABLE, ""), *options],
+            process = Interruptible(
+                *("-m", "tests.fuzz.planted", os.environ.get(VARIABLE, ""), *options),
                 env=os.environ | kept,
                 cwd=folder,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
                 start_new_session=True,
             )
         assert process.stdout is not None
