@@ -16,6 +16,8 @@ Exact: TypeAlias = Fraction | int | str | float | Decimal
 _DECIMAL = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,9}))?", re.ASCII)
 _RATIO = re.compile(r"([+-]?)(\d+)/(\d+)", re.ASCII)
 MAX_DIGITS = 12_000  # of a number, and its largest exponent: enough for a place at 1e10000 and beyond
+LONGEST = 4 * MAX_DIGITS  # digits of a number in a job, each side of its slash: what such numbers add up to
+_LONGEST_BITS = LONGEST * 10 // 3 + 64
 _MOST_CHARACTERS = 2 * MAX_DIGITS + 2  # of a ratio, its sign and its slash
 _DIGITS_AT_A_TIME = 600  # Python converts that many, whatever limit it was given for more
 _MOST_SHOWN = 62  # characters of a text that is none, quotes and escapes among them
@@ -43,6 +45,12 @@ def exact(value: Exact, what: str = "number") -> Fraction:
     if number is None:
         raise InvalidInputError(f"{what} must be a number or a text that is one, not {type(value).__name__}")
     return Fraction(number)
+
+
+def require_bounded(*values: Fraction) -> None:
+    """Raise InvalidInputError for numbers of a job that are longer than those of a command line can make them."""
+    if max(max(value.numerator.bit_length(), value.denominator.bit_length()) for value in values) > _LONGEST_BITS:
+        raise InvalidInputError(f"a number of the job has more than {LONGEST} digits; give fewer")
 
 
 def whole(value: object, what: str) -> int:

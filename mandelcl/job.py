@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mandelcl.errors import InvalidInputError, require_type
-from mandelcl.exact import Exact, about, exact, just_below_4, root_above
+from mandelcl.exact import Exact, about, exact, just_below_4, require_bounded, root_above
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job_text import (
     READERS,
@@ -42,7 +42,7 @@ class Job:
     they have been settled for the devices; so may `method` and `algorithm` be. A settled job by perturbation names its
     `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time for
     certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
-    InvalidInputError for values that make no sense.
+    InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
     """
 
     view: View
@@ -67,6 +67,10 @@ class Job:
             raise InvalidInputError(f"a job's formula must be a Formula, not {type(self.formula).__name__}")
         if not isinstance(self.reference, Reference | None):
             raise InvalidInputError(f"a job's reference must be a Reference, not {type(self.reference).__name__}")
+        lattice, reference = self.view.lattice, self.reference
+        points = () if reference is None else (reference.re, reference.im, reference.radius)
+        parameters = (part for pair in self.formula.parameters for part in pair)
+        require_bounded(lattice.re, lattice.im, *lattice.matrix, self.radius_squared, *points, *parameters)
         require_type(self.strict, bool, "strict")
         for name in _NAMES:
             require_type(getattr(self, name), str, f"a job's {name}")

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from mandelcl.errors import InvalidInputError
-from mandelcl.exact import from_digits, to_digits
+from mandelcl.exact import LONGEST, from_digits, to_digits
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.lattice import Lattice
 from mandelcl.planes import COUNTS, SMOOTH
@@ -18,6 +18,7 @@ VERSION = 2
 VERSION_WITH_REFERENCE = 3
 _DECIMAL_BITS = 13_000  # of what is written in decimal; more is written in hexadecimal, which is shorter
 _MOST_SHOWN = 100
+_LONGEST_WHOLE = LONGEST + 30  # characters
 _WHOLE = r"-?(?:\d+|0x[0-9a-f]+)"
 _RATIO = re.compile(f"({_WHOLE})(?:/({_WHOLE}))?", re.ASCII)
 _REFERENCE = ("re", "im", "radius", "step_bits", "tail_bits", "version")
@@ -133,6 +134,8 @@ def fraction(given: object) -> Fraction:
     match = _RATIO.fullmatch(given) if isinstance(given, str) else None
     if match is None:
         raise TypeError(f"{shown(given)} is not a ratio of whole numbers")
+    if any(len(part) > _LONGEST_WHOLE for part in match.groups("1")):
+        raise InvalidInputError(f"a number of the job has more than {LONGEST} digits")
     return Fraction(*(_whole(part) for part in match.groups("1")))
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -431,3 +432,42 @@ def test_field_says_what_is_inside_and_hashes_rows_in_order() -> None:
 def test_methods_have_one_list() -> None:
     """A job may name those that there are, and no others."""
     assert {*METHODS, *INNER_METHODS} == set(methods.METHODS)
+
+
+def _with_numbers(long: Fraction) -> dict[str, Callable[[], Job]]:
+    """Return how to make jobs with a number, by where it stands."""
+    lattice = VIEW.lattice
+    reference = Reference(Fraction(0), Fraction(0), Fraction(1))
+    return {
+        "re": lambda: Job(replace(VIEW, lattice=replace(lattice, re=long))),
+        "im": lambda: Job(replace(VIEW, lattice=replace(lattice, im=long))),
+        "matrix": lambda: Job(replace(VIEW, lattice=replace(lattice, matrix=(long, Fraction(1), Fraction(0), -long)))),
+        "radius": lambda: Job(VIEW, 100, 4 + long),
+        "constant": lambda: Job(VIEW, formula=Julia(0, long)),
+        "reference": lambda: Job(VIEW, method="perturbation", reference=replace(reference, radius=long)),
+    }
+
+
+PLACES_OF_NUMBERS = sorted(_with_numbers(Fraction(1)))
+
+
+@pytest.mark.parametrize("place", PLACES_OF_NUMBERS)
+def test_numbers_are_as_long_as_a_command_line_can_make_them(place: str) -> None:
+    for denominator in (10 ** (4 * MAX_DIGITS), (1 << 4 * 39_000) - 1):
+        job = _with_numbers(Fraction(1, denominator))[place]()
+        assert Job.from_json(job.to_json()) == job
+    with pytest.raises(InvalidInputError, match="a number of the job has more than 48000 digits"):
+        _with_numbers(Fraction(1, (1 << 400_000) - 1))[place]()
+
+
+@pytest.mark.parametrize("place", PLACES_OF_NUMBERS)
+def test_a_job_with_longer_numbers_is_not_read(place: str) -> None:
+    """A deep view takes the longer, the longer they are: with 100 000 hexadecimal digits it took a minute."""
+    short = Fraction(1, (1 << 60_000) - 1)
+    job = _with_numbers(short)[place]()
+    digits = f"{short.denominator:x}"
+    assert digits in job.to_json()
+    for longer in (digits + "f" * 33_000, digits + "f" * 85_000):
+        written = job.to_json().replace(digits, longer)
+        with pytest.raises(InvalidInputError, match="a number of the job has more than 48000 digits"):
+            Job.from_json(written)
