@@ -9,14 +9,13 @@ from mandelcl.engine import selftest
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import ResolvedJob, Survey, resolve
 from mandelcl.engine.variant import Variant, default_variant, suited
-from mandelcl.errors import DeviceError, NoDeviceError
+from mandelcl.errors import DeviceError
 from mandelcl.formulas import Formula
 from mandelcl.job import Job
 from mandelcl.methods import method_of
-from mandelcl.names import DEVICE_TYPES
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
-from mandelcl.printable import quoted
+from mandelcl.opencl.naming import named, names
 
 # Devices, or SPECs as on the command line; none for the fastest.
 DeviceSelection: TypeAlias = Device | str | Sequence[Device | str]
@@ -44,17 +43,7 @@ def matching(specs: Sequence[str], devices: Sequence[Device] | None = None) -> l
     A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
     Raises NoDeviceError for one that names nothing.
     """
-    available = discover() if devices is None else list(devices)
-    if not available:
-        raise NoDeviceError("no OpenCL device found; `mandelcl devices` says what was tried and what to install")
-    chosen: set[str] = set()
-    for spec in specs or ("all",):
-        named = [device.spec for device in available if _names(spec, device)]
-        if not named:
-            labels = ", ".join(device.label for device in available)
-            raise NoDeviceError(f"no device matches {quoted(spec)}; there is {labels}")
-        chosen.update(named)
-    return [device for device in available if device.spec in chosen]
+    return named(specs, discover() if devices is None else devices)
 
 
 def select(devices: DeviceSelection) -> tuple[list[Device], set[str]]:
@@ -67,22 +56,15 @@ def select(devices: DeviceSelection) -> tuple[list[Device], set[str]]:
     given_devices = [device for device in requests if isinstance(device, Device)]
     specs = [spec for spec in requests if isinstance(spec, str)]
     available = discover() if specs else []
-    named = (
+    others = (
         [device for device in matching(specs, available) if device.spec not in {d.spec for d in given_devices}]
         if specs
         else []
     )
-    alone = [[device.spec for device in available if _names(spec, device)] for spec in specs]
-    return given_devices + named, {device.spec for device in given_devices} | {one[0] for one in alone if len(one) == 1}
-
-
-def _names(spec: str, device: Device) -> bool:
-    name = spec.strip().lower()
-    if name == "all" or name == device.spec:
-        return True
-    if name in DEVICE_TYPES:
-        return device.type == name
-    return bool(name) and (name in device.name.lower() or name in device.platform.lower())
+    alone = [[device.spec for device in available if names(spec, device)] for spec in specs]
+    return given_devices + others, {device.spec for device in given_devices} | {
+        one[0] for one in alone if len(one) == 1
+    }
 
 
 def class_of(device: Device, formula: Formula, self_test: bool = True) -> DeviceClass:

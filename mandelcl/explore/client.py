@@ -109,9 +109,8 @@ class Client:
         job = references.referred(wanted.job, self._kept.get(wanted.pane))
         if job.reference is not None:
             self._kept[wanted.pane] = Kept(job.reference, job.formula, job.radius_squared)
-        seats = self.house.seats(wanted.devices, job)
-        viewing = self.panes[wanted.pane] = Viewing(wanted, job, seats, self, self.house.computing, before)
-        viewing.begin()
+        viewing = self.panes[wanted.pane] = Viewing(wanted, job, self, self.house.computing, before)
+        self.house.seat((self, wanted.pane), wanted.devices, job, viewing.begin, viewing.fail)
 
     def close_pane(self, pane: int) -> None:
         """Forget a pane."""
@@ -119,6 +118,7 @@ class Client:
         self._kept.pop(pane, None)
         if viewing is not None:
             viewing.end()
+            self.house.leave((self, pane))
             self.leaving.overtake(pane, self._generations[pane] + 1)
 
     def settled_job(self, pane: int) -> Job:

@@ -1,7 +1,7 @@
 """What all pages share: the devices, the folder for saves, and what the command line asked for."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from mandelcl.shading.colour import Colouring
 
 MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice
 _WATCH_S = 0.5
+_IDLE_S = 300.0  # for which a device keeps its process that nobody uses; that of the command line stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +55,15 @@ class House:
         self.bookmarks = own_bookmarks()
         self.saves = Saves(start.folder)
         self.roster = Roster(self._show_devices)
-        self._seats: dict[str, Seat] = {}
+        self._seats: dict[str, Seat] = {}  # by SPEC in numbers
+        self._first: list[Seat] = []  # those of the command line
         self._shown: list[Mapping[str, Any]] = []
         self._watch: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Start the first device's process, before a page asks for it."""
+        """Start the processes of the command line's devices, before a page asks for them."""
         self._watch = asyncio.create_task(self._watch_seats())
-        for seat in self.seats(self.start.devices, self.start.job):
-            seat.warm()
+        self.seat(self, (), self.start.job, self._warm, lambda _why: None)  # a page that comes is told why
 
     async def close(self) -> None:
         """End all processes."""
@@ -75,14 +76,33 @@ class House:
         for seat in self._seats.values():
             seat.close()
 
-    def seats(self, specs: Sequence[str], job: Job) -> list[Seat]:
-        """Return the seats of some devices, by default those of the command line."""
-        wanted = self.roster.expanded(specs or self.start.devices) or [""]
-        for spec in wanted:
-            if spec not in self._seats:
-                named = (spec,) if spec else ()
-                self._seats[spec] = Seat(named, job, self._tell, self.start.patience)
-        return [self._seats[spec] for spec in wanted]
+    def seat(
+        self,
+        who: Hashable,
+        specs: Sequence[str],
+        job: Job,
+        take: Callable[[list[Seat]], object],
+        refuse: Callable[[str], object],
+    ) -> None:
+        """Call `take` with the seats of some devices, by default those of the command line, or `refuse` with a reason.
+
+        That may be later, where the devices are not known yet; what `who` has wished for before is forgotten.
+        """
+        self.roster.forget(who)
+        if specs := specs or self.start.devices:
+            self.roster.name(who, specs, lambda found: take([self._seat(spec, job) for spec in found]), refuse)
+        else:
+            take([self._seat("", job)])
+
+    def leave(self, who: Hashable) -> None:
+        """Forget what somebody has wished for."""
+        self.roster.forget(who)
+
+    def _seat(self, spec: str, job: Job) -> Seat:
+        """Return the seat of a device, or of the fastest for each job, of which there is one each."""
+        if spec not in self._seats:
+            self._seats[spec] = Seat((spec,) if spec else (), job, self._tell, self.start.patience)
+        return self._seats[spec]
 
     def require_room(self, more: int) -> None:
         """Raise InvalidInputError where views of so many bytes more would be too many for all pages together."""
@@ -103,6 +123,11 @@ class House:
         for page in self.pages:
             page.say(message)
 
+    def _warm(self, seats: list[Seat]) -> None:
+        self._first = seats
+        for seat in seats:
+            seat.warm()
+
     def _tell(self, say: str, spec: str, line: str) -> None:
         self.tell_all({"say": say, "spec": spec, "line": line})
 
@@ -111,6 +136,8 @@ class House:
             await asyncio.sleep(_WATCH_S)
             for seat in self._seats.values():
                 seat.watch()
+                if seat not in self._first and seat.idle_s > _IDLE_S:
+                    seat.rest()
             self._show_devices()
 
     def _show_devices(self) -> None:

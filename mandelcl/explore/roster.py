@@ -1,7 +1,7 @@
 """The list of devices, each tested in a process that none of the server's views depends on (the role `roster`)."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ from mandelcl.errors import DeviceError
 from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.seats import Seat
-from mandelcl.names import DEVICE_TYPES
+from mandelcl.opencl.naming import named
 from mandelcl.printable import printable
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
@@ -24,19 +24,32 @@ class _Listed:
     spec: str
     name: str
     platform: str
-    kind: str
+    type: str
+    label: str
     state: str = UNTESTED
     why: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """Somebody who waits for the devices that SPECs name, or for why there are none."""
+
+    specs: Sequence[str]
+    take: Callable[[list[str]], object]
+    refuse: Callable[[str], object]
+
+
 @dataclass(slots=True)
 class Roster:
-    """The devices of this machine, once somebody has asked; `changed` is called when more is known of them."""
+    """The devices of this machine, listed and tested once somebody asks; `changed` is called when more is known."""
 
     changed: Callable[[], None]
     _devices: dict[str, _Listed] = field(default_factory=dict)
+    _wishes: dict[Hashable, _Wish] = field(default_factory=dict)
     _worker: WorkerProcess | None = None
+    _listed: bool = False
     _asked: bool = False
+    _tests: bool = False  # whether the process tests, too
 
     @property
     def asked(self) -> bool:
@@ -47,22 +60,37 @@ class Roster:
         """Have the devices listed and tested, unless that has been done."""
         if not self._asked:
             self._asked = True
+            if self._worker is None:  # else that one's end begins it
+                self._start()
+
+    def name(
+        self,
+        who: Hashable,
+        specs: Sequence[str],
+        take: Callable[[list[str]], object],
+        refuse: Callable[[str], object],
+    ) -> None:
+        """Call `take` with the SPECs, in numbers, of the devices that some name, or `refuse` with why there are none.
+
+        That is done at once where the devices are listed, and else once they are, unless `who` has wished for others
+        by then.
+        """
+        self._wishes[who] = _Wish(specs, take, refuse)
+        if self._listed:
+            self._answer()
+        elif self._worker is None:
             self._start()
+
+    def forget(self, who: Hashable) -> None:
+        """Have nobody called for somebody who waits."""
+        self._wishes.pop(who, None)
 
     def close(self) -> None:
         """End the process."""
+        self._wishes.clear()
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.end()
-
-    def expanded(self, specs: Iterable[str]) -> list[str]:
-        """Return SPECs with those that name a kind, or all, replaced by the devices that these are."""
-        found: list[str] = []
-        for spec in specs:
-            kind = spec.strip().lower()
-            named = [one.spec for one in self._devices.values() if kind in ("all", one.kind) and one.state != REFUSED]
-            found += named if named and kind in ("all", *DEVICE_TYPES) else [spec]
-        return list(dict.fromkeys(found))
 
     def lines(self, seats: Sequence[Seat]) -> list[Mapping[str, Any]]:
         """Return the list as the page has it."""
@@ -74,11 +102,12 @@ class Roster:
         inbox = Inbox(asyncio.get_running_loop(), self._hear)
         try:
             self._worker = WorkerProcess("roster", inbox)
-        except DeviceError:
+        except DeviceError as error:
+            self._answer(str(error))
             return
-        self._worker.send(
-            {"do": "test", "tested": [one.spec for one in self._devices.values() if one.state != UNTESTED]}
-        )
+        self._tests = self._asked
+        tested = [one.spec for one in self._devices.values() if one.state != UNTESTED]
+        self._worker.send({"do": "list", "test": self._tests, "tested": tested})
 
     def _hear(self, message: WorkerMessage) -> None:
         if message.worker is not self._worker:
@@ -89,20 +118,41 @@ class Roster:
         elif head.get("say") == "listed":
             for one in head["devices"]:
                 self._devices.setdefault(one["spec"], _Listed(**one))
+            self._listed = True
+            self._answer()
         elif head.get("say") == "tested":
             device = self._devices[head["spec"]]
             device.state, device.why = (READY, "") if head["passed"] else (REFUSED, printable(head["why"]))
         self.changed()
 
+    def _answer(self, failed: str = "") -> None:
+        """Answer all who wait."""
+        wishes, self._wishes = list(self._wishes.values()), {}
+        for wish in wishes:
+            if failed:
+                wish.refuse(failed)
+                continue
+            try:
+                found = named(wish.specs, list(self._devices.values()))
+            except DeviceError as error:
+                wish.refuse(str(error))
+                continue
+            # Of several that are named, those that have failed their test are left out.
+            wish.take([one.spec for one in found if one.state != REFUSED] or [one.spec for one in found])
+
     def _ended(self, message: WorkerMessage) -> None:
         """Go on behind a device whose driver has ended the process."""
         well = isinstance(message.worker, WorkerProcess) and message.worker.ended_well
-        why = message.worker.last_words()
+        why = str(message.head.get("why")) if message.head else message.worker.last_words()
         aside.begin(message.worker.end)
         self._worker = None
+        if not self._listed:
+            self._answer(printable(f"the devices cannot be listed: {why}"))
+            return
         left = [one for one in self._devices.values() if one.state == UNTESTED]
-        if left and not well:
+        if left and self._tests and not well:
             left[0].state, left[0].why = REFUSED, f"the driver ended the process: {why}"
+        if left and self._asked and (not self._tests or not well):
             self._start()
 
 
@@ -113,7 +163,7 @@ def _line(device: _Listed, seats: Sequence[Seat]) -> Mapping[str, Any]:
     elif seats and all(seat.lost for seat in seats):
         state = LOST
     rate = max((seat.giter_per_s for seat in seats), default=0.0)
-    facts = {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.kind}
+    facts = {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.type}
     return {**facts, "state": state, "why": device.why, "giter_per_s": float(f"{rate:.3g}")}
 
 
@@ -122,11 +172,11 @@ def serve(channel: Channel) -> None:
     from mandelcl.engine import selftest
     from mandelcl.opencl.device import discover
 
-    tested = channel.receive()[0]["tested"]
+    order = channel.receive()[0]
     devices = discover()
-    listed = [{"spec": d.spec, "name": d.name, "platform": d.platform, "kind": d.type} for d in devices]
-    channel.send({"say": "listed", "devices": listed})
-    for device in devices:
-        if device.spec not in tested:
+    facts = ("spec", "name", "platform", "type", "label")
+    channel.send({"say": "listed", "devices": [{fact: getattr(one, fact) for fact in facts} for one in devices]})
+    for device in devices if order["test"] else ():
+        if device.spec not in order["tested"]:
             summary = selftest.summary(device)
             channel.send({"say": "tested", "spec": device.spec, "passed": summary.passed, "why": summary.reason or ""})

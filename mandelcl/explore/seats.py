@@ -62,6 +62,7 @@ class Seat:
         self._under_way: dict[tuple[int, Piece], None] = {}
         self._faults, self._failed_at = 0, 0.0
         self._begun, self._hung = time.monotonic(), ""
+        self._used = time.monotonic()
 
     @property
     def label(self) -> str:
@@ -77,6 +78,12 @@ class Seat:
     def working(self) -> bool:
         """Whether it has blocks in hand."""
         return bool(self._under_way)
+
+    @property
+    def idle_s(self) -> float:
+        """For how many seconds its process has had nothing to do; 0 where there is none."""
+        idle = self._worker is not None and not self._tasks and not self._under_way
+        return time.monotonic() - self._used if idle else 0.0
 
     def start(self) -> None:
         """Start its process; raises DeviceError where the system does not allow it."""
@@ -95,6 +102,7 @@ class Seat:
 
     def begin(self, task: Task) -> None:
         """Have a task's job settled; blocks follow once it is."""
+        self._used = time.monotonic()
         if self._worker is None:
             if self._faults >= _MOST_FAULTS and time.monotonic() - self._failed_at < _REST_S:
                 task.refused(self, f"{self.label} has failed {self._faults} times; it is left out for a while")
@@ -113,6 +121,7 @@ class Seat:
     def end_task(self, task: Task) -> None:
         """Have nothing more computed for a task; what runs for it ends within a launch."""
         self._drop(task)
+        self._used = time.monotonic()
         self.fill()
 
     def fill(self) -> None:
@@ -140,6 +149,12 @@ class Seat:
         if silent > most or (self._under_way and activity.seconds > most):
             self._hung = f"it did nothing for {most:g} s"
             worker.kill()  # the end of its messages follows
+
+    def rest(self) -> None:
+        """End the process, without waiting for that, until there is something to do again."""
+        if self._worker is not None:
+            aside.begin(self._worker.end)
+            self._leave()
 
     def kill(self) -> None:
         """Have the process end at once, without waiting for that."""

@@ -47,7 +47,6 @@ class Viewing:
         self,
         wanted: ViewWanted,
         job: Job,
-        seats: Sequence[Seat],
         outbox: Outbox,
         aside: Aside,
         before: "Viewing | None" = None,
@@ -57,7 +56,8 @@ class Viewing:
         self.complete = False
         self.parts: list[Part] = []
         self.summary: Summary | None = None
-        self._seats, self._outbox, self._aside = list(seats), outbox, aside
+        self._seats: list[Seat] = []
+        self._outbox, self._aside = outbox, aside
         self._summing: asyncio.Task[None] | None = None
         # Of those before it, the one that has pixels: others were overtaken.
         self._before: Viewing | None = before if before is None or before.key else before._before
@@ -85,10 +85,17 @@ class Viewing:
         """Its pixels, counted from the anchor."""
         return self.wanted.whole
 
-    def begin(self) -> None:
-        """Have the devices settle the job."""
-        for seat in list(self._seats):
-            seat.begin(self)
+    def begin(self, seats: Sequence[Seat]) -> None:
+        """Have devices settle the job."""
+        if not self._ended:
+            self._seats = list(seats)
+            self._settle()
+
+    def fail(self, why: str) -> None:
+        """Tell the page that there will be no picture."""
+        if not self._ended:
+            self._say("failed", why=why)
+            self._ended = True
 
     def end(self) -> None:
         """Have nothing more computed; what there is stays."""
@@ -122,8 +129,7 @@ class Viewing:
         self._facts.pop(seat, None)
         self._reasons.append(why)
         if not self._seats:
-            self._say("failed", why="; ".join(dict.fromkeys(self._reasons)))
-            self._ended = True
+            self.fail("; ".join(dict.fromkeys(self._reasons)))
         elif not self.key:
             self._when_all_have_answered()
         else:
@@ -166,6 +172,10 @@ class Viewing:
         if self._plan.complete:
             self._finish()
 
+    def _settle(self) -> None:
+        for seat in list(self._seats):
+            seat.begin(self)
+
     def _when_all_have_answered(self) -> None:
         if self._ended or not all(seat in self._facts for seat in self._seats):
             return
@@ -176,7 +186,7 @@ class Viewing:
             return
         self.job = common
         self._facts.clear()
-        self.begin()
+        self._settle()
 
     def _start(self, job: Job) -> None:
         self.job, self.key = job, key_of(job)

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import json
 import weakref
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +88,14 @@ def start(tmp_path: Path) -> Start:
 
 def _house(start: Start, patch: pytest.MonkeyPatch) -> House:
     """Return a house whose one device needs no process."""
-    seat = _Seat(start.job)
+    seats: list[Seat] = [_Seat(start.job)]
 
-    def seats(_self: House, _specs: Sequence[str], _job: Job) -> list[Seat]:
-        return [seat]
+    def seat(
+        _self: House, _who: object, _specs: object, _job: Job, take: Callable[[list[Seat]], object], _: object
+    ) -> None:
+        take(seats)
 
-    patch.setattr(House, "seats", seats)
+    patch.setattr(House, "seat", seat)
     return House(start)
 
 

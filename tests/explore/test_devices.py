@@ -56,6 +56,16 @@ def test_the_same_bits_from_each_device_and_from_all(page: Page) -> None:
     assert any(rates[spec] > 0 for spec in devices)  # some have a clock too coarse for so little
 
 
+def test_devices_that_there_are_not_are_refused_in_a_line(page: Page) -> None:
+    before = page.view(HOME)
+    for _ in range(5):
+        page.begin(HOME, devices=[f"no{number}" for number in range(64)])
+        failed = page.wait_for("failed")
+        assert failed["generation"] == page.generation
+        assert failed["why"].startswith("no device matches 'no0'; there is ")
+    assert page.view(HOME).sha256 == before.sha256
+
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
 
 
@@ -76,6 +86,19 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
         assert again.sha256 == rest.sha256
         assert again.of("device-back")["line"].endswith("works again")
         assert workers(server) != [worker]
+
+
+@needs_proc
+@pytest.mark.usefixtures("_usable")
+def test_a_device_has_one_process_by_whatever_name(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, server.page() as page:
+        one = next(device for device in listed(page) if device["state"] == "ready")
+        page.view(HOME, devices=[one["spec"]])
+        for name in (one["name"].upper(), f" {one['spec']} ", "no such device"):
+            picture = page.begin(HOME, devices=[name])
+            page.wait_for("failed" if "no such" in name else "complete", picture)
+        named = [device for device in listed(page) if one["name"].lower() in device["name"].lower()]
+        assert len(workers(server)) <= 1 + len(named)
 
 
 @needs_proc

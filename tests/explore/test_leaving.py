@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from mandelcl.explore.leaving import Leaving
+from tests.explore.page import PATIENCE_S
 
 _T = TypeVar("_T")
 
@@ -13,7 +14,7 @@ _T = TypeVar("_T")
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run something in a loop of another thread's: a browser of other tests may have one in this."""
     with ThreadPoolExecutor(1) as own:
-        return own.submit(asyncio.run, work).result()
+        return own.submit(asyncio.run, asyncio.wait_for(work, PATIENCE_S)).result()
 
 
 async def _waits(work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":

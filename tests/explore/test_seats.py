@@ -1,17 +1,23 @@
 """What a device's process has been told, and has not heard yet."""
 
+import asyncio
 import queue
+import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mandelcl.explore import seats
+from mandelcl.explore import house, roster, seats
+from mandelcl.explore.house import House, Start
+from mandelcl.explore.roster import Roster
 from mandelcl.explore.seats import Patience, Seat
 from mandelcl.explore.tasks import Task
 from mandelcl.job import Job
+from mandelcl.shading.colour import Colouring, find_palette
 from mandelcl.view import View
-from mandelcl.workers.process import WorkerMessage
+from mandelcl.workers.process import Activity, WorkerMessage
 from tests.explore.test_leaving import run
 
 
@@ -21,13 +27,27 @@ class _Worker:
     def __init__(self, _role: str, messages: "queue.Queue[WorkerMessage]", *_sizes: int) -> None:
         self.messages = messages
         self.told: list[Mapping[str, Any]] = []
+        self.activity, self.heard, self.pid = Activity(), time.monotonic(), 1
 
     def hear(self, say: str, **facts: Any) -> None:
         """Say something to the parent."""
         self.messages.put(WorkerMessage(self, {"say": say, **facts}, bytearray()))  # type: ignore[arg-type]
 
+    def send(self, head: Mapping[str, Any]) -> None:
+        """Take an order."""
+        self.told.append(head)
+
+    ended_well = False
+
+    def kill(self) -> None:
+        """End at once."""
+
     def end(self) -> None:
         """End."""
+
+    def last_words(self) -> str:
+        """Return how it ended."""
+        return "it fell over"
 
 
 class _Orders:
@@ -58,12 +78,15 @@ class _Task:
         """Return that there is nothing to compute."""
 
 
-def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
+@pytest.fixture
+def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seats, "WorkerProcess", _Worker)
+    monkeypatch.setattr(roster, "WorkerProcess", _Worker)
     monkeypatch.setattr(seats, "Sender", _Orders)
 
+
+@pytest.mark.usefixtures("no_process")
+def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> None:
     async def main() -> None:
         seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, Patience())
         tasks = [_Task(number) for number in range(1000)]
@@ -89,3 +112,85 @@ def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views(monkeyp
 
 def _as_task(task: _Task) -> Task:
     return task  # type: ignore[return-value]
+
+
+@pytest.mark.usefixtures("no_process")
+def test_a_device_that_nobody_uses_gives_its_process_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(house, "_WATCH_S", 0.001)
+    monkeypatch.setattr(house, "_IDLE_S", 0.0)
+
+    async def main() -> None:
+        job = Job(View.centred(0, 0, 1, 8, 8))
+        own = House(Start(job, Colouring(find_palette("classic")), folder=tmp_path))
+        own.open()
+        other, task = own._seat("0:0", job), _Task(1)
+        other.begin(_as_task(task))
+        await asyncio.sleep(0.05)
+        assert _runs(other)
+        other.end_task(_as_task(task))
+        while _runs(other):
+            await asyncio.sleep(0.001)
+        assert _runs(own._seats[""])
+        other.begin(_as_task(task))  # and takes one again
+        assert _runs(other)
+        await own.close()
+
+    run(main())
+
+
+_FACTS = {"platform": "none", "type": "cpu"}
+_LISTED = [
+    {"spec": "0:0", "name": "Pear", "label": "0:0 Pear", **_FACTS},
+    {"spec": "1:0", "name": "Apple", "label": "1:0 Apple", **_FACTS},
+]
+
+
+@pytest.mark.usefixtures("no_process")
+@pytest.mark.parametrize(
+    ("specs", "found"),
+    [
+        (["pear"], ["0:0"]),
+        (["1:0", "CPU", "apple"], ["0:0", "1:0"]),
+        (["gpu"], "no device matches 'gpu'; there is 0:0 Pear, 1:0 Apple"),
+        (["0:0", " "], "no device matches ' '; there is 0:0 Pear, 1:0 Apple"),
+    ],
+)
+def test_names_of_devices_are_looked_up_in_one_list(specs: list[str], found: object) -> None:
+    async def main() -> list[object]:
+        answers: list[object] = []
+        listing = Roster(lambda: None)
+        for _ in range(2):  # of whom the second has changed its mind
+            listing.name("who", specs, answers.append, answers.append)
+        listing.name("gone", specs, answers.append, answers.append)
+        listing.forget("gone")
+        worker: Any = listing._worker
+        assert [order["test"] for order in worker.told] == [False]
+        worker.hear("listed", devices=_LISTED)
+        await asyncio.sleep(0.01)
+        assert len(answers) == 1
+        listing.name("who", specs, answers.append, answers.append)
+        assert len(answers) == 2
+        assert answers[0] == answers[1]
+        return answers
+
+    assert run(main())[0] == found
+
+
+@pytest.mark.usefixtures("no_process")
+def test_devices_that_cannot_be_listed_are_asked_for_again() -> None:
+    async def main() -> None:
+        answers: list[object] = []
+        listing = Roster(lambda: None)
+        for ending in ({"say": "failed", "why": "no driver"}, None):
+            listing.name("who", ["cpu"], answers.append, answers.append)
+            worker: Any = listing._worker
+            worker.messages.put(WorkerMessage(worker, ending, bytearray()))
+            await asyncio.sleep(0.01)
+        why = "the devices cannot be listed"
+        assert answers == [f"{why}: no driver", f"{why}: it fell over"]
+
+    run(main())
+
+
+def _runs(seat: Seat) -> bool:
+    return seat.pid is not None

@@ -1,0 +1,63 @@
+"""Which devices the SPECs of a user name."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from mandelcl.errors import NoDeviceError
+from mandelcl.names import DEVICE_TYPES
+from mandelcl.printable import quoted
+
+
+class Described(Protocol):
+    """A device, as far as a SPEC may name it; `label` is how messages do."""
+
+    @property
+    def spec(self) -> str:
+        """Its platform and device in numbers, such as 0:1."""
+
+    @property
+    def type(self) -> str:
+        """Its kind, one of DEVICE_TYPES."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def platform(self) -> str:
+        """Its platform's name."""
+
+    @property
+    def label(self) -> str:
+        """Its SPEC and its name."""
+
+
+_D = TypeVar("_D", bound=Described)
+
+
+def named(specs: Sequence[str], available: Sequence[_D]) -> list[_D]:
+    """Return the devices that any SPEC names, in their order; all of them if there is no SPEC.
+
+    A SPEC is `platform:device` in numbers, `cpu`, `gpu`, `all`, or part of a device's or platform's name in any case.
+    Raises NoDeviceError for one that names nothing.
+    """
+    if not available:
+        raise NoDeviceError("no OpenCL device found; `mandelcl devices` says what was tried and what to install")
+    chosen: set[str] = set()
+    for spec in specs or ("all",):
+        found = [device.spec for device in available if names(spec, device)]
+        if not found:
+            labels = ", ".join(device.label for device in available)
+            raise NoDeviceError(f"no device matches {quoted(spec)}; there is {labels}")
+        chosen.update(found)
+    return [device for device in available if device.spec in chosen]
+
+
+def names(spec: str, device: Described) -> bool:
+    """Return whether a SPEC names a device."""
+    name = spec.strip().lower()
+    if name == "all" or name == device.spec:
+        return True
+    if name in DEVICE_TYPES:
+        return device.type == name
+    return bool(name) and (name in device.name.lower() or name in device.platform.lower())
