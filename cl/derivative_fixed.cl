@@ -9,7 +9,7 @@
 typedef float_lanes derivative_real;
 typedef struct { float_lanes re, im; int_lanes e; } derivative_point;
 
-/* (re + i·im)·2^(e − 29), the larger part from 2^27 to 2^29 in size; 0 has the exponent DERIVATIVE_NOTHING. */
+/* (re + i·im)·2^(e − 29), the larger part from 2²⁷ to 2²⁹ in size; 0 has the exponent DERIVATIVE_NOTHING. */
 typedef struct { int_lanes re, im, e; } derivative_complex;
 #define DERIVATIVE_NOTHING (-(1 << 28))
 #define DERIVATIVE_WORDS 3
@@ -28,7 +28,7 @@ static derivative_complex derivative_unit(int k) {
   return unit;
 }
 
-/* Parts of at most 2^30 in size, normalised; a shift to the right rounds down. The larger part may be half as large as
+/* Parts of at most 2³⁰ in size, normalised; a shift to the right rounds down. The larger part may be half as large as
  * it could be: its exponent is that of a float, which is rounded. */
 static derivative_complex derivative_normal(int_lanes re, int_lanes im, int_lanes e) {
   const int_lanes larger = max(LANED(as_int)(abs(re)), LANED(as_int)(abs(im)));
@@ -116,7 +116,7 @@ static derivative_point derivative_point_turn_im(derivative_point z, int_lanes m
   return turned;
 }
 
-/* z·a, not normalised: parts of at most 2^29 in size. */
+/* z·a, not normalised: parts of at most 2²⁹ in size. */
 static derivative_complex derivative_product(derivative_point z, derivative_complex a) {
   const derivative_complex by = derivative_of_point(z);
   const int_lanes re = by.re << 1, im = by.im << 1, a_re = a.re << 1, a_im = a.im << 1;
@@ -125,7 +125,7 @@ static derivative_complex derivative_product(derivative_point z, derivative_comp
   return product;
 }
 
-/* a + b, of parts of at most 2^29 in size. */
+/* a + b, of parts of at most 2²⁹ in size. */
 static derivative_complex derivative_add(derivative_complex a, derivative_complex b) {
   const int_lanes e = max(a.e, b.e), most = (int_lanes)(31), by_a = min(e - a.e, most), by_b = min(e - b.e, most);
   return derivative_normal((a.re >> by_a) + (b.re >> by_b), (a.im >> by_a) + (b.im >> by_b), e);

@@ -2,7 +2,7 @@
  * kernels of a render; the speed is that of a program written down from the definition.
  *
  * LINEAR       1: the launch has one dimension and runs over all pixels, row by row; 0: one for columns, one for rows
- * SQUARE_ROOT  1: an orbit is outside where not |z| < 2, whatever R² is; 0: where not |z|² <= R²
+ * SQUARE_ROOT  1: an orbit is outside where not |z| < 2, whatever R² is; 0: where not |z|² ≤ R²
  * EARLY_EXIT   1: pixels in the large cardioid and in the disc at its left are not iterated
  *
  * However many work-items there are, they take all pixels, each those that lie a whole launch apart. `offset` is as in

@@ -1,5 +1,5 @@
-/* The HPC report's own order of operations, which is neither of the two roundings: c = fma(column, pitch, anchor), x' =
- * fma(x, x, −(y·y)) + cx, y' = fma(2, x·y, cy), tested at each step. `offset` is the columns to the right of, and rows
+/* The HPC report's own order of operations, which is neither of the two roundings: c = fma(column, pitch, anchor), x′ =
+ * fma(x, x, −(y·y)) + cx, y′ = fma(2, x·y, cy), tested at each step. `offset` is the columns to the right of, and rows
  * above, the anchor at which the picture's pixel (0, 0) lies. A work-item takes LANES pixels of a row. */
 kernel void study_published_order(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint cap,
                                   global uint *counts) {

@@ -12,18 +12,18 @@
  *     i + j > NUMBER_WORDS    neither.
  * What is left out is below 5 units of the last word, with four words.
  *
- * A step, in this order: x², y²; outside where x² + y² > R²; x' = (x² − y²) + cx; y' = (x y + x y) + cy.
+ * A step, in this order: x², y²; outside where x² + y² > R²; x′ = (x² − y²) + cx; y′ = (x·y + x·y) + cy.
  * c = anchor + count · pitch, where the pitch is rounded to a whole unit of the last word.
- * No magnitude reaches 2^32 where |c| < 2^15 and R² ≤ 5.29: then |x'|, |y'| < R² + |c| + 1, and their squares are below
- * 2^31. */
+ * No magnitude reaches 2³² where |c| < 2¹⁵ and R² ≤ 5.29: then |x′|, |y′| < R² + |c| + 1, and their squares are below
+ * 2³¹. */
 #ifndef STRIDE
-#error "study_sign_magnitude: STRIDE is not defined"
+#error "STRIDE is not defined"
 #endif
 #if LANES != 1
-#error "study_sign_magnitude: LANES must be 1"
+#error "LANES must be 1"
 #endif
 #define LAST (NUMBER_WORDS - 1)
-#define SIGN_BIT 0x80000000u /* of a saved magnitude's last word, which is below 2^31 */
+#define SIGN_BIT 0x80000000u /* of a saved magnitude's last word, which is below 2³¹ */
 
 typedef struct { int sign; uint word[NUMBER_WORDS]; } signed_real;
 typedef struct { signed_real re, im; } signed_complex;

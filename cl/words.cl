@@ -1,12 +1,12 @@
-// words.cl: the article's arithmetic on arrays of NUMBER_WORDS 32-bit words, least significant first, for
-// LANES numbers side by side. Each operation works in place on z and returns what leaves it: carry, bits, remainder.
-// A carry is found by comparison (a sum is smaller than an addend exactly where it wrapped); comparing 64-bit sums
-// gave the same code or worse on every compiler here.
+/* The article's arithmetic on arrays of NUMBER_WORDS 32-bit words, least significant first, for LANES numbers side by
+ * side. Each operation works in place on z and returns what leaves it: carry, bits, remainder. A carry is found by
+ * comparison (a sum is smaller than an addend exactly where it wrapped); comparing 64-bit sums gave the same code or
+ * worse on every compiler here. */
 #if NUMBER_WORDS < 1
-#error "words: NUMBER_WORDS is not defined"
+#error "NUMBER_WORDS is not defined"
 #endif
 
-static uint_lanes words_truth(int_lanes mask) { return LANED(as_uint)(mask) & 1u; } // 1 where true, 0 elsewhere
+static uint_lanes words_truth(int_lanes mask) { return LANED(as_uint)(mask) & 1u; } /* 1 where true, 0 elsewhere */
 
 static void words_zero(uint_lanes *z) {
   for (int k = 0; k < NUMBER_WORDS; k++) z[k] = (uint_lanes)0u;
@@ -16,7 +16,7 @@ static void words_copy(uint_lanes *z, const uint_lanes *x) {
   for (int k = 0; k < NUMBER_WORDS; k++) z[k] = x[k];
 }
 
-// z += x + carry; returns the carry out. At most one of the two additions wraps.
+/* z += x + carry; returns the carry out. At most one of the two additions wraps. */
 static uint_lanes words_add(uint_lanes *z, const uint_lanes *x, uint_lanes carry) {
   for (int k = 0; k < NUMBER_WORDS; k++) {
     const uint_lanes sum = z[k] + x[k], with_carry = sum + carry;
@@ -26,7 +26,7 @@ static uint_lanes words_add(uint_lanes *z, const uint_lanes *x, uint_lanes carry
   return carry;
 }
 
-// z -= x + borrow; returns the borrow out.
+/* z -= x + borrow; returns the borrow out. */
 static uint_lanes words_subtract(uint_lanes *z, const uint_lanes *x, uint_lanes borrow) {
   for (int k = 0; k < NUMBER_WORDS; k++) {
     const uint_lanes difference = z[k] - x[k], with_borrow = difference - borrow;
@@ -36,7 +36,7 @@ static uint_lanes words_subtract(uint_lanes *z, const uint_lanes *x, uint_lanes 
   return borrow;
 }
 
-// z = -z; returns 1 where z was not zero (the borrow of 0 - z).
+/* z = −z; returns 1 where z was not zero (the borrow of 0 − z). */
 static uint_lanes words_negate(uint_lanes *z) {
   uint_lanes borrow = (uint_lanes)0u;
   for (int k = 0; k < NUMBER_WORDS; k++) {
@@ -47,7 +47,7 @@ static uint_lanes words_negate(uint_lanes *z) {
   return borrow;
 }
 
-// z = z * factor + carry; returns the word above. (2^32 - 1)^2 + 2^32 - 1 fits 64 bits.
+/* z = z·factor + carry; returns the word above. (2³² − 1)² + 2³² − 1 fits 64 bits. */
 static uint_lanes words_multiply_word(uint_lanes *z, uint_lanes factor, uint_lanes carry) {
   for (int k = 0; k < NUMBER_WORDS; k++) {
     const ulong_lanes product = LANED(convert_ulong)(z[k]) * LANED(convert_ulong)(factor) + LANED(convert_ulong)(carry);
@@ -57,7 +57,7 @@ static uint_lanes words_multiply_word(uint_lanes *z, uint_lanes factor, uint_lan
   return carry;
 }
 
-// z = (remainder, z) / divisor; returns the remainder. remainder < divisor, so each quotient is one word.
+/* z = (remainder, z) / divisor; returns the remainder. remainder < divisor, so each quotient is one word. */
 static uint_lanes words_divide_word(uint_lanes *z, uint_lanes divisor, uint_lanes remainder) {
   const ulong_lanes d = LANED(convert_ulong)(divisor);
   for (int k = NUMBER_WORDS - 1; k >= 0; k--) {
@@ -68,8 +68,8 @@ static uint_lanes words_divide_word(uint_lanes *z, uint_lanes divisor, uint_lane
   return remainder;
 }
 
-// z = z << bits, 0 ... 31, with the low bits of `in` coming in; returns the bits that left. Through 64 bits, because a
-// shift by 32 is not one by 0.
+/* z = z << bits, 0 … 31, with the low bits of `in` coming in; returns the bits that left. Through 64 bits, because a
+ * shift by 32 is not one by 0. */
 static uint_lanes words_shift_left(uint_lanes *z, uint_lanes bits, uint_lanes in) {
   const ulong_lanes by = LANED(convert_ulong)(bits);
   ulong_lanes out = LANED(convert_ulong)(in) & (((ulong_lanes)1UL << by) - 1UL);
@@ -81,7 +81,7 @@ static uint_lanes words_shift_left(uint_lanes *z, uint_lanes bits, uint_lanes in
   return LANED(convert_uint)(out);
 }
 
-// z = z >> bits, 0 ... 31, with the low bits of `in` coming in at the top; returns the bits that left.
+/* z = z >> bits, 0 … 31, with the low bits of `in` coming in at the top; returns the bits that left. */
 static uint_lanes words_shift_right(uint_lanes *z, uint_lanes bits, uint_lanes in) {
   const ulong_lanes by = LANED(convert_ulong)(bits), kept = ((ulong_lanes)1UL << by) - 1UL;
   ulong_lanes above = LANED(convert_ulong)(in) & kept;
@@ -93,7 +93,7 @@ static uint_lanes words_shift_right(uint_lanes *z, uint_lanes bits, uint_lanes i
   return LANED(convert_uint)(above);
 }
 
-// -1, 0 or 1 as x is below, equal to or above y. The last word that differs decides.
+/* −1, 0 or 1 as x is below, equal to or above y. The last word that differs decides. */
 static int_lanes words_compare(const uint_lanes *x, const uint_lanes *y) {
   int_lanes order = (int_lanes)0;
   for (int k = 0; k < NUMBER_WORDS; k++) {
@@ -109,7 +109,7 @@ static int_lanes words_is_zero(const uint_lanes *z) {
   return lanes_mask(any_bit == 0u);
 }
 
-// The index of the highest bit set, or -1.
+/* The index of the highest bit set, or −1. */
 static int_lanes words_highest_bit(const uint_lanes *z) {
   int_lanes highest = (int_lanes)-1;
   for (int k = 0; k < NUMBER_WORDS; k++) {
@@ -119,7 +119,7 @@ static int_lanes words_highest_bit(const uint_lanes *z) {
   return highest;
 }
 
-// product (2 NUMBER_WORDS words) = x * y. A product, a word and a carry fit 64 bits: (2^32 - 1)^2 + 2 (2^32 - 1).
+/* product (2·NUMBER_WORDS words) = x·y. A product, a word and a carry fit 64 bits: (2³² − 1)² + 2·(2³² − 1). */
 static void words_multiply(uint_lanes *product, const uint_lanes *x, const uint_lanes *y) {
   for (int k = 0; k < 2 * NUMBER_WORDS; k++) product[k] = (uint_lanes)0u;
   for (int i = 0; i < NUMBER_WORDS; i++) {
@@ -133,7 +133,7 @@ static void words_multiply(uint_lanes *product, const uint_lanes *x, const uint_
   }
 }
 
-// product (2 NUMBER_WORDS words) = x * x: each product of two different words once, doubled; then those of equal ones.
+/* product (2·NUMBER_WORDS words) = x·x: each product of two different words once, doubled; then those of equal ones. */
 static void words_square(uint_lanes *product, const uint_lanes *x) {
   for (int k = 0; k < 2 * NUMBER_WORDS; k++) product[k] = (uint_lanes)0u;
   for (int i = 0; i < NUMBER_WORDS; i++) {
