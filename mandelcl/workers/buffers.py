@@ -1,7 +1,10 @@
 """Memory that a worker writes its results to and its parent reads them from: a pipe would copy them twice, slowly."""
 
+import importlib
 import mmap
 import os
+import secrets
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -17,46 +20,49 @@ class SharedBuffers:
     The memory belongs to these two processes alone: however they end, it is freed.
     """
 
-    def __init__(self, descriptor: int, size: int, count: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, size: int, count: int, descriptor: int | None = None, tag: str = "") -> None:
         self._size, self._count = size, count
-        self._memory = mmap.mmap(descriptor, size * count)
+        self._descriptor, self._tag = descriptor, tag
+        self._memory = _named(size * count, tag) if descriptor is None else mmap.mmap(descriptor, size * count)
 
     @classmethod
     def make(cls, size: int, count: int) -> "SharedBuffers | None":
-        """Return new buffers of at least `size` bytes; None on systems where a process cannot inherit memory."""
-        if not hasattr(os, "memfd_create"):  # other than Linux
-            return None
+        """Return new buffers of at least `size` bytes; None on systems where two processes can share no memory so."""
+        platform: str = sys.platform  # so that the type checker reads the code for all
         size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         with suppress(OSError):
-            descriptor = os.memfd_create("mandelcl results")
+            if platform == "win32":
+                return cls(size, count, tag=f"mandelcl-{secrets.token_hex(16)}")
+            descriptor = _unnamed()
+            if descriptor is None:
+                return None
             try:
                 os.truncate(descriptor, size * count)
-                return cls(descriptor, size, count)
+                return cls(size, count, descriptor)
             except BaseException:
                 os.close(descriptor)
                 raise
         return None
 
     @classmethod
-    def inherited(cls, order: Mapping[str, int]) -> "SharedBuffers":
+    def inherited(cls, order: Mapping[str, Any]) -> "SharedBuffers":
         """Return the buffers that the parent process has described."""
-        return cls(order["descriptor"], order["size"], order["count"])
+        return cls(order["size"], order["count"], order["descriptor"], order["tag"])
 
     @property
-    def order(self) -> dict[str, int]:
-        """What a process that inherits the descriptor has to know."""
-        return {"descriptor": self._descriptor, "size": self._size, "count": self._count}
+    def order(self) -> dict[str, Any]:
+        """What the other process has to know."""
+        return {"size": self._size, "count": self._count, "descriptor": self._descriptor, "tag": self._tag}
+
+    @property
+    def descriptors(self) -> list[int]:
+        """The file descriptors that the other process is to inherit."""
+        return [] if self._descriptor is None else [self._descriptor]
 
     @property
     def numbers(self) -> range:
         """The numbers of the buffers."""
         return range(self._count)
-
-    @property
-    def descriptor(self) -> int:
-        """The file descriptor that the other process is to inherit."""
-        return self._descriptor
 
     def words(self, number: int, shape: tuple[int, ...]) -> Words:
         """Return the beginning of a buffer as an array of this shape; raises ValueError where it does not fit."""
@@ -75,6 +81,29 @@ class SharedBuffers:
 
     def close(self) -> None:
         """Release the buffers; an array that still uses them keeps the memory until it is gone."""
-        os.close(self._descriptor)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
         with suppress(BufferError):
             self._memory.close()
+
+
+def _unnamed() -> int | None:
+    """Return the descriptor of new memory of no size that has no name; None where POSIX has none such."""
+    system: Any = os  # Linux has it
+    if hasattr(system, "memfd_create"):
+        return int(system.memfd_create("mandelcl results"))
+    try:  # what multiprocessing.shared_memory is made of, which needs a name for as long as the memory is there
+        memory = importlib.import_module("_posixshmem")
+    except ImportError:
+        return None
+    name = f"/mandelcl-{secrets.token_hex(8)}"  # macOS takes 31 characters
+    descriptor = int(memory.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode=0o600))
+    memory.shm_unlink(name)
+    return descriptor
+
+
+def _named(size: int, tag: str) -> mmap.mmap:
+    """Return memory that Windows knows by a tag, which nobody guesses, for as long as a process has it."""
+    new: Any = mmap.mmap  # elsewhere it takes no tag
+    memory: mmap.mmap = new(-1, size, tagname=tag)
+    return memory

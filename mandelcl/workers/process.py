@@ -141,7 +141,7 @@ class WorkerProcess:
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C at the terminal is not for it
                 creationflags=_NEW_GROUP,  # and so on Windows
-                pass_fds=[self._buffers.descriptor] if self._buffers else [],
+                pass_fds=self._buffers.descriptors if self._buffers else [],
             )
         except OSError as error:
             self._owned.close()

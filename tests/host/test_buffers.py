@@ -1,6 +1,7 @@
 """Memory that two processes share: what one writes the other reads, and nothing beside it."""
 
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -11,8 +12,14 @@ import pytest
 
 from mandelcl.workers.buffers import SharedBuffers
 
-if not hasattr(os, "memfd_create"):
-    pytest.skip("only on Linux can a process inherit memory", allow_module_level=True)
+
+@pytest.fixture(params=["own", "posix"], autouse=True)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way of this system, and that of POSIX without Linux's."""
+    if request.param == "posix":
+        pytest.importorskip("_posixshmem", reason="needs POSIX")
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+
 
 CHILD = """
 import json, sys
@@ -33,7 +40,7 @@ def test_another_process_writes_to_it() -> None:
     for number in buffers.numbers:
         buffers.words(number, (6,))[:] = 7
     child = [sys.executable, "-c", CHILD, json.dumps(buffers.order)]
-    subprocess.run(child, check=True, pass_fds=[buffers.descriptor], timeout=60)
+    subprocess.run(child, check=True, pass_fds=buffers.descriptors, timeout=60)
     taken = [np.frombuffer(buffers.copy_of(number, 24), np.uint32).tolist() for number in buffers.numbers]
     assert taken == [[7] * 6, [1, 2, 3, 4, 5, 2**32 - 1], [7] * 6]
     buffers.close()
@@ -66,6 +73,15 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+def test_there_may_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object, **_settings: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(mmap, "mmap", fail)
+    assert SharedBuffers.make(8, 1) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc")
 def test_a_closed_one_leaves_no_file_open() -> None:
     before = open_files()
     buffers = made(1 << 20, 3)

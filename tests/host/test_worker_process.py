@@ -24,7 +24,6 @@ from mandelcl.workers.process import WorkerMessage, WorkerProcess, command_to_ca
 from mandelcl.workers.roles import ROLES, find_role
 
 PACKAGE = Path(mandelcl.__file__).parent
-linux = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only on Linux can a process inherit memory")
 
 
 def nothing() -> None:
@@ -151,7 +150,6 @@ def test_a_worker_says_what_it_does_and_keeps_saying_it() -> None:
         assert started.messages.empty(), "signs of life do not pile up"
 
 
-@linux
 def test_replies_come_in_the_buffers_that_are_lent() -> None:
     with Started("tests.host.roles:lend", 8, 2) as started:
         for _ in range(5):
@@ -173,8 +171,7 @@ def test_buffers_that_are_taken_back_are_lent_again(monkeypatch: pytest.MonkeyPa
         started.worker.reclaim()
         for _ in range(3):
             started.worker.send({}, lend=True)
-    shared = hasattr(os, "memfd_create")
-    assert [set(lent[:2]), lent[2], set(lent[3:5]), lent[5]] == [{0, 1} if shared else {None}, None] * 2
+    assert [set(lent[:2]), lent[2], set(lent[3:5]), lent[5]] == [{0, 1}, None] * 2
 
 
 def test_the_worker_of_a_parent_that_is_killed_while_it_builds_ends() -> None:
@@ -276,7 +273,6 @@ def test_nonsense_costs_a_worker_at_once(kind: str) -> None:
         assert message.head["why"].startswith("sent nonsense: ")
 
 
-@linux
 def test_a_buffer_that_was_lent_is_not_believed_to_hold_more_than_it_can() -> None:
     script = f"""
 import sys, time
