@@ -14,7 +14,7 @@ from mandelcl.engine import choose, selftest
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError
+from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.printable import printable
@@ -63,7 +63,7 @@ class Casting:
                 reasons.append(part)
         if not parts:
             raise DeviceError(f"no worker can do this job; {'; '.join(reasons)}")
-        return parts, [f"left out: {reason}" for reason in reasons]
+        return parts, [printable(f"left out: {reason}", LONGEST_LINE) for reason in reasons]
 
     def settled(self, job: Job, members: Sequence[Member] = ()) -> tuple[list[RemotePart], list[str]]:
         """Return what `parts` does for some workers, or for those that are there once these are gone."""

@@ -17,8 +17,9 @@ from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Patience, Seat
 from mandelcl.crew.sharing import DEPTH
-from mandelcl.errors import DeviceError
+from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
+from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
 from mandelcl.workers.process import Worker, WorkerMessage
 
@@ -156,10 +157,6 @@ class ClusterRoster(Roster):
     def _member(self, seat: Seat) -> Member:
         return cast(RemotePart, seat.choice).member
 
-    def _note(self, line: str) -> None:
-        self.faults.append(line)
-        self._notice(line)
-
     def _meet(self) -> None:
         """Ask those who have come whether they can do the job, and seat those who can."""
         for line in self._connection.members.refused.values():
@@ -184,6 +181,7 @@ class ClusterRoster(Roster):
         return seat
 
     def _tell(self, line: str) -> None:
+        line = printable(line, LONGEST_LINE)
         if line not in self._told:
             self._told.add(line)
             self._notice(line)

@@ -11,9 +11,10 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.part import Part
 from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
-from mandelcl.errors import DeviceError
+from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
 
@@ -145,10 +146,15 @@ class Roster:
         while again and not seat.restart(self._messages):
             again = seat.failed()
         line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
-        self.faults.append(line)
-        self._notice(line)
+        self._note(line)
         if not self.active:
             raise DeviceError(f"no device is left: {line}")
+
+    def _note(self, line: str) -> None:
+        """Keep a fault, and show it; what a worker says is in it, and may be long."""
+        line = printable(line, LONGEST_LINE)
+        self.faults.append(line)
+        self._notice(line)
 
     def close(self) -> None:
         """End all workers."""

@@ -27,7 +27,7 @@ from mandelcl.crew.seat import Patience, Seat
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.errors import LONGEST_LINE, CancelledError, DeviceError, InvalidInputError
 from mandelcl.formulas import MANDELBROT, Julia
 from mandelcl.job import Job
 from mandelcl.methods import direct
@@ -367,6 +367,16 @@ def test_nonsense_costs_its_worker_and_nobody_else() -> None:
         assert crew.faults[0] == "b: sent nonsense: no block; started again"
         assert all(fault.startswith("b: ") for fault in crew.faults)
         assert [worker.ended for worker in among.workers][:2] == [False, True]
+
+
+def test_what_a_worker_says_at_length_is_a_line_of_a_fault() -> None:
+    among = Among(Honest, nonsensical([("head", "", {"say": "failed", "why": "\x1b[31mno " * 1000})]))
+    with closing(among.crew) as crew:
+        assert np.array_equal(among.field(), counts(job()))
+        assert crew.faults[0].startswith("b: ")
+        assert crew.faults[0].endswith("; started again")
+        assert all(len(fault) <= LONGEST_LINE and fault.isprintable() for fault in crew.faults)
+        assert among.notices == crew.faults
 
 
 @given(st.lists(mutations, min_size=1, max_size=5))
