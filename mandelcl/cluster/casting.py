@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mandelcl.cluster import tasks
@@ -109,11 +109,12 @@ def parsed(said: Any) -> Tested:
     try:
         variant = Variant.from_json(_json(said["variant"]))
         tested = SelfTestResult(**said["tested"])
-        kinds = [type(getattr(tested, name)) for name in ("passed", "reason", "denormals", "loop_limit")]
-        speed = float(tested.speed)
-    except (KeyError, TypeError, ValueError) as error:
+        kinds = [type(getattr(tested, name)) for name in ("passed", "reason", "denormals", "loop_limit", "speed")]
+        if type(tested.speed) is int:
+            tested = replace(tested, speed=float(tested.speed))
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise WireError("an answer about a job that makes no sense") from error
-    if kinds != [bool, str, bool, int] or not 0 <= speed < math.inf:
+    if kinds != [bool, str, bool, int, float] or not 0 <= tested.speed < math.inf or tested.loop_limit < 0:
         raise WireError("an answer about a job that makes no sense")
     return variant, tested
 

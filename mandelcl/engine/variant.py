@@ -12,6 +12,7 @@ from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
 TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
+_MOST = 1 << 31  # of anything in a shape
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
 _INTEGER_PRODUCT = 3  # products of doubles that take as many registers, and as much code, as one of integers
 _SEVERAL_STEPS = 12  # such products of which GPUs have registers for several steps at a time
@@ -97,6 +98,7 @@ class Variant:
             shape.lanes not in (1, 2, 4, 8, 16)
             or min(shape.vectors, shape.unrolled, shape.lane_columns, shape.local_columns, shape.local_rows) < 1
             or shape.stride < 1
+            or max(map(int, values.values())) >= _MOST
             or shape.stride % shape.unrolled
             or shape.lanes % shape.lane_columns
         ):

@@ -155,7 +155,11 @@ def test_answers_about_jobs_are_not_believed_unchecked() -> None:
         None,
         {},
         {**good, "variant": {}},
+        {**good, "variant": {**variant, "vectors": 10**400}},
         {**good, "tested": {**tested, "speed": -1}},
+        {**good, "tested": {**tested, "speed": "1"}},
+        {**good, "tested": {**tested, "speed": 10**400}},
+        {**good, "tested": {**tested, "loop_limit": -1}},
     ):
         with pytest.raises(WireError):
             parsed(bad)
