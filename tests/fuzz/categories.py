@@ -46,7 +46,7 @@ class Category:
 
 
 _ALL = (
-    Category("numbers", 9_000, "values:numbers", "numbers and sizes as texts, against Fraction and int", drawn=True),
+    Category("numbers", 8_500, "values:numbers", "numbers and sizes as texts, against Fraction and int", drawn=True),
     Category("colourings", 4_000, "values:colourings", "colouring JSON: refused, or what it says", drawn=True),
     Category("jobs", 10_500, "jobs:texts", "job JSON: refused, or the same job again from its own JSON"),
     Category("renders", 1_500, "jobs:renders", "job JSON in a picture, rendered, against the oracle"),
@@ -56,6 +56,9 @@ _ALL = (
     Category("certified", 1_500, "certified:certified", "certified views, against whole numbers with bounds on errors"),
     Category(
         "explorer", 5_000, "explorer:explorer", "a hostile client of the explorer, and a good page beside it", run=100
+    ),
+    Category(
+        "clusters", 500, "clusters:clusters", "clusters with hostile workers: the right picture, or a line", run=50
     ),
     Category("films", 2_500, "films:films", "folders of films tampered with: the same film, or a refusal", run=50),
     Category("kernels", 300, "kernels:kernels", "`bench --kernel` with hostile OpenCL", processes=True),

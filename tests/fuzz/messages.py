@@ -118,7 +118,7 @@ def _picture(ground: Ground) -> None:
     from tests.host.test_crew import Among, Honest, counts, job, nonsensical
 
     random = ground.random
-    changes = [_change(random) for _ in range(random.randrange(1, 5))]
+    changes = [change(random) for _ in range(random.randrange(1, 5))]
     (ground.here / "input.json").write_text(json.dumps(changes))
     all_lie = random.random() < 0.3
     try:
@@ -135,7 +135,8 @@ def _picture(ground: Ground) -> None:
     require(np.array_equal(field, counts(job())), "a lying worker has changed the picture")
 
 
-def _change(random: Random) -> tuple[str, str, Any]:
+def change(random: Random) -> tuple[str, str, Any]:
+    """Return how something that a worker says is changed: how, which part of it, and to what."""
     keys = ("say", "assignment", "rate", "block_pixels", "build_s", "block", "launches", "copy_s", "filled")
     how = random.choice(("drop", "set", "set", "cut", "add", "again", "head", "end"))
     value: Any = any_value(random, _USUAL)

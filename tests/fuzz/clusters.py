@@ -1,0 +1,220 @@
+"""Clusters with hostile workers: they say what they like, and the picture is right, or there is one line.
+
+Scheduler and workers are Dask's own, in a thread of this process. Their devices exist here alone: Python counts, as in
+the tests of crews. One worker is honest in most cases.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import mandelcl
+from mandelcl.cluster import tasks, work
+from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.cluster.remote_scheduler import quiet
+from mandelcl.engine.selftest import SelfTestResult
+from mandelcl.engine.variant import Variant
+from mandelcl.errors import MandelclError
+from mandelcl.rendering.session import Session
+from tests.fuzz.ground import Ground
+from tests.fuzz.messages import change
+from tests.fuzz.mutations import any_value, changed
+from tests.fuzz.oracle import require, require_line
+from tests.host.test_crew import Honest, counts, job, nonsensical
+
+_WAIT_S = 2.0  # for how long a cluster may be without a worker
+_DEVICE = RemoteDevice("0:0", "d", "test", "1", "d", "cpu", True, False, 1, None)
+_VARIANT = Variant(1, 1, stride=1, unrolled=1, lane_columns=1, local_columns=1, local_rows=1)
+_TESTED = {
+    "variant": asdict(_VARIANT),
+    "tested": asdict(SelfTestResult(passed=True, reason="", denormals=True, speed=1e4, loop_limit=0)),
+}
+
+
+class _Behaviour:
+    """What a worker says: as it is told by `said`, or honestly."""
+
+    def __init__(self, random: Random, honest: bool) -> None:
+        self.random, self.honest = random, honest
+        kind = Honest if honest else nonsensical([change(random) for _ in range(random.randrange(1, 4))])
+        self._messages: queue.Queue[Any] = queue.Queue()
+        self._worker = kind(self._messages)
+        self.raises = not honest and random.random() < 0.2
+        self.odd = not honest and random.random() < 0.3
+
+    def answer(self, head: Mapping[str, Any]) -> Any:
+        """Return a message and bytes, or something else."""
+        self._worker.send(head)
+        said = self._messages.get_nowait()
+        if self.raises and self.random.random() < 0.5:
+            raise self.random.choice((ValueError, KeyError, MemoryError, OSError, TimeoutError))("\x1b[31mno\n" * 40)
+        data = np.frombuffer(bytes(said.payload), np.uint8)
+        if self.odd:
+            payloads = (None, "x", [1], data.astype(object), data.reshape(-1, 1), data[::2])
+            return self.random.choice(
+                (None, (), (said.head,), "no", (None, data), *((said.head, one) for one in payloads))
+            )
+        return said.head, data
+
+    def told(self, values: Any) -> Any:
+        """Return values as they are, or with a lie among them."""
+        return values if self.honest or self.random.random() < 0.5 else _changed(values, self.random)
+
+
+_behaviours: dict[str, _Behaviour] = {}
+
+
+def _here() -> _Behaviour:
+    from distributed import get_worker
+
+    return _behaviours[str(get_worker().name)]
+
+
+def audition(question: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as it is called
+    """Answer a question about a job, in a worker."""
+    return _here().told(_TESTED)
+
+
+def prepare(order: Mapping[str, Any]) -> Any:
+    """Get ready for an order, in a worker."""
+    return _here().answer({"do": "start", "assignment": 0, "job": order["job"]})
+
+
+def compute(order: Mapping[str, Any], corners: list[int], urgent: bool) -> Any:  # noqa: ARG001 - as it is called
+    """Compute a block, in a worker."""
+    return _here().answer({"do": "block", "block": corners})
+
+
+def nothing(*_values: Any) -> None:
+    """Do what a worker is told at once, in a worker: nothing."""
+
+
+@contextmanager
+def _replaced() -> Iterator[None]:
+    """Have workers do the tasks of this module, and each row be computed by two of them."""
+    ours: dict[str, Any] = {name: globals()[name] for name in ("audition", "prepare", "compute")}
+    ours |= {"drop": nothing, "restart": nothing}
+    before = {name: getattr(tasks, name) for name in ours}
+    repeated, work.REPEATED = work.REPEATED, 1
+    try:
+        for name, task in ours.items():
+            setattr(tasks, name, task)
+        yield
+    finally:
+        work.REPEATED = repeated
+        for name, task in before.items():
+            setattr(tasks, name, task)
+
+
+class _Cluster:
+    """A scheduler in a thread of its own, and its workers."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="fuzz cluster", daemon=True).start()
+        self.address: str = self.run(self._start())
+        self._workers: list[Any] = []
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Have the thread do some work, and return what comes of it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _start(self) -> str:
+        from distributed import Scheduler
+
+        self._scheduler = await Scheduler(host="127.0.0.1", port=0, dashboard=False, dashboard_address="127.0.0.1:0")
+        return str(self._scheduler.address)
+
+    async def add(self, name: str, folder: str, introduction: Any, metrics: Any) -> None:
+        """Have another worker register, which says these of itself."""
+        from distributed import Worker
+
+        options: dict[str, Any] = {"name": name, "nthreads": 3, "memory_limit": 0, "local_directory": folder}
+        options |= {"dashboard": False, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
+        options["startup_information"] = {KEY: lambda _worker: introduction}
+        options["metrics"] = {KEY: lambda _worker: metrics}
+        self._workers.append(await Worker(self.address, **options))
+
+    async def clear(self) -> None:
+        """Have all workers leave."""
+        workers, self._workers = self._workers, []
+        await asyncio.gather(*(worker.close(nanny=False) for worker in workers))
+
+
+@cache
+def _cluster(folder: str) -> _Cluster:
+    """Return the cluster of this process, whose files go into a folder."""
+    import dask
+
+    routes: dict[str, list[str]] = {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}
+    dask.config.set({**routes, "temporary-directory": folder})
+    return _Cluster()
+
+
+def clusters(ground: Ground) -> None:
+    """Render on a cluster of one honest worker, or none, and some others."""
+    random = ground.random
+    honest = random.random() < 0.8
+    crowd = [True] * honest + [False] * random.choice((1, 1, 2))
+    random.shuffle(crowd)
+    with quiet(), _replaced():
+        cluster = _cluster(str(ground.lasting))
+        names = [f"{'honest' if right else 'other'}-{random.getrandbits(40)}" for right in crowd]
+        _behaviours.clear()
+        for name, right in zip(names, crowd, strict=True):
+            own = Random(random.getrandbits(64))
+            _behaviours[name] = _Behaviour(own, right)
+            introduction = _introduction(own, right)
+            metrics = _metrics(own, right)
+            cluster.run(cluster.add(name, str(ground.lasting), introduction, metrics))
+        try:
+            _require_picture(ground, cluster.address, honest)
+        finally:
+            cluster.run(cluster.clear())
+
+
+def _changed(values: Any, random: Random) -> Any:
+    """Return values with a change in them that Dask can send."""
+    from distributed.protocol.core import dumps
+
+    while True:
+        found = random.choice(
+            (changed(values, random, ("launching", "x", "", True, None, 0, 1e300, -1)), any_value(random))
+        )
+        with suppress(OverflowError, UnicodeError, TypeError, ValueError):
+            dumps(found)
+            return found
+
+
+def _introduction(random: Random, honest: bool) -> Any:
+    said = Introduction.here(_DEVICE).as_dict()
+    return said if honest or random.random() < 0.7 else _changed(said, random)
+
+
+def _metrics(random: Random, honest: bool) -> Any:
+    said = {"doing": "idle", "for": 0.0, "silent": 0.0}
+    return said if honest or random.random() < 0.7 else _changed(said, random)
+
+
+def _require_picture(ground: Ground, address: str, honest: bool) -> None:
+    lines: list[str] = []
+    try:
+        with Session(cluster=address, cluster_wait=_WAIT_S) as session:
+            field, report = mandelcl.render(job(), session, notice=lines.append)
+    except MandelclError as error:
+        require(not honest, f"an honest worker was not enough: {error}")
+        require_line(f"mandelcl: {error}")
+        return
+    ground.accepted = True
+    for line in (*lines, *report.faults):
+        require_line(f"mandelcl: {line}")
+    right = np.array_equal(field.counts, counts(job()))
+    require(right or not honest, "a lying worker has changed the picture")
