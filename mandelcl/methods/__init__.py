@@ -38,6 +38,8 @@ class Method:
     with CancelledError. `start_words(job)` is the saved state of an orbit that has yet to begin, where that is the
     same for all.
 
+    `doubts(job)` returns lines for the user about counts that may be wrong, as far as they are known after `prepare`.
+
     `stays(job)` says whether all pixels of a settled job are known never to escape, so that no orbit is iterated.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
@@ -56,6 +58,7 @@ class Method:
     begin: Callable[[Job], None] = lambda _job: None
     prepare: Callable[[Job, Callable[[int], None], Token], None] = lambda _job, _progress, _cancel: None
     start_words: Callable[[Job], Sequence[int]] | None = None
+    doubts: Callable[[Job], tuple[str, ...]] = lambda _job: ()
     stays: Callable[[Job], bool] = lambda _job: False
     by_turns: bool = False
     turn_loops: Callable[[Job], int] = lambda _job: 1
@@ -84,6 +87,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             begin=perturbation.begin,
             prepare=perturbation.prepare,
             start_words=perturbation.start_words,
+            doubts=perturbation.doubts,
             stays=perturbation.stays,
             by_turns=True,
             turn_loops=lambda _job: perturbation.TURN_LOOPS,

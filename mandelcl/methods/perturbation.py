@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
 
 KERNEL = "method_perturbation.cl"
 LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
+_UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
@@ -86,6 +87,28 @@ def stays(job: Job) -> bool:
     from mandelcl.perturbation.orbit import INSIDE
 
     return beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
+
+
+def doubts(job: Job) -> tuple[str, ...]:
+    """Return lines for the user about counts of a settled job that may be wrong, once `prepare` is done.
+
+    Where a view's orbits pass R almost together, |z|² is off by more than they differ, or they pass in the midst of a
+    long step, which is tested where it ends. Where |c| is R itself, resolving the job has warned of that.
+    """
+    from mandelcl.perturbation.ahead import beside
+
+    if CERTIFIED.name in job.planes:
+        return ()
+    reference, square = reference_of(job), float(job.radius_squared)
+    orbit, _ = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    unsure = square / (1 << (IEEE_FORMATS[job.number].precision - 2))
+    close = max(8 * square / (1 << reference.step_bits), _UNSURE_SHARE * unsure)
+    if not orbit.passes(square, unsure, reference.radius, close):
+        return ()
+    return (
+        "the orbits of this view pass the escape radius almost together, so counts may be off by one; use --certify, "
+        "or another --escape-radius",
+    )
 
 
 def point_error(job: Job, length: int) -> Fraction:

@@ -5,6 +5,7 @@ fewer bits after the point where D is large, by its exponent, and no rounding co
 stretch in which D turns out to fall back too far is computed again, with more bits.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,6 +14,7 @@ import numpy as np
 
 from mandelcl.cancelling import NEVER, Token, stop_if
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import floor_log2
 from mandelcl.host_memory import available_bytes
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.integers import (
@@ -62,6 +64,23 @@ class Orbit:
     def length(self) -> int:
         """M ≥ 1: an orbit beside this one that reaches M goes on beside Z_0."""
         return len(self.re) - 1
+
+    def passes(self, square: float, unsure: float, radius: Fraction, most: float) -> bool:
+        """Return whether orbits within a radius pass |z|² = `square` just before this one ends, and all close to it.
+
+        Close is where their |z|² spreads over less than `most`; `unsure` is what any of them may be off by. The
+        derivative is taken as the product of 2·Z, which is what it is but for the first steps.
+        """
+        for last in range(max(2, self.length - 1), self.length + 1):
+            norm = float(self.re[last]) ** 2 + float(self.im[last]) ** 2
+            if abs(norm - square) < most + unsure:
+                with np.errstate(divide="ignore"):
+                    growth = float(np.log2(2 * np.hypot(self.re[1:last], self.im[1:last])).sum())
+                exponent = growth + math.log2(norm) / 2 + floor_log2(radius) + 2
+                spread = 2.0 ** min(exponent, MOST_EXPONENT)
+                if spread < most and abs(norm - square) < spread + unsure:
+                    return True
+        return False
 
     def until(self, iterations: int) -> "Orbit":
         """Return the orbit for a cap that is not above the one for which this was computed."""

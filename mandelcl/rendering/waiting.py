@@ -28,8 +28,9 @@ def begin_early(job: Job) -> None:
 def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:
     """Wait for the reference orbit of a settled job, if it has one.
 
-    `progress` is called meanwhile, and `notice` once where it takes long, with how long it may take at most. Raises
-    CancelledError where `cancel` is set before, and InvalidInputError for an orbit that memory does not hold.
+    `progress` is called meanwhile, and `notice` once where it takes long, with how long it may take at most, and with
+    what the orbit then shows to be in doubt. Raises CancelledError where `cancel` is set before, and InvalidInputError
+    for an orbit that memory does not hold.
     """
     began, said = time.perf_counter(), False
 
@@ -46,7 +47,10 @@ def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], 
                 f"{seconds:.0f} s, and may take up to {_duration(most)}; Ctrl-C stops"
             )
 
-    method_of(job).prepare(job, show, cancel)
+    method = method_of(job)
+    method.prepare(job, show, cancel)
+    for line in method.doubts(job):
+        notice(line)
 
 
 class ExactCounts:

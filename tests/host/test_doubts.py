@@ -1,0 +1,105 @@
+"""Deep views in which orbits pass the escape radius all but together: counts may be off by one, and one is told."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from mandelcl.cancelling import NEVER
+from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.resolve import resolve
+from mandelcl.job import Job
+from mandelcl.methods import method_of
+from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.rendering.waiting import await_host
+from mandelcl.view import View
+from tests import places
+
+CAP = 200
+LINE = Fraction(-2, 10)  # the real part of the points that are tried
+
+
+def is_outside(re: Fraction, im: Fraction, n: int, bits: int) -> bool:
+    """Return whether the orbit of a point has left the disc of radius 2 after at most n steps, in whole numbers."""
+    c_re, c_im = (round(part * (1 << bits)) for part in (re, im))
+    x = y = 0
+    for _ in range(n):
+        x, y = ((x * x - y * y) >> bits) + c_re, (2 * x * y >> bits) + c_im
+        if x * x + y * y > 4 << 2 * bits:
+            return True
+    return False
+
+
+@cache
+def passing(n: int, digits: int) -> Fraction:
+    """Return the imaginary part of a point with |z_n| = 2 on the line, to so many digits."""
+    bits = digits * 10 // 3 + 60
+    inside, outside = Fraction(8, 10), Fraction(12, 10)
+    for _ in range(bits - 40):
+        middle = (inside + outside) / 2
+        if is_outside(LINE, middle, n, bits):
+            outside = middle
+        else:
+            inside = middle
+    return inside
+
+
+def job_at(n: int, zoom: int, number: str = "double", **settings: object) -> Job:
+    """Return a job of 12×9 pixels, of which the circle takes a part."""
+    view = View.centred(LINE, passing(n, zoom), 10**zoom, 12, 9)
+    job = Job(view, CAP, method="perturbation", number=number, **settings)  # type: ignore[arg-type]
+    return resolve(job, [DeviceClass()]).job
+
+
+def told(job: Job) -> list[str]:
+    lines: list[str] = []
+    await_host(job, None, lines.append, NEVER)
+    return lines
+
+
+def wrong(job: Job) -> int:
+    """Return how many counts are not the exact ones."""
+    view, method = job.view, method_of(job)
+    pixels = [(column, row) for row in range(view.height) for column in range(view.width)]
+    return sum(
+        method.count(job, *pixel, CAP)
+        != exact_count(view.point(*pixel), CAP, job.radius_squared, fraction_bits(view.pitch))
+        for pixel in pixels
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "zoom", "number"),
+    [(6, 14, "double"), (30, 20, "double"), (60, 30, "double"), (6, 60, "double"), (8, 14, "float")],
+)
+def test_counts_that_may_be_off_by_one_are_warned_of(n: int, zoom: int, number: str) -> None:
+    job = job_at(n, zoom, number)
+    assert wrong(job) > 20
+    (line,) = told(job)
+    assert line.startswith(
+        "the orbits of this view pass the escape radius almost together, so counts may be off by one"
+    )
+
+
+@pytest.mark.parametrize("zoom", [14, 30])
+def test_another_radius_and_proofs_leave_nothing_in_doubt(zoom: int) -> None:
+    farther = job_at(6, zoom, radius_squared=Fraction(9))
+    assert wrong(farther) == 0
+    assert told(farther) == []
+    assert told(job_at(6, zoom, planes=("counts", "certified"))) == []
+
+
+def test_orbits_that_pass_far_from_one_another_are_not_in_doubt() -> None:
+    job = job_at(6, 5)
+    assert wrong(job) == 0
+    assert told(job) == []
+
+
+def test_places_on_the_boundary_are_not_in_doubt() -> None:
+    """A warning that is always there says nothing."""
+    for place in places.load(places.DRAWN_PLACES).values():
+        view = View.centred(place.re, place.im, place.zoom, 160, 90)
+        job = resolve(Job(view, place.iterations, method="perturbation"), [DeviceClass()]).job
+        assert told(job) == []
+        assert told(replace(job, iterations=max(1, place.iterations // 100))) == []
