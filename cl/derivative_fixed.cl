@@ -22,9 +22,14 @@ static derivative_complex derivative_zero(void) {
   return zero;
 }
 
-/* 2^−k. */
+/* 2^−k, and i·2^−k. */
 static derivative_complex derivative_unit(int k) {
   const derivative_complex unit = {(int_lanes)(1 << 28), (int_lanes)(0), (int_lanes)(1 - k)};
+  return unit;
+}
+
+static derivative_complex derivative_unit_up(int k) {
+  const derivative_complex unit = {(int_lanes)(0), (int_lanes)(1 << 28), (int_lanes)(1 - k)};
   return unit;
 }
 
@@ -57,14 +62,7 @@ static derivative_complex derivative_of_point(derivative_point z) {
 /* A digit and the one after it, times 2^(FIXED_BITS·k). */
 static float_lanes derivative_digits(const digit_lanes *digits, int k) {
   const int next = k < FIXED_LAST ? k + 1 : k;
-#if DOUBLE_DIGITS
-  const double scale = fixed_power(FIXED_BITS * k);
-  const float_lanes upper = LANED(convert_float)(digits[k] * scale), lower = LANED(convert_float)(digits[next] * scale);
-#else
-  const float unit = 1.0f / (1UL << FIXED_BITS);
-  const float_lanes upper = LANED(convert_float)(digits[k]) * unit;
-  const float_lanes lower = LANED(convert_float)(digits[next]) * (unit * unit);
-#endif
+  const float_lanes upper = fixed_first_to_float(digits[k], k), lower = fixed_second_to_float(digits[next], k);
   return k < FIXED_LAST ? upper + lower : upper;
 }
 

@@ -54,10 +54,15 @@ static derivative_complex derivative_zero(void) {
   return number_zero();
 }
 
-/* 2^−k; 0 where there is no such number. */
+/* 2^−k, and i·2^−k; 0 where there is no such number. */
 static derivative_complex derivative_unit(int k) {
   const derivative_complex unit = {number_from_upper((int_lanes)(max(NUMBER_BIAS - k, 0)) << 8), (number_real)(0)};
   return unit;
+}
+
+static derivative_complex derivative_unit_up(int k) {
+  const derivative_complex unit = derivative_unit(k), up = {unit.im, unit.re};
+  return up;
 }
 
 static derivative_complex derivative_add(derivative_complex a, derivative_complex b) {

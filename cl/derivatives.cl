@@ -9,16 +9,10 @@
 
 /* How the point moves: 2^−k along re and, in a second column, along im. */
 static formula_derivative derivatives_move(int k) {
-  const derivative_complex unit = derivative_unit(k), zero = derivative_zero();
 #if FORMULA_ANALYTIC
-  return unit;
+  return derivative_unit(k);
 #else
-  derivative_complex up = zero;
-  up.im = unit.re;
-#ifdef DERIVATIVE_NOTHING
-  up.e = unit.e;
-#endif
-  const formula_derivative move = {unit, up};
+  const formula_derivative move = {derivative_unit(k), derivative_unit_up(k)};
   return move;
 #endif
 }

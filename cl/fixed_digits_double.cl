@@ -34,6 +34,15 @@ static long_lanes fixed_to_long(digit_lanes digit, int k) {
   return LANED(convert_long)(digit * fixed_power(bits / 2) * fixed_power(bits - bits / 2));
 }
 
+/* Digit k, and digit k + 1, times 2^(FIXED_BITS·k). */
+static float_lanes fixed_first_to_float(digit_lanes digit, int k) {
+  return LANED(convert_float)(digit * fixed_power(FIXED_BITS * k));
+}
+
+static float_lanes fixed_second_to_float(digit_lanes digit, int k) {
+  return fixed_first_to_float(digit, k);
+}
+
 /* Columns from the last up, so that an operand's digit is done with when its place in the result is known. 2·a·b is
  * computed by half, c's half included: the final fma double it at no cost. */
 static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice) {

@@ -9,6 +9,16 @@ static digit_lanes fixed_from_long(long_lanes units, int k) { return units; }
 static digit_lanes fixed_from_first(long_lanes units) { return units; }
 static long_lanes fixed_to_long(digit_lanes digit, int k) { return digit; }
 
+/* Digit k, and digit k + 1, times 2^(FIXED_BITS·k). */
+static float_lanes fixed_first_to_float(digit_lanes digit, int k) {
+  return LANED(convert_float)(digit) * (1.0f / (1UL << FIXED_BITS));
+}
+
+static float_lanes fixed_second_to_float(digit_lanes digit, int k) {
+  const float unit = 1.0f / (1UL << FIXED_BITS);
+  return LANED(convert_float)(digit) * (unit * unit);
+}
+
 /* sum + fraction / 2^FIXED_BITS to nearest, ties to even. Adding one less than a half, and one more if the sum is odd,
  * carries exactly when it must. */
 static long_lanes fixed_round(long_lanes sum, long_lanes fraction) {

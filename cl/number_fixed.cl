@@ -63,12 +63,15 @@ typedef long_lanes digit_lanes;
 typedef struct { digit_lanes digit[FIXED_DIGITS]; } number_real;
 typedef struct { number_real re, im; } number_complex;
 
-/* What the next part defines. A digit as a count of its units, and digit 0 of a point, which may be far out; a·b + c,
- * or 2·a·b + c; |z|² > R²; z′ of a step, as it came out or held back where z is so far out that integers would wrap; an
- * operation's result, or z where a coordinate has reached 64: within a line, what has grown so far grows no more. */
+/* What the next part defines. A digit as a count of its units, and digit 0 of a point, which may be far out; digit k,
+ * and digit k + 1, times 2^(FIXED_BITS·k); a·b + c, or 2·a·b + c; |z|² > R²; z′ of a step, as it came out or held back
+ * where z is so far out that integers would wrap; an operation's result, or z where a coordinate has reached 64: within
+ * a line, what has grown so far grows no more. */
 static digit_lanes fixed_from_long(long_lanes units, int k);
 static digit_lanes fixed_from_first(long_lanes units);
 static long_lanes fixed_to_long(digit_lanes digit, int k);
+static float_lanes fixed_first_to_float(digit_lanes digit, int k);
+static float_lanes fixed_second_to_float(digit_lanes digit, int k);
 static number_real fixed_multiply_add(const digit_lanes *a, const digit_lanes *b, number_real c, int twice);
 static int_lanes fixed_outside(number_complex z, number_real radius_squared);
 static number_complex fixed_hold(number_complex z, number_complex next);
