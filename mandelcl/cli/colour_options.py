@@ -36,7 +36,7 @@ _PALETTE_OPTIONS = (
     click.option(
         "--transfer",
         type=click.Choice(TRANSFERS),
-        help="What turns the palette: ⁴√(8+n), √(8+n), ln(8+n), or the count n. [default: root4; linear with --cycle]",
+        help="What turns the palette: a root or the log of 8+n, or the count n. [default: root4; linear with --cycle]",
     ),
     click.option(
         "--equalise",

@@ -1,5 +1,6 @@
-"""What to do where standard output cannot be written: a full disk, or a reader that has seen enough."""
+"""What to do where standard output cannot be written: what its encoding lacks, a full disk, a reader that has gone."""
 
+import codecs
 import errno
 import io
 import os
@@ -10,10 +11,31 @@ from typing import NoReturn
 _REFUSALS = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EPIPE") if hasattr(errno, name)}
 
 
+# What formulas and tables have beside ASCII, in characters that every encoding has.
+_PLAIN = {
+    **{power: f"^{number}" for number, power in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    "×": "x",
+    "·": "*",
+    "−": "-",
+    "–": "-",
+    "±": "+-",
+    "≥": ">=",
+    "≤": "<=",
+    "√": "root ",
+    "µ": "u",
+    "…": "...",
+}
+
+
 def accept_all() -> None:
-    """Have standard output take what its encoding lacks, as escapes: some that Windows has lack much."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    """Have standard output and error take what their encoding lacks: some that Windows has for pipes lack much.
+
+    Signs of formulas and tables are written in ASCII, other characters as escapes.
+    """
+    codecs.register_error("mandelcl.plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="mandelcl.plain")
 
 
 def refuses(error: OSError) -> bool:
@@ -31,6 +53,14 @@ def give_up(error: OSError, code: int) -> NoReturn:
             print(f"mandelcl: cannot write to standard output: {error.strerror}", file=sys.stderr, flush=True)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries once more, and complains
     sys.exit(code)
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return what stands for characters that an encoding lacks, and where to go on (an error handler of codecs)."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lacking), error.end
 
 
 def _reader_has_gone(error: OSError) -> bool:

@@ -1,7 +1,8 @@
-"""What cannot be written to standard output, as systems say it."""
+"""What cannot be written to standard output: errors as systems say them, characters that its encoding lacks."""
 
 import errno
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import click
 import pytest
 
 from mandelcl import cli
+from mandelcl.cli import standard_output
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
@@ -50,3 +52,34 @@ def test_an_invalid_argument_elsewhere_is_a_fault(
     monkeypatch.setattr(sys, "platform", system)
     with pytest.raises(OSError, match="invalid"):
         cli.main()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "shown"),
+    [
+        ("cp1252", "512² × 3 – 4 ms … 5·µs", "512² × 3 – 4 ms … 5·µs"),
+        ("cp1252", "|z|⁴ ≥ −1", "|z|^4 >= -1"),
+        ("cp437", "2048² … 3 × 4", "2048² ... 3 x 4"),
+        ("ascii", "|z|² ≥ 4, z³, ±1", "|z|^2 >= 4, z^3, +-1"),
+        ("ascii", "Jörg 東", "J\\xf6rg \\u6771"),
+    ],
+)
+def test_what_an_encoding_lacks_is_written_plainly(encoding: str, text: str, shown: str) -> None:
+    standard_output.accept_all()
+    assert text.encode(encoding, "mandelcl.plain").decode(encoding) == shown
+
+
+def test_all_help_can_be_read_in_the_encoding_of_a_pipe_on_windows() -> None:
+    code = (
+        "import sys; from mandelcl import cli; from click.testing import CliRunner; "
+        "cli.standard_output.accept_all(); "
+        "[print(CliRunner().invoke(cli.cli, [name, '--help']).output) for name in cli._COMMANDS]"
+    )
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, timeout=120, check=True
+    )
+    shown = done.stdout.decode("cp1252")
+    assert "fourth" in shown or "root4" in shown
+    assert "\\u" not in shown
+    assert "\\x" not in shown
