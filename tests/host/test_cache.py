@@ -279,10 +279,22 @@ def test_drafts_of_killed_processes_go_and_nothing_of_others(root: Path, monkeyp
         os.utime(folder / name, (1e9, 1e9))
     (folder / f".{key_of(1)}.under-way").touch()
     (folder / key_of(3)).mkdir()
-    (folder / key_of(4)).symlink_to(folder / "notes.txt")
     cache.write("rates", key_of(5), b"new")
-    stay = [*names, f".{key_of(1)}.under-way", key_of(3), key_of(4), key_of(5)]
+    stay = [*names, f".{key_of(1)}.under-way", key_of(3), key_of(5)]
     assert sorted(path.name for path in folder.iterdir()) == sorted(stay)
+
+
+@pytest.mark.usefixtures("links")
+def test_a_link_in_the_place_of_an_entry_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
+    used(root, "rates", 2, 400)
+    link, notes = root / "rates" / key_of(4), root / "notes.txt"
+    notes.touch()
+    os.utime(notes, (1e9, 1e9))
+    link.symlink_to(notes)
+    cache.write("rates", key_of(5), b"new")
+    assert sorted(path.name for path in link.parent.iterdir()) == [key_of(4), key_of(5)]
+    assert notes.exists()
 
 
 def test_two_at_once_clear_the_same_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

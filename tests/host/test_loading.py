@@ -299,7 +299,7 @@ def test_pipes_and_devices_are_not_opened(tmp_path: Path) -> None:
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     for read in (read_field, read_job, read_colouring):
-        with pytest.raises(FileError, match=rf"^cannot read .*none.npz: {refused(tmp_path / 'none.npz')}"):
+        with pytest.raises(FileError, match=rf"^cannot read .*none.npz: ({refused(tmp_path / 'none.npz')})"):
             read(tmp_path / "none.npz")
         with pytest.raises(FileError, match=r"^cannot read .*: Is a directory|Permission denied"):
             read(tmp_path)

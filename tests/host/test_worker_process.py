@@ -16,6 +16,7 @@ from typing import Any, cast
 import pytest
 
 import mandelcl
+from mandelcl import windows
 from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.workers import wire
 from mandelcl.workers.channel import BEAT_S, BUILDING, IDLE, LAUNCHING, Channel
@@ -198,6 +199,8 @@ time.sleep(3600)
 
 def exists(pid: int) -> bool:
     """Return whether there is such a process that has not ended; one may have ended and not been waited for."""
+    if os.name == "nt":  # where kill would end it
+        return windows.started(pid) is not None
     try:
         os.kill(pid, 0)
     except OSError:
@@ -264,8 +267,13 @@ JUNK = {
 
 
 @pytest.mark.parametrize("kind", JUNK)
-def test_nonsense_costs_a_worker_at_once(kind: str) -> None:
-    script = f"import sys, time\nsys.stdout.buffer.write({JUNK[kind]!r})\nsys.stdout.flush()\ntime.sleep(3600)"
+def test_nonsense_costs_a_worker_at_once(kind: str, tmp_path: Path) -> None:
+    junk = tmp_path / "junk"  # Windows takes no more than 32,767 characters for a process
+    junk.write_bytes(JUNK[kind])
+    script = (
+        "import sys, time\n"
+        f"sys.stdout.buffer.write(open({str(junk)!r}, 'rb').read())\nsys.stdout.flush()\ntime.sleep(3600)"
+    )
     with Started(script=script, reply_bytes=64) as started:
         message = started.said()
         assert message.head is not None
