@@ -1,13 +1,14 @@
 """Paths that users name: what they point to, whether it can be written, drafts of it, and errors of one line."""
 
 import os
+import re
 import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, BinaryIO
 
 from mandelcl.errors import FileError, InvalidInputError, require_type
@@ -18,6 +19,8 @@ from mandelcl.printable import printable
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
 _TELLING = 100  # characters at the beginning of a message, which is cut in the middle where it is long
+_DEVICES = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]", re.IGNORECASE)  # whatever the suffix
+_NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
 _OPEN_FOLDERS = Path("/proc/self/fd")
 _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
@@ -26,10 +29,26 @@ def target(path: str | Path) -> Path:
     """Return the file that a path names: a link stays, and what it points to is replaced."""
     if str(path).endswith(_SEPARATORS):
         raise FileError(f"{path} is the name of a folder", path)
+    if sys.platform == "win32":
+        _require_name(path)
     try:
         return Path(os.path.realpath(path))
     except ValueError as error:  # a NUL byte
         raise FileError(f"{str(path)!r} is not a path", path) from error
+
+
+def _require_name(path: str | Path) -> None:
+    """Raise FileError where a part of a path is no name on Windows: kept for a device, or with a wrong character."""
+    pure = PureWindowsPath(path)
+    if pure.drive.startswith("\\\\?\\"):  # there Windows takes all
+        return
+    for name in pure.parts[bool(pure.anchor) :]:
+        begin = name.partition(".")[0].rstrip()
+        if _DEVICES.fullmatch(begin):
+            raise FileError(f"{path} cannot be the name of a file: Windows keeps {begin} for a device", path)
+        wrong = _NOT_IN_NAMES.search(name)
+        if wrong:
+            raise FileError(f"{path} cannot be the name of a file: Windows takes no {wrong[0]} in one", path)
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from mandelcl import processes
 from mandelcl.errors import FileError
-from mandelcl.files import drafts
+from mandelcl.files import drafts, paths
 from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
 from tests.host.files import names
 
@@ -198,3 +198,30 @@ def test_bytes_reach_the_disk_where_fsync_leaves_them_in_its_memory(
         assert done == ["control 51"]
         flush_to_disk(file)
     assert done == ["control 51", "control 51", "fsync"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("CON.png", "Windows keeps CON for a device"),
+        ("lpt1.png", "Windows keeps lpt1 for a device"),
+        ("sub/Nul.tar.png", "Windows keeps Nul for a device"),
+        ("C:\\aux\\a.png", "Windows keeps aux for a device"),
+        ("COM².png", "Windows keeps COM² for a device"),
+        ("what?.png", "Windows takes no ? in one"),
+        ("a<b.png", "Windows takes no < in one"),
+        ("C:\\a:b.png", "Windows takes no : in one"),
+    ],
+)
+def test_names_that_windows_does_not_take(path: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(FileError) as caught:
+        require_writable(path)
+    assert str(caught.value) == f"cannot write {path}: {path} cannot be the name of a file: {why}"
+
+
+@pytest.mark.parametrize("name", ["console.png", "com10.png", "nul_.png", "a.con", "LPT.png", "ä ö.png"])
+def test_names_that_windows_takes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    require_writable(tmp_path / name)
+    paths.target("\\\\?\\C:\\run\\con.png")
