@@ -26,7 +26,8 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
         const uint count = found
             ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
         if (found && count != RECTANGLES_MIXED) {
-          results[row * size.x + column] = count; /* what judges the neighbours looks there before it is filled */
+          /* What judges the neighbours looks there before it is filled. */
+          results[(size_t)row * size.x + column] = count;
           found = false;
         }
       } else {
