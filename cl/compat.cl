@@ -25,7 +25,6 @@
 /* LANED(int) is int, int2 … int16; LANED(convert_int) the conversion to it. */
 #if LANES == 1
 #define LANED(name) name
-#define lanes_any(mask) ((mask) != 0)
 #define lanes_mask(comparison) (-(int)(comparison))
 #define lanes_load(pointer) (*(pointer))
 #define lanes_store(value, pointer) (*(pointer) = (value))
@@ -45,30 +44,20 @@ typedef LANED(float) float_lanes;
 typedef LANED(double) double_lanes;
 #endif
 
-/* Whether any lane of a mask is true: halves are put together until two lanes are left. Some compilers make a branch a
- * lane of any(), which costs a sixth of the loop. */
-#if LANES > 1
-static int lanes_any(int_lanes mask) {
-#if LANES == 16
-  const int8 mask8 = mask.lo | mask.hi;
-#define MASK8 mask8
-#elif LANES == 8
-#define MASK8 mask
-#endif
-#if LANES >= 8
-  const int4 mask4 = MASK8.lo | MASK8.hi;
-#define MASK4 mask4
-#elif LANES == 4
-#define MASK4 mask
-#endif
-#if LANES >= 4
-  const int2 mask2 = MASK4.lo | MASK4.hi;
-#else
-  const int2 mask2 = mask;
-#endif
-  return (mask2.x | mask2.y) != 0;
-}
-#endif
+/* LANES_FOLD(name, int, both) defines name(lanes), all lanes of a vector of int made one by `both`, a function or macro
+ * of two operands: halves are put together until one lane is left. */
+#define LANES_FOLD(name, type, both) \
+  static type name(LANED(type) lanes) { JOIN(FOLD_, LANES)(type, both, lanes) }
+#define FOLD_1(type, both, one) return one;
+#define FOLD_2(type, both, two) return both(two.x, two.y);
+#define FOLD_4(type, both, four) const type##2 two = both(four.lo, four.hi); FOLD_2(type, both, two)
+#define FOLD_8(type, both, eight) const type##4 four = both(eight.lo, eight.hi); FOLD_4(type, both, four)
+#define FOLD_16(type, both, sixteen) const type##8 eight = both(sixteen.lo, sixteen.hi); FOLD_8(type, both, eight)
+
+/* Whether any lane of a mask is true. Some compilers make a branch a lane of any(), which costs a sixth of the loop. */
+#define LANES_OR(a, b) ((a) | (b))
+LANES_FOLD(lanes_or, int, LANES_OR)
+#define lanes_any(mask) (lanes_or(mask) != 0)
 
 /* A mask is an int_lanes: −1 where true, 0 where false. A comparison of scalars gives 1, so lanes_mask() makes it
  * one, and select() and & read alike for one lane and for many. */

@@ -180,28 +180,7 @@ static number_real scaled_norm(number_complex z) {
   return fma(z.re, z.re, z.im * z.im);
 }
 
-#if LANES > 1
-static uint lanes_largest(uint_lanes value) {
-#if LANES == 16
-  const uint8 value8 = max(value.lo, value.hi);
-#define LARGEST8 value8
-#elif LANES == 8
-#define LARGEST8 value
-#endif
-#if LANES >= 8
-  const uint4 value4 = max(LARGEST8.lo, LARGEST8.hi);
-#define LARGEST4 value4
-#elif LANES == 4
-#define LARGEST4 value
-#endif
-#if LANES >= 4
-  const uint2 value2 = max(LARGEST4.lo, LARGEST4.hi);
-#else
-  const uint2 value2 = value;
-#endif
-  return max(value2.x, value2.y);
-}
-#endif
+LANES_FOLD(lanes_largest, uint, max)
 
 /* Whether all lanes of a mask have the same value; the largest of them is in *one. */
 static bool lanes_agree(uint_lanes value, int_lanes mask, uint *one) {
