@@ -77,6 +77,9 @@ class Session:
         cluster_wait: float = 60.0,
     ) -> None:
         require_devices(devices, (str, Device))
+        require_type(cluster_wait, (int, float), "how long a cluster may be without a worker")
+        if not cluster_wait >= 0:
+            raise InvalidInputError(f"a cluster may be without a worker for 0 s or more, not {cluster_wait} s")
         self._process, self._closed = os.getpid(), False
         self._cluster = None if cluster is None else _connected(cluster, devices, cluster_wait)
         selected, self._required_specs = choose.select(devices) if cluster is None else ([], set())

@@ -42,6 +42,10 @@ def job(*arguments: Any, **options: Any) -> Any:
     return mandelcl.Job(*arguments, **options)
 
 
+def session(**options: Any) -> Any:
+    return mandelcl.Session(**options)
+
+
 def settings(**options: Any) -> Any:
     return mandelcl.Settings(**options)
 
@@ -121,6 +125,16 @@ def render_to(*arguments: Any, **options: Any) -> Any:
         (partial(render, urgency=3), (JOB,), "urgency must be a function or None, not int"),
         (partial(render_to, cancel=3), ("a.png", JOB, ICE), "cancel must be a threading.Event or the like, not int"),
         (partial(render_to, see=3), ("a.png", JOB, ICE), "see must be a function or None, not int"),
+        (
+            partial(session, cluster_wait="1"),
+            (),
+            "how long a cluster may be without a worker must be of type int",
+        ),
+        (
+            partial(session, cluster_wait=math.nan),
+            (),
+            "a cluster may be without a worker for 0 s or more, not nan",
+        ),
         (mandelcl.Session, (3,), "a device must be of type str or Device, not int"),
         (mandelcl.Session, (["gpu", None],), "a device must be of type str or Device, not NoneType"),
         *(
