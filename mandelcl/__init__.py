@@ -12,8 +12,6 @@
 Names are imported when first used: `import mandelcl` alone loads no OpenCL.
 """
 
-from mandelcl.version import __version__
-
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
     from typing import Any
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from mandelcl.report import Report
     from mandelcl.shading.colour import Colouring, colourise
     from mandelcl.shading.palettes import PALETTES, Palette, find_palette
+    from mandelcl.version import __version__
     from mandelcl.view import View
 
 __all__ = [
@@ -99,6 +98,7 @@ _HOMES = {
     "report": ("Report",),
     "shading.colour": ("Colouring", "colourise"),
     "shading.palettes": ("PALETTES", "Palette", "find_palette"),
+    "version": ("__version__",),
     "view": ("View",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

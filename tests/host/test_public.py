@@ -35,7 +35,7 @@ def test_type_checkers_see_the_same_names() -> None:
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom) and node.module != "typing"]
     seen = {(node.module, alias.name) for node in imports for alias in node.names}
     assert seen == {(f"mandelcl.{home}", name) for home, names in mandelcl._HOMES.items() for name in names}
-    assert set(mandelcl.__all__) == {name for _, name in seen} | {"__version__"}
+    assert set(mandelcl.__all__) == {name for _, name in seen}
 
 
 def job(*arguments: Any, **options: Any) -> Any:
