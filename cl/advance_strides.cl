@@ -113,6 +113,31 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 #endif
 }
 
+/* The orbits' states, of which none has been seen before, and which lanes are alive. */
+INLINED void advance_take(const advance_orbits *orbits, orbit_state *state, orbit_state *seen, int_lanes *alive,
+                          int_lanes *any_alive, const advance_view *view) {
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    state[v] = orbits->state[v];
+    seen[v] = orbit_nowhere(view->radius_squared);
+    alive[v] = orbits->alive[v];
+    *any_alive |= alive[v];
+  }
+}
+
+INLINED void advance_put_back(advance_orbits *orbits, const orbit_state *state, const int_lanes *alive) {
+  UNROLL for (uint v = 0; v < VECTORS; v++) {
+    orbits->state[v] = state[v];
+    orbits->alive[v] = alive[v];
+  }
+}
+
+/* Keep the states of the stride `look`, with which later ones are compared for a cycle, and set when to do so next. */
+INLINED void advance_look(uint stride, uint *look, const orbit_state *state, orbit_state *seen) {
+  if (stride != *look) return;
+  *look += (*look + 1) / 2;
+  UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
+}
+
 /* The first stride of orbits that begin, each step tested: most vectors of a picture end here, and iterating them to
  * the end of the stride and then once more would cost more. */
 static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
@@ -125,10 +150,7 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
     n[v] = (uint_lanes)(0);
   }
   advance_exactly(orbits, state, n, within, view);
-  UNROLL for (uint v = 0; v < VECTORS; v++) {
-    orbits->state[v] = state[v];
-    orbits->alive[v] = within[v];
-  }
+  advance_put_back(orbits, state, within);
 #if FORMULA_KNOWS_INSIDE
   if (shortcuts) {
     UNROLL for (uint v = 0; v < VECTORS; v++) {
@@ -151,12 +173,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbit_constant c[VECTORS];
   int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
   uint_lanes left_n[VECTORS];
+  advance_take(orbits, state, seen, alive, &any_alive, view);
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    left_from[v] = state[v] = orbits->state[v];
+    left_from[v] = state[v];
     c[v] = orbits->c[v];
-    seen[v] = orbit_nowhere(view->radius_squared);
-    alive[v] = orbits->alive[v];
-    any_alive |= alive[v];
     left[v] = (int_lanes)(0);
     left_n[v] = (uint_lanes)(0);
   }
@@ -189,16 +209,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
         any_alive |= alive[v];
       }
     }
-    if (stride == look) {
-      look += (look + 1) / 2;
-      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
-    }
+    advance_look(stride, &look, state, seen);
     n += STRIDE;
   }
-  UNROLL for (uint v = 0; v < VECTORS; v++) {
-    orbits->state[v] = state[v];
-    orbits->alive[v] = alive[v];
-  }
+  advance_put_back(orbits, state, alive);
   if (lanes_any(any_left)) advance_exactly(orbits, left_from, left_n, left, view);
 }
 #else
@@ -206,12 +220,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
 static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
   orbit_state state[VECTORS], seen[VECTORS];
   int_lanes alive[VECTORS], any_alive = (int_lanes)(0);
-  UNROLL for (uint v = 0; v < VECTORS; v++) {
-    state[v] = orbits->state[v];
-    seen[v] = orbit_nowhere(view->radius_squared);
-    alive[v] = orbits->alive[v];
-    any_alive |= alive[v];
-  }
+  advance_take(orbits, state, seen, alive, &any_alive, view);
   uint look = shortcuts ? 1 : 0;
   for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
     uint_lanes from[VECTORS];
@@ -225,16 +234,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
       alive[v] &= ~cycling;
       any_alive |= alive[v];
     }
-    if (stride == look) {
-      look += (look + 1) / 2;
-      UNROLL for (uint v = 0; v < VECTORS; v++) seen[v] = state[v];
-    }
+    advance_look(stride, &look, state, seen);
     n += STRIDE;
   }
-  UNROLL for (uint v = 0; v < VECTORS; v++) {
-    orbits->state[v] = state[v];
-    orbits->alive[v] = alive[v];
-  }
+  advance_put_back(orbits, state, alive);
 }
 #endif
 
