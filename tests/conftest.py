@@ -80,6 +80,26 @@ def exercised(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     request.node.user_properties += [(_PROPERTY, name) for name in names]
 
 
+@pytest.fixture(scope="session")
+def usable() -> None:
+    """Skip where there is no device that passes its self-test."""
+    from mandelcl.engine import selftest
+    from mandelcl.opencl.device import discover
+
+    if not any(selftest.summary(device).passed for device in discover()):
+        pytest.skip("no usable OpenCL device")
+
+
+@pytest.fixture(scope="session")
+def usable_double(request: pytest.FixtureRequest) -> None:
+    """Skip where no device has double."""
+    request.getfixturevalue("usable")
+    from mandelcl.opencl.device import discover
+
+    if not any(device.fp64 for device in discover()):
+        pytest.skip("no OpenCL device with double")
+
+
 @pytest.fixture
 def links(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Skip a test of symbolic links where this user may make none, or none that says that it is one."""

@@ -10,7 +10,7 @@ from mandelcl.cluster import tasks
 from mandelcl.cluster.connection import Connection
 from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.members import Member
-from mandelcl.engine import choose, selftest
+from mandelcl.engine import choose
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
@@ -83,7 +83,7 @@ class Casting:
     def _part(self, job: Job, member: Member, tested: Tested, warnings: tuple[str, ...]) -> RemotePart | str:
         variant, result = tested
         if by_name(job.number).needs_fp64 and not member.device.fp64:
-            return f"{member.device.label}: {selftest.NO_DOUBLE}"
+            return f"{member.device.label}: {choose.lacks_double(job)}"
         reason = choose.refusal(job, result)
         if reason is not None:
             return f"{member.device.label}: {reason}"

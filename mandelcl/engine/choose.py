@@ -158,10 +158,15 @@ def variants_of(number: NumberFormat, device: Device) -> list[Variant]:
     return [default_variant(device, number, double_digits) for double_digits in kinds]
 
 
+def lacks_double(job: Job) -> str:
+    """Return why a device without double must not be used for a resolved job, and what to choose."""
+    return f"{selftest.NO_DOUBLE}; choose --number auto or {'float' if job.method == 'perturbation' else 'fp128'}"
+
+
 def refusal(job: Job, result: selftest.SelfTestResult) -> str | None:
     """Return why a device with this self-test result must not be used for a resolved job; None if it may."""
     if result.reason == selftest.NO_DOUBLE:
-        return selftest.NO_DOUBLE
+        return lacks_double(job)
     if not result.passed:
         return f"self-test failed: {result.reason}"
     if not result.denormals and method_of(job).meets_denormals(job, by_name(job.number)):

@@ -28,7 +28,7 @@ from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.words import Words
 
-NO_DOUBLE = "no double precision (cl_khr_fp64); --number auto takes what it has"
+NO_DOUBLE = "no double precision (cl_khr_fp64)"
 
 _REHEARSAL_S = 10
 

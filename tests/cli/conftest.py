@@ -112,26 +112,6 @@ def draw(run: Run, request: pytest.FixtureRequest) -> Run:
     return call
 
 
-@pytest.fixture(scope="session")
-def usable() -> None:
-    """Skip where there is no device that passes its self-test."""
-    from mandelcl.engine import selftest
-    from mandelcl.opencl.device import discover
-
-    if not any(selftest.summary(device).passed for device in discover()):
-        pytest.skip("no usable OpenCL device")
-
-
-@pytest.fixture(scope="session")
-def usable_double(request: pytest.FixtureRequest) -> None:
-    """Skip where no device has double."""
-    request.getfixturevalue("usable")
-    from mandelcl.opencl.device import discover
-
-    if not any(device.fp64 for device in discover()):
-        pytest.skip("no OpenCL device with double")
-
-
 def start(*arguments: str, **settings: Any) -> Interruptible:
     """Start `mandelcl` in a process of its own."""
     return Interruptible(

@@ -48,7 +48,8 @@ def test_a_right_kernel(run: Run, spec: str, folder: Path) -> None:
     assert (ours["case"], mine["case"]) == ("ours", "mine.cl")
     assert ours["validation"] == mine["validation"] == "ok"
     assert mine["extra"]["speed"] > 0
-    assert (mine["extra"]["number"], mine["extra"]["rounding"], mine["extra"]["local"]) == ("float", "separate", "8x8")
+    assert (mine["extra"]["number"], mine["extra"]["rounding"]) == ("float", "separate")
+    assert mine["extra"]["local"] in ("8x8", "8x4")  # of what the device can do for this kernel
     assert len(result.out.splitlines()) == 2 + 2
     assert "## Explained" not in (folder / "t.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == ["mine.cl", "t.csv", "t.json", "t.md"]
@@ -82,13 +83,13 @@ def test_a_kernel_that_does_not_build(run: Run, spec: str, folder: Path) -> None
 
 def test_views_numbers_and_groups(run: Run, spec: str, folder: Path) -> None:
     for arguments, number, local in (
-        (("--at", "seahorse-valley", "--rounding", "separate"), "float", "8x8"),
-        (("--center", "-0.75", "0.1", "--zoom", "1e9"), "double", "8x8"),
+        (("--at", "seahorse-valley", "--rounding", "separate", "--local", "2x2"), "float", "2x2"),
+        (("--center", "-0.75", "0.1", "--zoom", "1e9", "--local", "4x4"), "double", "4x4"),
         (("--region", "-2", "1", "-1", "1", "--size", "48x32", "--local", "4x2", "--items", "48x32"), "float", "4x2"),
-        (("--number", "double", "--scale", "1/3"), "double", "8x8"),
+        (("--number", "double", "--scale", "1/3", "--local", "8x1"), "double", "8x1"),
     ):
         result = run("bench", "--kernel", "naive", "--device", spec, *TINY, *arguments, "--json", "t.json")
-        if number == "double" and "no double" in result.err:
+        if number == "double" and re.search("no double|float does not resolve", result.err):
             continue
         assert result.code == 0, result
         mine = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"][1]
@@ -120,7 +121,7 @@ def test_bad_input(run: Run, folder: Path) -> None:
         (*naive, "--region", "-2", "1", "-1", "1"): "does not fill 1001x751",
         (*naive, "--size", "9000x9000"): "8192x4096",
         (*naive, "--cap", "1000001"): "the cap may be at most 1000000",
-        (*naive, "--center", "0", "0", "--zoom", "1e30"): "neither resolves this view",
+        (*naive, "--center", "0", "0", "--zoom", "1e30"): "this view. Choose another, or name a --number",
         (*naive, "--device", "nothing-like-it"): "no device matches",
         (*naive, "--json", "no/such.json"): "no folder",
     }.items():

@@ -11,22 +11,13 @@ from tests.explore.page import Page, Server, serving
 
 
 @pytest.fixture(scope="session")
-def _usable() -> None:
-    from mandelcl.engine import selftest
-    from mandelcl.opencl.device import discover
-
-    if not any(selftest.summary(device).passed for device in discover()):
-        pytest.skip("no usable OpenCL device")
-
-
-@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder for saves."""
     return tmp_path_factory.mktemp("saved")
 
 
 @pytest.fixture(scope="session")
-def server(_usable: None, folder: Path) -> Iterator[Server]:
+def server(usable: None, folder: Path) -> Iterator[Server]:  # noqa: ARG001 - it skips
     """Yield a server; at its end it has printed nothing."""
     with serving(folder) as running:
         yield running

@@ -61,6 +61,7 @@ def test_a_view_at_rest_is_what_its_job_renders(page: Page, wanted: dict[str, ob
     assert picture.of("complete")["inside"] == int((picture.counts == wanted["iterations"]).sum())
 
 
+@pytest.mark.usefixtures("usable_double")
 def test_coarse_pixels_come_first_and_are_those_of_the_view(page: Page) -> None:
     picture = page.view(HOME, size=[640, 360], origin=[-320, -180], iterations=20000, number="double")
     assert picture.levels == sorted(picture.levels, reverse=True)
@@ -113,7 +114,7 @@ def test_the_newest_view_wins(page: Page) -> None:
 def test_panes_do_not_disturb_each_other(page: Page) -> None:
     one = page.begin(HOME, 0)
     first = page.generation
-    two = page.begin(HOME, 1, number="double")
+    two = page.begin(HOME, 1, number="fp128")
     while not (one.said and two.said and one.said[-1]["say"] == two.said[-1]["say"] == "complete"):
         message = page.receive()
         if isinstance(message, bytes):
@@ -122,7 +123,7 @@ def test_panes_do_not_disturb_each_other(page: Page) -> None:
             (one, two)[message["pane"]].said.append(message)
     same_as_rendered(one)
     same_as_rendered(two)
-    assert two.of("settled")["number"] == "double"
+    assert two.of("settled")["number"] == "fp128"
 
 
 @pytest.mark.parametrize(

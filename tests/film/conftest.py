@@ -28,16 +28,6 @@ def film(*stops: Stop, size: tuple[int, int] = (WIDTH, HEIGHT), samples: int = 1
 
 
 @pytest.fixture(scope="session")
-def usable() -> None:
-    """Skip where there is no device that passes its self-test."""
-    from mandelcl.engine import selftest
-    from mandelcl.opencl.device import discover
-
-    if not any(selftest.summary(device).passed for device in discover()):
-        pytest.skip("no usable OpenCL device")
-
-
-@pytest.fixture(scope="session")
 def computed(usable: None, tmp_path_factory: pytest.TempPathFactory) -> Folder:  # noqa: ARG001 - see `usable`
     """Return a folder with all keyframes of a small film."""
     path = tmp_path_factory.mktemp("film") / "small.keys"
