@@ -22,8 +22,7 @@ def give_way(niceness: int) -> None:
 
     On Linux that affects this thread and those started from here on, elsewhere all of the process.
     """
-    platform: str = sys.platform
-    if platform == "win32":
+    if sys.platform == "win32":
         from mandelcl import windows  # loaded where it is needed
 
         windows.give_way(niceness)

@@ -33,14 +33,20 @@ def installation(runtimes: Runtimes) -> str:
 
     Files count by name, size and time of change. So does mandelcl's own code, which chooses among the devices.
     """
-    lines = [f"mandelcl {__version__}", *_code(), f"loader {runtimes.loader}", _file(_LINKER), str(os.uname())]
+    lines = [f"mandelcl {__version__}", *_code(), f"loader {runtimes.loader}", _file(_LINKER), *_system()]
     for vendor in runtimes.vendors:
         lines += [f"{vendor.origin} {vendor.icd} {vendor.library}", _file(vendor.icd), *map(_file, _files(vendor))]
     lines += [f"{path}: {_read(path)}" for path in _FACTS]
     lines += [f"{folder}: {' '.join(sorted(_names(folder)))}" for folder in _DEVICE_FOLDERS]
-    lines += [*map(_file, library_folders()), f"user {os.geteuid()} {sorted(os.getgroups())}"]
+    lines += [*map(_file, library_folders())]
     lines += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES)]
     return "\n".join(lines)
+
+
+def _system() -> tuple[str, str]:
+    """Return what the system says of itself, and whose process this is."""
+    name, user, groups = (getattr(os, name, tuple) for name in ("uname", "geteuid", "getgroups"))  # of POSIX
+    return str(name()), f"user {user()} {sorted(groups())}"
 
 
 def _code() -> Iterator[str]:
@@ -56,8 +62,9 @@ def _code() -> Iterator[str]:
 
 def _files(vendor: Vendor) -> Iterable[str]:
     """Return where a runtime's library may lie, and the folder beside it: its own libraries are often there."""
-    if "/" in vendor.library:
-        return (vendor.library, os.path.dirname(vendor.library))  # noqa: PTH120 - a name that only the linker resolves
+    folder = os.path.dirname(vendor.library)  # noqa: PTH120 - a name that only the linker resolves
+    if folder:
+        return vendor.library, folder
     return (os.path.join(folder, vendor.library) for folder in library_folders())  # noqa: PTH118
 
 
