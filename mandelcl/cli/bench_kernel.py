@@ -119,7 +119,10 @@ class KernelOptions:
         from mandelcl.studies.bench import Bench
 
         bench = Bench((), scale=scale)
-        size = "x".join(str(bench.side(side)) for side in parse_size(self.size or _SIZE))
+        sides = parse_size(self.size or _SIZE)
+        if 0 in sides:
+            raise InvalidInputError(f"size {self.size} has no pixels; give at least 1x1")
+        size = "x".join(str(bench.side(side)) for side in sides)
         center, zoom = self.center, self.zoom
         if not (self.at or self.center or self.region or self.zoom):
             center, zoom = _CENTER, _ZOOM

@@ -89,7 +89,7 @@ class FilmOptions:
         from mandelcl.film.encoding import require_encoder, require_place
 
         name = codec_for(path, self.codec)
-        require_encodable(name, width, height, float(self.rate), self.quality)
+        require_encodable(name, width, height, self.rate, self.quality)
         require_encoder(name)
         require_place(path, name)
         return name

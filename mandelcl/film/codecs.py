@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import about
 
 FRAMES = "png"
 GIF = "gif"
-_MOST_GIF_RATE = 50  # a GIF counts in hundredths of a second, and players slow down what is faster
+SLOWEST, FASTEST = Fraction(1, 1000), 1000  # frames a second of any film
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {".mp4": "mp4", ".mkv": "matroska", ".webm": "webm", ".mov": "mov", ".gif": "gif"}
@@ -20,8 +22,10 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 class Codec:
     """How frames are encoded: FFmpeg's encoder, its pixels and its settings.
 
-    `quality` is the setting that --quality sets, with its range from best to worst. Pixels of a colour are `wide` by
-    `high` pixels of a frame. A codec without `suffixes` makes a folder.
+    `quality` is the setting that --quality sets, its value as `quality_is` has it, from 0, the best, to `worst`. Pixels
+    of a colour are `wide` by `high` pixels of a frame. Each side of a frame has at least `least` pixels, width and
+    height at most those of `most`, and there are from `slowest` to `fastest` frames a second. A codec without
+    `suffixes` makes a folder.
     """
 
     encoder: str
@@ -29,9 +33,14 @@ class Codec:
     suffixes: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
     quality: str = ""
+    quality_is: str = "{}"
     worst: int = 0
     wide: int = 1
     high: int = 1
+    least: int = 1
+    most: tuple[int, int] = (65535, 65535)
+    slowest: Fraction = SLOWEST
+    fastest: int = FASTEST
 
     @property
     def is_rgb(self) -> bool:
@@ -50,16 +59,21 @@ CODECS: Mapping[str, Codec] = MappingProxyType(
             worst=51,
             wide=2,
             high=2,
+            most=(16384, 16384),
         ),
         "av1": Codec(
             "libsvtav1",
             "yuv420p",
             (".mp4", ".mkv", ".webm"),
-            {"preset": "8", "crf": "28"},
-            quality="crf",
+            {"preset": "8", "svtav1-params": "crf=28"},
+            quality="svtav1-params",  # FFmpeg's own setting, crf, takes 0 as "not set"
+            quality_is="crf={}",
             worst=63,
             wide=2,
             high=2,
+            least=32,  # it hangs where one side has some ten pixels and the other a hundred
+            most=(16384, 8704),
+            fastest=240,
         ),
         "vp9": Codec(
             "libvpx-vp9",
@@ -71,9 +85,10 @@ CODECS: Mapping[str, Codec] = MappingProxyType(
             wide=2,
             high=2,
         ),
-        "ffv1": Codec("ffv1", "bgr0", (".mkv",), {"level": "3", "slicecrc": "1"}),
+        "ffv1": Codec("ffv1", "bgr0", (".mkv",), {"level": "3", "slicecrc": "1"}, least=2),
         "prores": Codec("prores_ks", "yuv422p10le", (".mov", ".mkv"), {"profile": "hq"}, wide=2),
-        GIF: Codec("gif", "pal8", (".gif",)),
+        # It counts in hundredths of a second, to 655 seconds, and players slow down what is faster.
+        GIF: Codec("gif", "pal8", (".gif",), slowest=Fraction(1, 100), fastest=50),
         FRAMES: Codec("png", "rgb24", ()),
     }
 )
@@ -101,6 +116,8 @@ def codec_for(path: str | Path, name: str | None = None) -> str:
     if name not in CODECS:
         raise InvalidInputError(f"unknown codec {name!r}; there is {', '.join(NAMES)}")
     suffixes = CODECS[name].suffixes
+    if suffix and not suffixes:
+        raise InvalidInputError(f"{name} makes a folder of frames; give a name without a suffix, not one in {suffix}")
     if suffixes and suffix not in suffixes:
         raise InvalidInputError(f"{name} is written as {' or '.join(suffixes)}, not as {suffix or 'a folder'}")
     return name
@@ -111,14 +128,24 @@ def container_of(path: str | Path) -> str:
     return _FORMATS[Path(path).suffix.lower()]
 
 
-def require_encodable(name: str, width: int, height: int, fps: float, quality: int | None) -> None:
+def require_encodable(name: str, width: int, height: int, fps: Fraction, quality: int | None) -> None:
     """Raise InvalidInputError for frames, a rate or a quality that a codec does not take."""
     codec = CODECS[name]
     if width % codec.wide or height % codec.high:
         sides = "an even width and height" if codec.high > 1 else "an even width"
         raise InvalidInputError(f"{name} needs {sides}, not {width}x{height}; choose another --size, or --codec ffv1")
-    if name == GIF and fps > _MOST_GIF_RATE:
-        raise InvalidInputError(f"a GIF has at most {_MOST_GIF_RATE} frames a second; choose a lower --fps")
+    narrowest, lowest = max(codec.least, codec.wide), max(codec.least, codec.high)
+    widest, highest = codec.most
+    if not (narrowest <= width <= widest and lowest <= height <= highest):
+        raise InvalidInputError(
+            f"{name} takes from {narrowest}x{lowest} to {widest}x{highest} pixels, not {width}x{height}; "
+            "choose another --size or --codec"
+        )
+    if not codec.slowest <= fps <= codec.fastest:
+        raise InvalidInputError(
+            f"{name} takes from {codec.slowest} to {codec.fastest} frames a second, not {about(fps)}; "
+            "choose another --fps"
+        )
     if quality is None:
         return
     if not codec.quality:

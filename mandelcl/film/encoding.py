@@ -28,7 +28,6 @@ _RGB_MATRIX = 0
 _TV_RANGE, _FULL_RANGE = 1, 2
 _FASTER_FIRST = {"movflags": "+faststart"}  # what a player needs first stands first, so that it need not have it all
 _NOTHING_BY_CHANCE = {"fflags": "+bitexact"}  # such as the numbers of Matroska's segments
-_ERRORS_SHOWN = 120
 _OPAQUE = 255
 
 
@@ -94,7 +93,9 @@ def writing(
                 yield stream
                 stream.finish()
         except av.FFmpegError as error:
-            raise FileError(f"cannot write {path}: {str(error)[:_ERRORS_SHOWN]}", path) from error
+            why = error.strerror or "no reason is given"
+            whose = "" if error.filename == str(draft) else f"{CODECS[name].encoder}: "
+            raise FileError(f"cannot write {path}: {whose}{why}", path) from error
 
 
 class _Stream:
@@ -111,7 +112,7 @@ class _Stream:
     ) -> None:
         settings = dict(codec.settings)
         if quality is not None:
-            settings[codec.quality] = str(quality)
+            settings[codec.quality] = codec.quality_is.format(quality)
         self._container, self._codec = container, codec
         stream: Any = container.add_stream(codec.encoder, rate=fps, options=settings)
         self._stream = stream

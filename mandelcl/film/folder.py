@@ -1,17 +1,18 @@
 """The folder of a film: its plan, and a field file for each keyframe, complete or not there at all."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.errors import FileError, InvalidInputError, remark
 from mandelcl.field import Field
 from mandelcl.files import loading, output
 from mandelcl.files.deflate import FAST
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.leftovers import cleared_by
-from mandelcl.files.paths import one_line, read_bounded
+from mandelcl.files.paths import one_line, read_bounded, require_replaceable
 from mandelcl.film.plan import Plan
 from mandelcl.job import Job
 
@@ -60,7 +61,8 @@ class Folder:
     def job(self, number: int) -> Job:
         """Return the job of a keyframe that is there; raises FileError where the file is not this film's."""
         path = self.keyframe_path(number)
-        job = loading.read_job(path)
+        with _or_delete():
+            job = loading.read_job(path)
         self._require_own(path, number, job)
         return job
 
@@ -69,10 +71,8 @@ class Folder:
         path = self.keyframe_path(number)
         if not path.is_file():
             raise FileError(f"{path} is missing: the same `mandelcl zoom` again computes it", path)
-        try:
+        with _or_delete():
             field = loading.read_field(path)
-        except FileError as error:
-            raise FileError(f"{error}; delete it, and the same `mandelcl zoom` computes it again", path) from error
         self._require_own(path, number, field.job)
         return field
 
@@ -80,8 +80,11 @@ class Folder:
         """Return the numbers of the keyframes that are not there; raises FileError for files that are not its own."""
         lacking = []
         for number in range(self.plan.keyframes):
+            path = self.keyframe_path(number)
             if number in self:
                 self.job(number)
+            elif os.path.lexists(path):
+                raise FileError(f"{path} is in a keyframe's place, and no file; move it away or delete it", path)
             else:
                 lacking.append(number)
         return lacking
@@ -117,6 +120,7 @@ class Folder:
         with one_line("cannot write", path), cleared_by(remove):
             draft.unlink(missing_ok=True)
             write(draft)
+            require_replaceable(path, path)
             draft.replace(path)
 
     def _require_own(self, path: Path, number: int, job: Job) -> None:
@@ -128,6 +132,16 @@ class Folder:
             same = False
         if not same:
             raise FileError(f"{path} is not a keyframe of this film; delete it or choose another folder", path)
+
+
+@contextmanager
+def _or_delete() -> Iterator[None]:
+    """Say what to do about a keyframe that cannot be read."""
+    try:
+        yield
+    except FileError as error:
+        remark(error, "delete it, and the same `mandelcl zoom` computes it again")
+        raise
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def make_film(
     name = codec_for(path, codec)
     width, height = size or (plan.width, plan.height)
     require_smaller(plan.width, plan.height, width, height)
-    require_encodable(name, width, height, float(timing.fps), quality)
+    require_encodable(name, width, height, timing.fps, quality)
     require_colouring(colouring)
     folder.require_whole()
     frames = timing.frames(plan.doublings)

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from mandelcl.errors import InvalidInputError
+from mandelcl.exact import about
+from mandelcl.film.codecs import FASTEST, SLOWEST
 
 MOST_FRAMES = 1 << 20
-_MOST_RATE = 1000
+_MOST_RATIO = 10**8  # what every encoder and kind of file holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,12 @@ class Timing:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.fps <= _MOST_RATE:
-            raise InvalidInputError(f"a film has above 0 and at most {_MOST_RATE} frames a second, not {self.fps}")
+        if not SLOWEST <= self.fps <= FASTEST:
+            raise InvalidInputError(f"a film has from {SLOWEST} to {FASTEST} frames a second, not {about(self.fps)}")
+        if max(self.fps.numerator, self.fps.denominator) > _MOST_RATIO:
+            raise InvalidInputError(
+                f"frames a second are a ratio of numbers up to {_MOST_RATIO}, like 30000/1001, not {about(self.fps)}"
+            )
         for name, least in (("speed", 1e-6), ("ease", 0.0), ("hold", 0.0)):
             value = getattr(self, name)
             if not least <= value < math.inf:
@@ -50,8 +56,10 @@ class Timing:
 
     def frame_count(self, doublings: Sequence[float]) -> int:
         """Return how many frames a film has: its duration times `fps`, rounded up; at least two."""
-        exactly = self.duration(doublings) * self.fps
-        count = max(2, math.ceil(exactly - 1e-6))
+        seconds = self.duration(doublings)
+        if seconds * float(self.fps) > 2 * MOST_FRAMES:
+            raise InvalidInputError(f"a film of {seconds:.4g} s is too long; a higher --speed makes it shorter")
+        count = max(2, math.ceil(seconds * self.fps - 1e-6))
         if count > MOST_FRAMES:
             raise InvalidInputError(f"a film of {count:,} frames is too long; a higher --speed makes it shorter")
         return count

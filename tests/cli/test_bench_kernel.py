@@ -113,6 +113,7 @@ def test_bad_input(run: Run, folder: Path) -> None:
         ("--kernel", "huge.cl"): "more than 256 KiB",
         ("--kernel", "a.cl", "--kernel", "folder/a.cl"): "two kernels are called a.cl",
         (*naive, "--size", "wide"): "size 'wide' is not WIDTHxHEIGHT",
+        (*naive, "--size", "0x7"): "size 0x7 has no pixels",
         (*naive, "--local", "8"): "work-group '8' is not COLUMNSxROWS",
         (*naive, "--local", "0x8"): "--local 0x8 is no number of work-items",
         (*naive, "--items", "99999x99999"): "--items 99999x99999 is no number of work-items",

@@ -125,6 +125,13 @@ def test_ways() -> None:
         (("--from", "0,0,5", "--to", "3,3,9"), "go by a wider one"),
         ((*VALLEY, "--size", "33x18"), "even width and height"),
         ((*VALLEY, "--fps", "0"), "frames a second"),
+        ((*VALLEY, "--fps", "1e400"), "frames a second, not 1.00000e+400"),
+        ((*VALLEY, "--fps", "1e-9"), "frames a second, not 1e-9"),
+        ((*VALLEY, "--fps", "29.970029970029"), "a ratio of numbers up to"),
+        ((*VALLEY, "--hold", "1e308"), "too long"),
+        ((*VALLEY, "--size", "0x0"), "pixels, not 0x0"),
+        ((*VALLEY, "--size", "2x2", "--codec", "av1"), "pixels, not 2x2"),
+        ((*VALLEY, "-o", "y.mp4", "--codec", "png"), "a name without a suffix"),
         ((*VALLEY, "--speed", "0"), "speed"),
         ((*VALLEY, "--speed", "0.00001"), "too long"),
         ((*VALLEY, "--seconds", "1"), "no time to move"),
@@ -146,6 +153,7 @@ def test_film_refuses_what_it_cannot_do(computed: Folder, folder: Path) -> None:
     assert "no such folder" in refused("film", "nowhere", "-o", "a.mp4")
     keys = str(computed.path)
     assert "computes larger ones" in refused("film", keys, "-o", "a.mp4", "--size", "96x56")
+    assert "pixels, not 0x0" in refused("film", keys, "-o", "a.mp4", "--size", "0x0")
     assert "needs the plane distance" in refused("film", keys, "-o", "a.mp4", "--light", "135")
     shutil.copytree(computed.path, folder / "some.keys")
     (folder / "some.keys" / "k00001.npz").unlink()

@@ -1,8 +1,10 @@
 """Keyframes: the very fields that renders of their views give, kept whole, and computed no more than once."""
 
 import json
+import os
 import random
 import shutil
+import socket
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -263,6 +265,9 @@ def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> N
         pass
 
 
+TO_DO = "; delete it, and the same `mandelcl zoom` computes it again"
+
+
 def test_keyframes_of_others_are_refused(computed: Folder, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     shutil.copytree(computed.path, path)
@@ -273,9 +278,44 @@ def test_keyframes_of_others_are_refused(computed: Folder, tmp_path: Path) -> No
     whole = (computed.path / "k00002.npz").read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], whole.replace(b"counts", b"c0unts")):
         (path / "k00002.npz").write_bytes(damaged)
-        with pytest.raises(FileError, match=r"k00002\.npz"):
+        with pytest.raises(FileError, match=rf"k00002\.npz.*{TO_DO}"):
             folder.field(2)
+    (path / "k00002.npz").write_bytes(whole[:100])
+    with pytest.raises(FileError, match=rf"k00002\.npz.*{TO_DO}"):  # as `mandelcl zoom` looks at it
+        folder.missing()
     (path / "k00002.npz").unlink()
     with pytest.raises(FileError, match="lacks 1 of"):
         folder.require_whole()
     assert loading.read_job(path / "k00001.npz") == folder.job(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("kind", ["pipe", "socket", "folder", "link"])
+def test_what_is_no_file_is_not_replaced_by_a_keyframe(
+    kind: str, computed: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # names of sockets have to be short
+    path = Path("keys")
+    shutil.copytree(computed.path, path)
+    place = path / "k00001.npz"
+    field = Folder(path, computed.plan).field(1)
+    place.unlink()
+    with socket.socket(socket.AF_UNIX) as server:
+        if kind == "pipe":
+            os.mkfifo(place)
+        elif kind == "socket":
+            server.bind(str(place))
+        elif kind == "folder":
+            place.mkdir()
+        else:
+            place.symlink_to("nowhere")
+        before = place.lstat()
+        with held(path, computed.plan) as folder:
+            for ask in (folder.missing, folder.require_whole):
+                with pytest.raises(FileError, match=r"k00001\.npz is in a keyframe's place, and no file; move it away"):
+                    ask()
+            if kind != "link":  # which appears while keyframes are computed
+                with pytest.raises(FileError, match=r"cannot write keys.k00001\.npz: it is a"):
+                    folder.keep(1, field)
+        assert place.lstat() == before
+    assert not list(path.glob("*.new"))

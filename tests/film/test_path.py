@@ -172,7 +172,23 @@ def test_a_film_lasts_as_long_as_asked() -> None:
         Timing(seconds=2.5).frames([3.0])
 
 
-@pytest.mark.parametrize("wrong", [{"fps": Fraction(0)}, {"speed": 0.0}, {"ease": -1.0}, {"hold": math.inf}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fps": Fraction(0)},
+        {"fps": Fraction("1e400")},
+        {"fps": Fraction("1e-9")},
+        {"speed": 0.0},
+        {"ease": -1.0},
+        {"hold": math.inf},
+    ],
+)
 def test_what_makes_no_film_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError, match="a film"):
         Timing(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_lasts_too_long_is_refused() -> None:
+    for timing in (Timing(hold=1e308), Timing(hold=1e7), Timing(Fraction(1000), hold=600.0)):
+        with pytest.raises(InvalidInputError, match="too long"):
+            timing.frame_count([3.0])
