@@ -160,7 +160,9 @@ def variants_of(number: NumberFormat, device: Device) -> list[Variant]:
 
 def lacks_double(job: Job) -> str:
     """Return why a device without double must not be used for a resolved job, and what to choose."""
-    return f"{selftest.NO_DOUBLE}; choose --number auto or {'float' if job.method == 'perturbation' else 'fp128'}"
+    return (
+        f"{selftest.NO_DOUBLE}; the numbers auto and {'float' if job.method == 'perturbation' else 'fp128'} need none"
+    )
 
 
 def refusal(job: Job, result: selftest.SelfTestResult) -> str | None:

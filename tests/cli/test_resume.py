@@ -47,8 +47,14 @@ def test_budgets(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -
 
 def test_resume_where_there_is_nothing_starts_afresh(draw: Run, folder: Path) -> None:
     draw("render", "--size", "8x8", "-o", "a.png", "--resume", "--budget", "5")
-    draw("coursework", "8", "8", "-o", "a.ppm", "--resume", "--device", "cpu")
+    draw("render", "--size", "8x8", "-o", "a.ppm", "--resume", "--device", "cpu")
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "a.ppm"]
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_the_coursework_may_be_resumed(draw: Run, folder: Path) -> None:
+    draw("coursework", "8", "8", "-o", "a.ppm", "--resume", "--device", "cpu")
+    assert [path.name for path in folder.iterdir()] == ["a.ppm"]
 
 
 def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) -> None:
