@@ -5,6 +5,7 @@ summary names each implementation with the tests that ran on it; `--implementati
 """
 
 import os
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,10 @@ import pytest
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _CACHE = tempfile.TemporaryDirectory(prefix="mandelcl-tests-", ignore_cleanup_errors=True)
     os.environ["MANDELCL_CACHE"] = _CACHE.name
+
+# A shell has what it starts in the background ignore Ctrl-C, and so would every process that a test starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _IMPLEMENTATIONS = pytest.StashKey[int]()
 _EXERCISED = pytest.StashKey[Counter[str]]()
