@@ -6,7 +6,6 @@ the blocks of the other are done. Nobody is overtaken: whoever wants another job
 
 import queue
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -143,13 +142,16 @@ class Relay:
                 self._others_turn = False
 
     def state(self) -> dict[str, Any]:
-        """Return what the process is doing, for how many seconds it has been, and for how many it has been silent."""
+        """Return what the process is doing, for how many seconds it has been, and for how many it has been silent.
+
+        Seconds for which others kept it from running are left out.
+        """
         child = self._child
         if self._others_turn:  # or who waits for a block would take it for idle, and end it
             return {"doing": BUILDING, "for": 0.0, "silent": 0.0}
         if child is None:
             return {"doing": STARTING, "for": 0.0, "silent": 0.0}
-        activity, silent = child.activity, max(0.0, time.monotonic() - child.heard)
+        activity, silent = child.activity, max(0.0, child.time_since(child.heard))
         return {"doing": activity.doing, "for": activity.seconds + silent, "silent": silent}
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
@@ -35,6 +36,10 @@ class RemoteWorker:
     def activity(self) -> Activity:
         """What it last said that it was doing."""
         return self._member.activity
+
+    def time_since(self, moment: float) -> float:
+        """Return how many seconds ago that was: what others kept the device's process from is left out by its side."""
+        return time.monotonic() - moment
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
         """Have the worker do what a message to a worker of a crew says."""

@@ -15,12 +15,13 @@ from mandelcl.cluster.remote_worker import RemoteWorker
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
 from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerMessage
 
 

@@ -9,9 +9,9 @@ from mandelcl.cluster.introduction import RemoteDevice
 from mandelcl.cluster.roster import ClusterRoster
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.seat import Patience
 from mandelcl.engine.resolve import resolve
 from mandelcl.job import Job
+from mandelcl.workers.patience import Patience
 
 REPEATED = 64  # one row in so many is computed by another worker, too
 

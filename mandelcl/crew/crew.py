@@ -22,13 +22,14 @@ from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Failed, Ready, parse
 from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.engine.delivery import Array, FormFor
 from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import new
 from mandelcl.job import Job
 from mandelcl.report import KnownDevice, LateText, LaunchLog, Report, report_of
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.wire import WireError
 

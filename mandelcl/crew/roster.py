@@ -1,7 +1,6 @@
 """The devices of a crew: a seat each, their workers' messages, and a new worker for one that failed."""
 
 import queue
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
@@ -9,16 +8,15 @@ from mandelcl import timeline
 from mandelcl.algorithms.sizing import shared_band_pixels
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.part import Part
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
 from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
+from mandelcl.workers.patience import Attention, Patience
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
-
-_AWAY_S = 1.0  # without a call for so long, this process itself was suspended, so the silence proves nothing
 
 
 class Roster:
@@ -39,7 +37,7 @@ class Roster:
         self._seats = {choice.device.label: self.seat(choice) for choice in choices}
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._assignment = 0
-        self._asked = time.monotonic()
+        self._attention = Attention(patience)
 
     def __iter__(self) -> Iterator[Seat]:
         return iter(self._seats.values())
@@ -119,12 +117,8 @@ class Roster:
 
     def overdue(self, busy: Callable[[Seat], bool]) -> list[tuple[Seat, str]]:
         """Return the seats whose worker takes too long, and why; `busy` says which have blocks to compute."""
-        now = time.monotonic()
-        if now - self._asked > _AWAY_S:
-            for seat in self:
-                seat.listened_from(now)
-        self._asked = now
-        reasons = [(seat, seat.overdue(busy(seat))) for seat in self]
+        since = self._attention.since()
+        reasons = [(seat, seat.overdue(busy(seat), since)) for seat in self]
         return [(seat, why) for seat, why in reasons if why is not None]
 
     def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:

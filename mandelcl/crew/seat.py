@@ -3,7 +3,7 @@
 import math
 import queue
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from mandelcl.algorithms import sizing
 from mandelcl.algorithms.schedule import default_budget
@@ -14,29 +14,17 @@ from mandelcl.crew.part import Part
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.workers.channel import BUILDING, IDLE, STARTING
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
 from mandelcl.workers.wire import WireError
 
 _BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than Patience.launch
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How many seconds a worker may take to start or build, and how many a launch may last.
-
-    A worker may be silent for as long. A device is retired after `most_faults` with no block finished in between, or
-    ten times as many in all.
-    """
-
-    start: float = 600.0
-    launch: float = 20.0
-    most_faults: int = 3
-
-
 class Seat:
     """A device that takes part, with its worker, or none once it is retired.
 
+    It is retired after as many faults as there is patience for with no block finished in between, or ten times as many.
     After the worker's first `ready`, `rate` is its iterations a second, and `least_pixels` and `most_pixels` bound its
     blocks. A device that cannot do the current job is not `able`: its worker waits for another one.
     """
@@ -68,7 +56,7 @@ class Seat:
         self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
         self._sent_job: Job | None = None
         self._answered = False  # whether the worker is ready for the one that it knows of
-        self._heard_since = self._busy_since = -math.inf
+        self._busy_since = -math.inf
 
     @property
     def retired(self) -> bool:
@@ -154,26 +142,14 @@ class Seat:
             self._busy_since = time.monotonic()
         self.worker.send(block_head(block, urgent), lend=not urgent)
 
-    def listened_from(self, now: float) -> None:
-        """Forget earlier silence: this process itself stood still and could not hear anything."""
-        self._heard_since = now
+    def overdue(self, busy: bool, heard_since: float = -math.inf) -> str | None:
+        """Return why the worker is taking too long; None if it is not, or has nothing to do.
 
-    def overdue(self, busy: bool) -> str | None:
-        """Return why the worker is taking too long; None if it is not, or has nothing to do."""
-        worker = self.worker
-        if worker is None or (self._answered and not busy):
+        Silence before `heard_since` does not count: this process itself stood still and could not hear anything.
+        """
+        if self.worker is None or (self._answered and not busy):
             return None
-        now, activity = time.monotonic(), worker.activity
-        starts = activity.doing in (STARTING, BUILDING)
-        most = self._patience.start if starts else max(self._patience.launch, _BUDGETS * self._budget)
-        if now - max(worker.heard, self._heard_since) > most:
-            return f"silent for {most:g} s"
-        seconds = min(activity.seconds, now - self._busy_since) if activity.doing == IDLE else activity.seconds
-        if seconds <= most:
-            return None
-        if starts:
-            return f"not ready after {most:g} s"
-        return f"idle for {most:g} s with work in hand" if activity.doing == IDLE else f"in one launch for {most:g} s"
+        return self._patience.lost_with(self.worker, heard_since, self._busy_since, _BUDGETS * self._budget)
 
     def succeeded(self) -> None:
         """Take note of a good block."""

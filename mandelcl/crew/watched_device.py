@@ -16,8 +16,8 @@ class WatchedDevice(Device):
     """A device that tells a channel when it builds, and notes when a launch or a copy has ended.
 
     Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
-    counts as building until it has ended. `between` is what the worker reports when it is not building. What is built
-    or waited for in another thread than its own keeps nobody waiting and is not reported.
+    counts as building until it has ended. `between` is what the worker reports when it is not building. What is waited
+    for in another thread than its own keeps nobody waiting and is not reported; what is built there may.
     """
 
     def __init__(self, device: Device, channel: Channel) -> None:
@@ -66,9 +66,10 @@ class WatchedDevice(Device):
 
     @contextmanager
     def _building(self) -> Iterator[None]:
-        own = threading.get_ident() == self._thread
-        if own:
-            self._channel.announce(BUILDING)
+        if threading.get_ident() != self._thread:
+            with self._channel.building_beside():
+                yield
+            return
+        self._channel.announce(BUILDING)
         yield
-        if own:
-            self.progressed()
+        self.progressed()

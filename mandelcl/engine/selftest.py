@@ -187,11 +187,12 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
     """Run the self-test in another process; return why it failed, or an empty string."""
     import subprocess
 
+    from mandelcl.workers.bounded import run_bounded
     from mandelcl.workers.process import command_to_call
 
     command = command_to_call(f"{__name__}:rehearse", device.spec, number.name, rounding, formula.text)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_REHEARSAL_S, check=False)
+        done = run_bounded(command, _REHEARSAL_S, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     except subprocess.TimeoutExpired:
         return f"its driver hangs for {_REHEARSAL_S} s when kernels are built"
     return "" if done.returncode == 0 else f"its driver fails or ends the process: {first_error(done.stderr)}"

@@ -12,9 +12,10 @@ from mandelcl.explore.bookmarks import own_bookmarks
 from mandelcl.explore.errands import end_all
 from mandelcl.explore.roster import Roster
 from mandelcl.explore.saves import Saves
-from mandelcl.explore.seats import Patience, Seat
+from mandelcl.explore.seats import PATIENCE, Seat
 from mandelcl.job import Job
 from mandelcl.shading.colour import Colouring
+from mandelcl.workers.patience import Attention, Patience
 
 MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice
 _WATCH_S = 0.5
@@ -30,7 +31,7 @@ class Start:
     devices: tuple[str, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
     save_pixels: int = 10**9
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience = PATIENCE
 
 
 class Page(Protocol):
@@ -132,10 +133,12 @@ class House:
         self.tell_all({"say": say, "spec": spec, "line": line})
 
     async def _watch_seats(self) -> None:
+        attention = Attention(self.start.patience)
         while True:
             await asyncio.sleep(_WATCH_S)
+            since = attention.since()
             for seat in self._seats.values():
-                seat.watch()
+                seat.watch(since)
                 if seat not in self._first and seat.idle_s > _IDLE_S:
                     seat.rest()
             self._show_devices()

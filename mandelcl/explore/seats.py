@@ -8,7 +8,6 @@ import itertools
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from mandelcl.block import Block
@@ -20,25 +19,17 @@ from mandelcl.explore.sender import Sender
 from mandelcl.explore.tasks import Piece, Settled, Task
 from mandelcl.job import Job
 from mandelcl.printable import printable
-from mandelcl.workers.channel import BUILDING, STARTING
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.wire import WireError
 
 BUDGET_S = 0.03
+PATIENCE = Patience(launch=10.0)
 BLOCK_BYTES = 1 << 24  # of a block's pixels, at most
 _BUFFER_BYTES = BLOCK_BYTES + HEADER_BYTES * 1024
 _DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
 _MOST_UNHEARD = 32  # views that have been sent to a process and that it has not heard: it may be building
-_MOST_FAULTS = 3  # deaths in a row, without a block in between
 _REST_S = 10.0  # after those, for a device that is asked for again
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """Seconds that a worker may take to start or to build, and those that it may be silent or in one launch."""
-
-    start: float = 600.0
-    launch: float = 10.0
 
 
 class Seat:
@@ -61,8 +52,8 @@ class Seat:
         self._unheard = 0
         self._under_way: dict[tuple[int, Piece], None] = {}
         self._faults, self._failed_at = 0, 0.0
-        self._begun, self._hung = time.monotonic(), ""
-        self._used = time.monotonic()
+        self._busy_since = self._used = time.monotonic()
+        self._hung = ""
 
     @property
     def label(self) -> str:
@@ -88,7 +79,7 @@ class Seat:
     def start(self) -> None:
         """Start its process; raises DeviceError where the system does not allow it."""
         inbox = Inbox(asyncio.get_running_loop(), self._hear)
-        self._begun, self._hung = time.monotonic(), ""
+        self._hung = ""
         self._unheard = 0
         self._unsent.clear()
         self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
@@ -104,7 +95,7 @@ class Seat:
         """Have a task's job settled; blocks follow once it is."""
         self._used = time.monotonic()
         if self._worker is None:
-            if self._faults >= _MOST_FAULTS and time.monotonic() - self._failed_at < _REST_S:
+            if self._faults >= self._patience.most_faults and time.monotonic() - self._failed_at < _REST_S:
                 task.refused(self, f"{self.label} has failed {self._faults} times; it is left out for a while")
                 return
             self._faults = 0
@@ -137,17 +128,17 @@ class Seat:
             else:
                 return
 
-    def watch(self) -> None:
-        """End the process where it takes too long; to be called now and then."""
+    def watch(self, heard_since: float) -> None:
+        """End the process where it takes too long; to be called now and then.
+
+        Silence before `heard_since` does not count: this process itself stood still.
+        """
         worker = self._worker
         if worker is None or not (self._tasks or self._under_way):
             return
-        activity, now = worker.activity, time.monotonic()
-        starts = activity.doing in (STARTING, BUILDING)
-        most = self._patience.start if starts else self._patience.launch
-        silent = now - max(worker.heard, self._begun)
-        if silent > most or (self._under_way and activity.seconds > most):
-            self._hung = f"it did nothing for {most:g} s"
+        why = self._patience.lost_with(worker, heard_since, self._busy_since if self._under_way else None)
+        if why is not None:
+            self._hung = why
             worker.kill()  # the end of its messages follows
 
     def rest(self) -> None:
@@ -192,6 +183,8 @@ class Seat:
                 self._send({"do": "drop", "view": number})
 
     def _give(self, number: int, piece: Piece) -> None:
+        if not self._under_way:
+            self._busy_since = time.monotonic()
         self._under_way[number, piece] = None
         block = piece.block
         corners = [block.x, block.y, block.width, block.height]
@@ -275,7 +268,7 @@ class Seat:
         for number, piece in under_way:
             if number in self._tasks:
                 self._tasks[number].returned(piece)
-        again = self._faults < _MOST_FAULTS
+        again = self._faults < self._patience.most_faults
         line = f"{self.label} was lost: {why}"
         self._tell("device-lost", self.spec, line + ("; it is started again" if again else ""))
         try:

@@ -15,6 +15,7 @@ from mandelcl.endings import ending
 from mandelcl.extras import how_to_install
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder, loader_is_condas
+from mandelcl.workers.bounded import run_bounded
 
 ROOT = Path("/")  # tests look at a machine of their own
 
@@ -143,9 +144,8 @@ def _try(vendor: Vendor, timeout: float) -> Vendor:
         return vendor
     command = [sys.executable, "-I", "-S", "-c", _TRY, vendor.library]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=timeout
-        )
+        nowhere = subprocess.DEVNULL
+        done = run_bounded(command, timeout, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
     except subprocess.TimeoutExpired:
         return replace(vendor, loads=False, reason=f"hangs: no answer in {timeout:g} s")
     except (OSError, ValueError) as error:

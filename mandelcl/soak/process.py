@@ -1,25 +1,17 @@
 """A device under soak as the parent sees it: a process that is asked for one round after the other, and may hang."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from mandelcl.errors import DeviceError
 from mandelcl.opencl.device import Device
 from mandelcl.printable import printable
 from mandelcl.soak.record import UNITS, JobFacts, JobRun, Round
-from mandelcl.workers.channel import BUILDING, STARTING
 from mandelcl.workers.dialogue import Dialogue
+from mandelcl.workers.patience import Attention, Patience
 
+PATIENCE = Patience(start=300.0, launch=30.0)  # copies may take as long as launches
 _MOST = 1 << 53
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How many seconds a driver may take to start or build, and for one launch or copy, before it is said to hang."""
-
-    start: float = 300.0
-    launch: float = 30.0
 
 
 class Soaking(Protocol):
@@ -54,7 +46,8 @@ class SoakProcess:
         patience: Patience | None = None,
         command_line: tuple[str, ...] = (),
     ) -> None:
-        self._check, self._patience = check, patience or Patience()
+        self._check, self._patience = check, patience or PATIENCE
+        self._attention = Attention(self._patience)
         self._dialogue = Dialogue("soak", self._watch, command_line=command_line)
         try:
             order = {"spec": device.spec, "type": device.type, "seconds": seconds, "self_test": self_test}
@@ -81,11 +74,9 @@ class SoakProcess:
     def _watch(self) -> None:
         """Raise DeviceError if the driver hangs."""
         self._check()
-        activity = self._dialogue.activity
-        starts = activity.doing in (STARTING, BUILDING)
-        most = self._patience.start if starts else self._patience.launch
-        if max(activity.seconds, self._dialogue.silence) > most:
-            raise DeviceError(f"its driver hangs: {activity.doing} for more than {most:g} s")
+        why = self._patience.lost_with(self._dialogue.worker, self._attention.since())
+        if why is not None:
+            raise DeviceError(f"its driver hangs: {why}")
 
 
 def _list(value: object) -> list[Any]:

@@ -10,7 +10,8 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mandelcl import interrupts
@@ -44,6 +45,8 @@ class Channel:
         self._messages: queue.SimpleQueue[Incoming] = queue.SimpleQueue()
         self._sending = threading.Lock()
         self._activity = STARTING, time.monotonic()
+        self._counting = threading.Lock()
+        self._beside, self._beside_until = 0, 0.0  # builds in other threads, and when the last one ended
         self._buffers: SharedBuffers | None = None
         self._recorder: RemoteRecorder | None = None
         self._closed = threading.Event()
@@ -96,6 +99,22 @@ class Channel:
         if over:
             self._send_activity()
 
+    @contextmanager
+    def building_beside(self) -> Iterator[None]:
+        """While the body runs, report that this process builds: in another thread, on which a launch may have to wait.
+
+        Many drivers build one program at a time, and compile at the first launch.
+        """
+        with self._counting:
+            self._beside += 1
+        self._send_activity()
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._beside, self._beside_until = self._beside - 1, time.monotonic()
+            self._send_activity()
+
     def memory(self, buffer: int, shape: tuple[int, ...]) -> "Words":
         """Return the memory of a buffer that the parent has lent for a reply."""
         assert self._buffers is not None
@@ -110,6 +129,8 @@ class Channel:
 
     def _send_activity(self) -> None:
         doing, since = self._activity
+        if doing not in _LONG:
+            doing, since = (BUILDING, since) if self._beside else (doing, max(since, self._beside_until))
         self.send({"say": "alive", "doing": doing, "for": time.monotonic() - since})
 
     def _beat(self) -> None:

@@ -1,14 +1,13 @@
 """A worker process that answers one question after another."""
 
 import queue
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from mandelcl import timeline
 from mandelcl.errors import DeviceError
 from mandelcl.printable import printable
-from mandelcl.workers.process import Activity, WorkerMessage, WorkerProcess
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
 _TICK_S = 0.02
 
@@ -38,14 +37,9 @@ class Dialogue:
         self._worker.end()
 
     @property
-    def activity(self) -> Activity:
-        """What the process last reported that it was doing."""
-        return self._worker.activity
-
-    @property
-    def silence(self) -> float:
-        """Seconds since it last said anything."""
-        return time.monotonic() - self._worker.heard
+    def worker(self) -> WorkerProcess:
+        """The process."""
+        return self._worker
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a question; raises DeviceError with the reason if there is none."""

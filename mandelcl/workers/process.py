@@ -21,6 +21,7 @@ from mandelcl.printable import printable
 from mandelcl.workers import timelines, wire
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.channel import DOING, STARTING
+from mandelcl.workers.run_delay import RunDelay
 from mandelcl.workers.timelines import WorkerTimeline
 from mandelcl.workers.wire import WireError
 
@@ -31,7 +32,10 @@ _NEW_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a worker last reported that it was doing, and for how many seconds it had been doing it."""
+    """What a worker last reported that it was doing, and for how many seconds it had been doing it by then.
+
+    Seconds for which other processes kept it from running do not count.
+    """
 
     doing: str = STARTING
     seconds: float = 0.0
@@ -59,6 +63,9 @@ class Worker(Protocol):
     @property
     def activity(self) -> Activity:
         """What it last said that it was doing."""
+
+    def time_since(self, moment: float) -> float:
+        """Return how many seconds ago that was, without those for which others kept the worker from running."""
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
         """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
@@ -121,7 +128,7 @@ class WorkerProcess:
         command_line: tuple[str, ...] = (),
     ) -> None:
         self.heard = time.monotonic()
-        self.activity = Activity()
+        self._activity = Activity()
         self._messages = messages
         self._reply_bytes = reply_bytes
         self._owned = ExitStack()
@@ -146,6 +153,7 @@ class WorkerProcess:
         except OSError as error:
             self._owned.close()
             raise DeviceError(f"cannot start a worker process: {error}") from error
+        self._delay = RunDelay(self.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input: Any = self._process.stdin
@@ -164,6 +172,17 @@ class WorkerProcess:
     def pid(self) -> int:
         """The number of its process."""
         return self._process.pid
+
+    @property
+    def activity(self) -> Activity:
+        """What it last said that it was doing."""
+        said, heard = self._activity, self.heard
+        return Activity(said.doing, max(0.0, said.seconds - self._delay.between(heard - said.seconds, heard)))
+
+    def time_since(self, moment: float) -> float:
+        """Return how many seconds ago that was, without those for which others kept the process from running."""
+        now = time.monotonic()
+        return now - moment - self._delay.between(moment, now)
 
     @property
     def running(self) -> bool:
@@ -252,7 +271,7 @@ class WorkerProcess:
     def _hear(self, head: Mapping[str, Any], payload: bytearray) -> None:
         self.heard = time.monotonic()
         if head.get("say") == "alive":
-            self.activity = _activity(head)
+            self._activity = _activity(head)
         elif head.get("say") == timelines.ORDER and self._timeline:
             self._timeline.hear(head)
         else:

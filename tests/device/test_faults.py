@@ -18,7 +18,6 @@ from _pytest.mark.structures import ParameterSet
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.seat import Patience
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.errors import DeviceError
@@ -27,6 +26,7 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from tests.device.faulty_worker import KINDS, LIES, SITES
 

@@ -14,12 +14,13 @@ from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
 from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.workers.buffers import SharedBuffers
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from tests.device import views
 

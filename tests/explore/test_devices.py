@@ -108,15 +108,13 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
         rest = page.view(HOME)
         (worker,) = workers(server)
         os.kill(worker, signal.SIGSTOP)
-        started = time.monotonic()
         long = {**HOME["lattice"], "re": "-0." + "7" * 2000}
         for _ in range(50):  # more than its pipe holds
             page.begin(HOME, lattice=long)
         page.ask("ping", "pong")
         picture = page.begin(HOME, origin=[-20, -20])
         line = page.wait_for("device-lost", picture)["line"]
-        assert 8 < time.monotonic() - started < 40
-        assert "lost: it did nothing for 10 s" in line
+        assert "lost: silent for 10 s" in line
         page.finish(picture)
         assert picture.came.all()
         assert page.view(HOME).sha256 == rest.sha256

@@ -12,7 +12,7 @@ import pytest
 from mandelcl.explore import house, roster, seats
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.roster import Roster
-from mandelcl.explore.seats import Patience, Seat
+from mandelcl.explore.seats import PATIENCE, Seat
 from mandelcl.explore.tasks import Task
 from mandelcl.job import Job
 from mandelcl.shading.colour import Colouring, find_palette
@@ -32,6 +32,10 @@ class _Worker:
     def hear(self, say: str, **facts: Any) -> None:
         """Say something to the parent."""
         self.messages.put(WorkerMessage(self, {"say": say, **facts}, bytearray()))  # type: ignore[arg-type]
+
+    def time_since(self, moment: float) -> float:
+        """Return how long ago that was."""
+        return time.monotonic() - moment
 
     def send(self, head: Mapping[str, Any]) -> None:
         """Take an order."""
@@ -88,7 +92,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_process")
 def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> None:
     async def main() -> None:
-        seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, Patience())
+        seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, PATIENCE)
         tasks = [_Task(number) for number in range(1000)]
         before: _Task | None = None
         for task in tasks:

@@ -3,13 +3,14 @@
 import json
 import os
 import sys
+import threading
 import time
 from typing import Any
 
 import mandelcl
 from mandelcl import timeline
 from mandelcl.workers import wire
-from mandelcl.workers.channel import BUILDING, Channel
+from mandelcl.workers.channel import BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.timelines import RemoteRecorder
 
 
@@ -73,3 +74,37 @@ def say(head: dict[str, Any]) -> None:
     """Say one thing and go on living, as a worker of which nothing else is known."""
     wire.send(sys.stdout.buffer, head)
     time.sleep(3600)
+
+
+def slow(channel: Channel) -> None:
+    """Be silent for as many seconds of a shared processor as a question says, in one launch; then be idle."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    seconds = channel.question()["seconds"]
+    channel.announce(LAUNCHING)
+    with channel._sending:
+        ends = time.process_time() + seconds
+        while time.process_time() < ends:
+            pass
+    channel.answer({"spun": True})
+    channel.note(IDLE)
+    channel.receive()
+
+
+def build_beside(channel: Channel) -> None:
+    """Be in a launch that began an hour ago, while another thread builds between two questions."""
+
+    def build() -> None:
+        with channel.building_beside():
+            built.wait()
+
+    channel.note(LAUNCHING)
+    channel._activity = LAUNCHING, time.monotonic() - 3600
+    built = threading.Event()
+    channel.question()
+    thread = threading.Thread(target=build)
+    thread.start()
+    channel.question()
+    built.set()
+    thread.join()
+    channel.answer({"launching": True})
+    channel.receive()

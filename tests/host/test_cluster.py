@@ -186,6 +186,9 @@ class Child:
         self.ended = False
         Child.made.append(self)
 
+    def time_since(self, moment: float) -> float:
+        return time.monotonic() - moment
+
     def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
         self.heads.append(head)
         if head["do"] == "open":

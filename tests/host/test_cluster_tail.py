@@ -16,16 +16,18 @@ import pytest
 from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.crew import checking, crosscheck, judging, roster, seat
+from mandelcl.crew import checking, crosscheck, judging, seat
 from mandelcl.crew import crew as crews
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.totals import Totals
 from mandelcl.view import View
+from mandelcl.workers import patience
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
 
 SIDE, CAP, SECONDS, UNITS = 12288, 480_000, 20.0, 132
@@ -49,6 +51,9 @@ class Simulated:
     @property
     def heard(self) -> float:
         return self.simulation.now
+
+    def time_since(self, moment: float) -> float:
+        return self.simulation.now - moment
 
     def send(self, head: dict[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
         at = self.simulation
@@ -168,7 +173,7 @@ class Simulation:
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the crew's clock be the simulation's, and nothing be checked of results that nobody has computed."""
     clock = SimpleNamespace(perf_counter=lambda: Clocked.simulation.now, monotonic=lambda: Clocked.simulation.now)
-    for module in (crews, crosscheck, judging, roster, seat):
+    for module in (crews, crosscheck, judging, patience, seat):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(checking, "implausible", lambda _results, _job: None)
     monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)

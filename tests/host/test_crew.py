@@ -23,7 +23,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew import checking
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import block_head, parse
-from mandelcl.crew.seat import Patience, Seat
+from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.variant import Variant
@@ -34,6 +34,7 @@ from mandelcl.methods import direct
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 from mandelcl.words import NO_COUNT, Words
+from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
@@ -63,6 +64,9 @@ class Honest:
         self.ended = False
         self.job: Job | None = None
         self.assignment = 0
+
+    def time_since(self, moment: float) -> float:
+        return time.monotonic() - moment
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
         self.heads.append(dict(head))
@@ -463,8 +467,7 @@ def test_patience(doing: str, seconds: float, silence: float, budget: float | No
     worker.activity, worker.heard = Activity(doing, seconds), time.monotonic() - silence
     assert seat.overdue(busy=True) == why
     assert seat.overdue(busy=False) is None
-    seat.listened_from(time.monotonic())
-    assert seat.overdue(busy=True) == (None if why and why.startswith("silent") else why)
+    assert seat.overdue(busy=True, heard_since=time.monotonic()) == (None if why and why.startswith("silent") else why)
 
 
 def test_a_worker_that_forgets_its_block_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.soak import process, run
 from mandelcl.soak.jobs import compared, repeats, sized
 from mandelcl.soak.others import Others
-from mandelcl.soak.process import Patience, Soaking, SoakProcess
+from mandelcl.soak.process import PATIENCE, Soaking, SoakProcess
 from mandelcl.soak.record import JobFacts, JobRun, Record, Round, WrongWord
 from mandelcl.soak.run import Soak, Start, Turns
 from mandelcl.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
@@ -380,12 +380,22 @@ def test_every_word_is_compared() -> None:
 # The process.
 
 
+class FakeWorker:
+    """What a process said last, and how long ago that was."""
+
+    def __init__(self, activity: Activity, silence: float) -> None:
+        self.activity, self.heard = activity, time.monotonic() - silence
+
+    def time_since(self, moment: float) -> float:
+        return time.monotonic() - moment
+
+
 class FakeDialogue:
     """Answers as told."""
 
     def __init__(self, *answers: dict[str, Any], activity: Activity | None = None, silence: float = 0.0) -> None:
         self.answers = list(answers)
-        self.activity, self.silence = activity or Activity("launching", 0.1), silence
+        self.worker = FakeWorker(activity or Activity("launching", 0.1), silence)
         self.ended = False
         self.check: Callable[[], None] = lambda: None
 
@@ -412,7 +422,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, dialogue: FakeDialogue) -> SoakProce
         return dialogue
 
     monkeypatch.setattr(process, "Dialogue", make)
-    return SoakProcess(cast(Device, FakeDevice()), 0.1, lambda: None, patience=Patience(start=300, launch=30))
+    return SoakProcess(cast(Device, FakeDevice()), 0.1, lambda: None, patience=PATIENCE)
 
 
 def test_what_a_process_says_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,10 +450,10 @@ def test_nonsense_from_a_process_is_a_failure_of_its_device(
 @pytest.mark.parametrize(
     ("activity", "silence", "why"),
     [
-        (Activity("launching", 31), 0.1, "hangs: launching for more than 30 s"),
-        (Activity("launching", 1), 31, "hangs: launching for more than 30 s"),
+        (Activity("launching", 31), 0.1, "hangs: in one launch for 30 s"),
+        (Activity("launching", 1), 31, "hangs: silent for 30 s"),
         (Activity("building", 299), 299, ""),
-        (Activity("starting", 301), 1, "hangs: starting for more than 300 s"),
+        (Activity("starting", 301), 1, "hangs: not ready after 300 s"),
     ],
 )
 def test_a_hang_is_told_from_a_long_build(
@@ -451,7 +461,7 @@ def test_a_hang_is_told_from_a_long_build(
 ) -> None:
     dialogue = FakeDialogue({"jobs": [GOOD_JOB]}, {"runs": [GOOD_RUN], "others": 0.25})
     soaking = opened(monkeypatch, dialogue)
-    dialogue.activity, dialogue.silence = activity, silence
+    dialogue.worker = FakeWorker(activity, silence)
     if why:
         with pytest.raises(DeviceError, match=why):
             soaking.round(0)

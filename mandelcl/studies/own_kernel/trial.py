@@ -25,6 +25,7 @@ from mandelcl.studies.timing import TimingSample
 from mandelcl.view import View
 from mandelcl.words import Words
 from mandelcl.workers.dialogue import Dialogue
+from mandelcl.workers.process import Worker
 
 _START_S = 120.0  # for a process to start, and a driver to load
 _LEAST_BUILD_S = 15.0  # for a compiler, whatever patience there is
@@ -41,18 +42,27 @@ class Shape:
 
 
 class _Deadline:
-    """Raises what is to be raised after a time, and what `check` raises before."""
+    """Raises what is to be raised after a time, and what `check` raises before.
+
+    Seconds for which other processes keep the kernel's from running do not count.
+    """
 
     def __init__(self, check: Callable[[], None]) -> None:
-        self._check, self._ends, self._fault = check, float("inf"), DeviceError("")
+        self._check = check
+        self._worker: Worker | None = None
+        self._begun, self._most, self._fault = 0.0, float("inf"), DeviceError("")
+
+    def watch(self, worker: Worker) -> None:
+        """Watch over the process in which the kernel runs."""
+        self._worker = worker
 
     def allow(self, seconds: float, fault: DeviceError) -> None:
         """Allow so many seconds from here."""
-        self._ends, self._fault = time.monotonic() + seconds, fault
+        self._begun, self._most, self._fault = time.monotonic(), seconds, fault
 
     def __call__(self) -> None:
         self._check()
-        if time.monotonic() > self._ends:
+        if self._worker is not None and self._worker.time_since(self._begun) > self._most:
             raise self._fault
 
 
@@ -85,6 +95,7 @@ class Trial:
             self._folder = self._ends.enter_context(in_temporary_folder("mandelcl-kernel-"))
             self._log = self._folder / "oclgrind.log"
             self._process = self._ends.enter_context(Dialogue("kernel", self._deadline, 4 * contract.MOST_PIXELS))
+            self._deadline.watch(self._process.worker)
             self.facts = self._built()
         except BaseException:
             self._ends.close()

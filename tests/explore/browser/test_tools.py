@@ -239,7 +239,7 @@ def test_a_hung_worker_is_a_line_and_the_view_is_completed(browser: "Browser", t
         for worker in _workers(server):
             os.kill(worker, signal.SIGSTOP)
         explorer.page.keyboard.press("+")
-        explorer.says("it did nothing for 10 s")
+        explorer.says("silent for 10 s")
         explorer.says("works again")
         explorer.rests()
         assert _place(explorer)["zoom"] == "3.15"
