@@ -8,6 +8,7 @@ runtime works is asked by `absence.diagnose`, in processes of their own, and onl
 
 import hashlib
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -112,8 +113,11 @@ def _prepare_linux() -> Runtimes:
 
     chosen = _users_choice()
     if chosen:
-        vendors, made = user_vendors(chosen), ""
-        if any(map(ends_loaders, vendors)):
+        blocks = _would_block(Path(chosen))
+        if blocks:
+            notes.append(f"OCL_ICD_VENDORS={printable(chosen, 100)} is no folder and no file, and is not read")
+        vendors, made = ([] if blocks else user_vendors(chosen)), ""
+        if blocks or any(map(ends_loaders, vendors)):
             vendors, made = _merge(vendors, notes)
         vendors += from_wheel if is_folder(Path(made or chosen)) else []
         hidden = {Path(v.library).name for v in vendors_found if v.origin != "system"} - {
@@ -122,7 +126,7 @@ def _prepare_linux() -> Runtimes:
         if hidden:
             setting = f"OCL_ICD_VENDORS={printable(chosen, 100)}"
             notes.append(f"{setting} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
-        _tell(made or chosen, made, chosen if made else "")
+        _tell(made or ("" if blocks else chosen), made, chosen if made else "")
     else:
         vendors, made = vendors_found + from_wheel, ""
         if _loader_needs_help(vendors_found):
@@ -146,6 +150,14 @@ def _prepare_conda_on_macos() -> Runtimes:
     searched = () if chosen else (Path(sys.prefix, "etc/OpenCL/vendors"),)
     pocl_cache.prepare(vendors)
     return Runtimes(find_loader()[0], chosen, bool(chosen), tuple(distinct(vendors)), searched)
+
+
+def _would_block(path: Path) -> bool:
+    """Return whether a path is a pipe, a socket or a device, on which the loader would wait and hear no signal."""
+    with suppress(OSError, ValueError):
+        mode = path.stat().st_mode
+        return not (stat.S_ISDIR(mode) or stat.S_ISREG(mode))
+    return False
 
 
 def _users_choice() -> str:

@@ -57,6 +57,20 @@ def test_a_child_does_not_take_our_folder_for_the_users(machine: Machine) -> Non
     assert machine.again().user_set
 
 
+@reads_folders
+def test_a_pipe_in_the_place_of_a_folder_is_not_read(machine: Machine) -> None:
+    """The loader would wait for somebody to write to it, and hear no signal."""
+    pipe = machine.root / "pipe"
+    os.mkfifo(pipe)
+    machine.patch.setenv("OCL_ICD_VENDORS", str(pipe))
+    found = prepare()
+    assert found.user_set
+    assert found.vendors == ()
+    assert os.environ["OCL_ICD_VENDORS"] != str(pipe)
+    assert named(os.environ["OCL_ICD_VENDORS"]) == []
+    assert found.notes == (f"OCL_ICD_VENDORS={pipe} is no folder and no file, and is not read",)
+
+
 def test_a_child_without_the_runtime_goes_back_to_the_standard_folder(machine: Machine) -> None:
     intel = machine.add("venv/lib/libintelocl.so")
     assert prepare().folder
