@@ -191,7 +191,7 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
     process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
     wait_for(folder / "t.md", process)
     process.interrupt()
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 1, err
     assert "Traceback" not in err
     assert "mandelcl: stopped" in err.splitlines()[-1]

@@ -140,7 +140,7 @@ bind -x '"\\C-g": note'
     ) as shell:
         threading.Thread(target=lambda: [None for _ in iter(lambda: os.read(reading, 999), b"")], daemon=True).start()
         os.write(reading, f"{typed}\t\x07".encode())
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 600
         while not line.exists() and time.monotonic() < limit:
             time.sleep(0.05)
         shell.kill()

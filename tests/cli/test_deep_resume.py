@@ -29,7 +29,7 @@ def test_what_is_finished_at_1e1086_is_kept(
     process = Interruptible(*command, env=ENVIRONMENT, stderr=subprocess.PIPE)
     wait_for(folder / "a.png.part" / "band-0000001", process)
     how(process)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode not in (0, None)
     assert "Traceback" not in err
     assert not (folder / "a.png").exists()

@@ -105,7 +105,7 @@ def explored(folder: Path, arguments: list[str]) -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:"), arguments
         process.interrupt()
-        assert process.wait(30) == 0
+        assert process.wait(600) == 0
     finally:
         process.kill()
         process.communicate()

@@ -29,7 +29,7 @@ __main__.main()
 
 def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
     Path("child.py").write_text(CHILD.format(name=name, body=body, before=before))  # in a folder of the test's own
-    done = subprocess.run([sys.executable, "-m", "child"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "child"], capture_output=True, text=True, timeout=600)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -44,7 +44,7 @@ def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
     process = start(*render, env=os.environ | settings)
     wait_for(folder / "a.png.part" / "lock", process)
     process.send_signal(getattr(signal, name))
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (1, "", "mandelcl: stopped\n")
     assert list(folder.rglob("*")) == [temporary]
 

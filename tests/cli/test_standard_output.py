@@ -77,7 +77,7 @@ def test_all_help_can_be_read_in_the_encoding_of_a_pipe_on_windows() -> None:
     )
     environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
     done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, timeout=120, check=True
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, timeout=600, check=True
     )
     shown = done.stdout.decode("cp1252")
     assert "root4" in shown

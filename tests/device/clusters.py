@@ -67,7 +67,7 @@ def lent(port: int, *devices: str) -> Iterator[subprocess.Popen[bytes]]:
     with process("mandelcl", "cluster-worker", f"tcp://127.0.0.1:{port}", *options) as made:
         yield made
         made.terminate()
-        made.wait(30)
+        made.wait(600)
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ class Cable:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
         for thread in self._threads[1:]:
-            thread.join(5)
+            thread.join(600)
         for end in self._ends:
             end.close()
 

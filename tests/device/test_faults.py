@@ -192,7 +192,7 @@ def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.Mo
     how = faulty(ends.device.platform, "fetch", "exit", 1, "always")
     thread = threading.Thread(target=lambda: found.append(shared(how, [kept, ends])), daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(600)
     assert found, "it hangs"
     assert found[0][0].counts_sha256() == clean().counts_sha256()
 

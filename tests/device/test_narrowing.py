@@ -107,7 +107,7 @@ def test_a_store_goes_on_whether_or_not_the_device_narrows(
     monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: first)
 
     def progress(done: Progress) -> None:
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + 60
         while done.pixels > JOB.view.pixels // 2 and time.monotonic() < limit:
             if len(list((folder / "a.png.part").glob("band-???????"))) > 2:
                 cancel.set()

@@ -55,7 +55,7 @@ class Pictures:
         cancel = threading.Event()
 
         def progress(done: Progress) -> None:
-            finished, limit = done.pixels // (5 * WIDTH), time.monotonic() + 10
+            finished, limit = done.pixels // (5 * WIDTH), time.monotonic() + 60
             if done.pixels > WIDTH * HEIGHT // 2:  # the first may be read before the store begins; wait for the others
                 while len(list(self.part.glob("band-???????"))) < finished - 1 and time.monotonic() < limit:
                     time.sleep(0.01)

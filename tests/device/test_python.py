@@ -87,7 +87,7 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     script = SCRIPT.format(job=str(tmp_path / "job.json"), devices=specs())
     for how in (["-c", script], ["-"]):
         done = subprocess.run(
-            [sys.executable, *how], input=script, capture_output=True, text=True, check=False, timeout=120
+            [sys.executable, *how], input=script, capture_output=True, text=True, check=False, timeout=600
         )
         assert done.returncode == 0, done.stderr
         expected = f"{clean()} {len(specs())}" if len(specs()) > 1 else clean()

@@ -50,7 +50,7 @@ def drawn(path: Path, job: Job, colouring: Colouring, device: Device, **options:
 
 def wait_for_a_band(path: Path) -> None:
     """Return once a render has stored a band."""
-    limit = time.monotonic() + 120
+    limit = time.monotonic() + 600
     while not list(path.parent.glob(f"{path.name}.part/band-???????")):
         assert time.monotonic() < limit, "no band was stored"
         time.sleep(0.01)

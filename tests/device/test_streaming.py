@@ -61,7 +61,7 @@ class Files:
         cancel = threading.Event()
 
         def progress(done: Progress) -> None:
-            finished, limit = done.pixels // (5 * WIDTH), time.monotonic() + 10
+            finished, limit = done.pixels // (5 * WIDTH), time.monotonic() + 60
             if done.pixels >= pixels:  # the first may be read before the store begins; wait for the others
                 while len(self.bands()) < finished - 1 and time.monotonic() < limit:
                     time.sleep(0.01)
@@ -286,7 +286,7 @@ def test_a_failure_stays_what_it_is(device: Device, files: Files, monkeypatch: p
     """With a word on what is kept, but with its own kind, data, cause and stack."""
 
     def refuse(*_arguments: Any) -> None:
-        limit = time.monotonic() + 10
+        limit = time.monotonic() + 600
         while not (files.part / "manifest.json").exists() and time.monotonic() < limit:
             time.sleep(0.01)
         raise BuildError("it refuses", "line 7: error", "0:0") from ValueError("the cause")

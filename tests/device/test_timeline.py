@@ -119,13 +119,13 @@ def test_an_interrupted_render_leaves_a_whole_trace(device: Device, tmp_path: Pa
     command = ("-m", "mandelcl", *line, "--number", "float", "-o", "a.png", "--trace", str(path))
     with Interruptible(*command, cwd=tmp_path, stderr=subprocess.PIPE) as process:
         try:
-            until = time.monotonic() + 120
+            until = time.monotonic() + 600
             while not has_launches(path):
                 assert time.monotonic() < until
                 assert process.poll() is None, process.stderr and process.stderr.read()
                 time.sleep(0.1)
             process.interrupt()
-            _, error = process.communicate(timeout=60)
+            _, error = process.communicate(timeout=600)
         finally:
             process.kill()
     assert process.returncode == 1

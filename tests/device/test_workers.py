@@ -48,7 +48,7 @@ class Started:
         return self.seat.worker.pid
 
     def message(self) -> WorkerMessage:
-        return self.messages.get(timeout=120)
+        return self.messages.get(timeout=600)
 
     def answer(self, block: Block, urgent: bool = False) -> WorkerMessage:
         self.seat.give(block, urgent)

@@ -104,7 +104,7 @@ def test_what_would_not_be_read_again_is_not_written(tmp_path: Path, monkeypatch
     assert bookmarks.all() == [_mark("one")]
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_page_is_told_of_a_damaged_file(tmp_path: Path) -> None:
     folder, own = tmp_path / "saves", tmp_path / "saves-data"
     folder.mkdir()

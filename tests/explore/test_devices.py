@@ -70,7 +70,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no
 
 
 @needs_proc
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         rest = page.view(HOME)
@@ -89,7 +89,7 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
 
 
 @needs_proc
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_device_has_one_process_by_whatever_name(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         one = next(device for device in listed(page) if device["state"] == "ready")
@@ -102,7 +102,7 @@ def test_a_device_has_one_process_by_whatever_name(tmp_path: Path) -> None:
 
 
 @needs_proc
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         rest = page.view(HOME)
@@ -121,7 +121,7 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
 
 
 @needs_proc
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_ctrl_c_ends_all_within_a_second(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         page = server.page()

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_its_cells_say_what_stands_there() -> None:
     for module in ("anywidget", "xarray", "ipykernel", "nbclient"):
         if importlib.util.find_spec(module) is None:

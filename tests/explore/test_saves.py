@@ -123,7 +123,7 @@ def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
     assert page.wait_for("stopped")["id"] == 502
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("end", ["Ctrl-C", "kill", "leave"])
 def test_a_save_that_nobody_waits_for_leaves_no_draft(tmp_path: Path, end: str) -> None:
     with serving(tmp_path) as server, server.page() as page:

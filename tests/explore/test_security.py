@@ -117,7 +117,7 @@ def test_a_message_of_65_kib_closes_the_socket(server: Server) -> None:
         assert closed.value.rcvd.code == 1009
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_fifth_page_is_refused_until_one_has_left(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
         pages = deque(stack.enter_context(server.page()) for _ in range(4))

@@ -121,7 +121,7 @@ def test_without_the_extra_there_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
     assert len(str(caught.value).splitlines()) == 1
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_page_over_the_comm_gets_what_a_session_renders(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm), mandelcl.Session() as session:
         first = widget.field
@@ -141,7 +141,7 @@ def test_a_page_over_the_comm_gets_what_a_session_renders(monkeypatch: pytest.Mo
             comm.custom(nonsense)
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_pixels_wait_until_the_page_has_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_MOST_UNDER_WAY", 100_000)
     with opened(monkeypatch) as (_, comm):
@@ -164,7 +164,7 @@ def test_pixels_wait_until_the_page_has_the_others(monkeypatch: pytest.MonkeyPat
         page.wait_for("complete")
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
 def test_processes_end_with_the_last_page_and_with_the_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm):
@@ -186,7 +186,7 @@ def test_processes_end_with_the_last_page_and_with_the_widget(monkeypatch: pytes
         assert comm.closed
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_of_too_many_pages_the_one_that_was_silent_longest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm):
         for name in "abcde":
@@ -210,7 +210,7 @@ def test_the_bundle_is_the_page_s_own_modules() -> None:
     assert "://" not in re.sub(r'"http://www\.w3\.org/2000/svg"', "", text.replace('\\"', '"'))
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
 def test_a_kernel_that_ends_takes_its_processes_with_it() -> None:
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("usable")
 SMALL = ("--size", "32x18", "--iterations", "100", "--fps", "10", "--hold", "0.2")
 VALLEY = ("--at", "seahorse-valley", "--to-zoom", "50")
 TWO_LEGS = ("--from", "0,0,8", "--via", "0,0,2", "--to", "0,0,5,30")
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 
 
 def run(*arguments: str) -> Result:

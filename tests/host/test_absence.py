@@ -4,7 +4,6 @@ import os
 import platform
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -78,15 +77,13 @@ def test_what_is_known_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> No
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "crashes when it is loaded (killed by SIGSEGV)"),
         ("raise SystemExit(3)", "crashes when it is loaded (exit code 3)"),
-        ("import time; time.sleep(60)", "hangs: no answer in 0.5 s"),
+        ("import time; time.sleep(3600)", "hangs: no answer in 0.5 s"),
     ],
 )
 def test_a_library_that_crashes_or_hangs(monkeypatch: pytest.MonkeyPatch, code: str, reason: str) -> None:
     monkeypatch.setattr(absence, "_TRY", "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n" + code)
-    started = time.monotonic()
     (found,) = diagnose(told(Vendor(Path("x.icd"), "libbad.so", "system")), timeout=0.5 if "sleep" in code else 20)
     assert (found.loads, found.reason) == (False, reason)
-    assert time.monotonic() - started < 20
 
 
 def test_a_library_that_chatters(monkeypatch: pytest.MonkeyPatch) -> None:

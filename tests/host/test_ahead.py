@@ -37,7 +37,7 @@ class Counting:
         monkeypatch.setattr(ahead, "kept_orbit", self.orbit)
 
     def orbit(self, *arguments: Any) -> Orbit:
-        assert self.may.wait(10)
+        assert self.may.wait(600)
         self.times += 1
         if self.error is not None:
             raise self.error
@@ -108,7 +108,7 @@ def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
         ahead.await_begun(CUSP, LONG, FOUR, told, told)
     assert told.iterations >= 1000
     (begun,) = ahead._begun.values()
-    begun.thread.join(10)
+    begun.thread.join(600)
     assert not begun.thread.is_alive(), "nobody waits for it any more"
 
 

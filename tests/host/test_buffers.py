@@ -40,7 +40,7 @@ def test_another_process_writes_to_it() -> None:
     for number in buffers.numbers:
         buffers.words(number, (6,))[:] = 7
     child = [sys.executable, "-c", CHILD, json.dumps(buffers.order)]
-    subprocess.run(child, check=True, pass_fds=buffers.descriptors, timeout=60)
+    subprocess.run(child, check=True, pass_fds=buffers.descriptors, timeout=600)
     taken = [np.frombuffer(buffers.copy_of(number, 24), np.uint32).tolist() for number in buffers.numbers]
     assert taken == [[7] * 6, [1, 2, 3, 4, 5, 2**32 - 1], [7] * 6]
     buffers.close()

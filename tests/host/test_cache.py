@@ -325,7 +325,7 @@ for number in range(400):
 
 def test_processes_at_once_clear_and_write(root: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", WRITE], stderr=subprocess.PIPE) for _ in range(3)]
-    assert [(process.communicate(timeout=60)[1], process.returncode) for process in processes] == [(b"", 0)] * 3
+    assert [(process.communicate(timeout=600)[1], process.returncode) for process in processes] == [(b"", 0)] * 3
     cache.write("rates", key_of(99), b"last")
     names = [path.name for path in (root / "rates").iterdir()]
     assert all(len(name) == 32 for name in names), "no draft is left"

@@ -65,7 +65,7 @@ def test_time_for_which_others_keep_a_process_from_running_is_counted() -> None:
         begun = time.monotonic()
         found = RunDelay(processes[0].pid)
         while found.between(begun, time.monotonic()) < 1:
-            assert time.monotonic() - begun < 120, "a third of a processor is no delay"
+            assert time.monotonic() - begun < 600, "a third of a processor is no delay"
             time.sleep(0.1)
         now = time.monotonic()
         delayed = found.between(begun, now)
@@ -113,7 +113,7 @@ def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_
             worker.send({"do": "answer", "question": {"seconds": 2.5}})
             begun, silent = time.monotonic(), 0.0
             while messages.empty():
-                assert time.monotonic() - begun < 300
+                assert time.monotonic() - begun < 600
                 assert patience.lost_with(worker, attention.since()) is None, worker.activity
                 silent = max(silent, time.monotonic() - worker.heard)
                 time.sleep(0.05)
@@ -124,7 +124,7 @@ def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_
             os.kill(worker.pid, signal.SIGSTOP)
             begun = time.monotonic()
             while (why := patience.lost_with(worker, attention.since())) is None:
-                assert time.monotonic() - begun < 120, "it is waited for without end"
+                assert time.monotonic() - begun < 600, "it is waited for without end"
                 time.sleep(0.05)
             assert why == "silent for 4 s"
         finally:
@@ -152,7 +152,7 @@ def test_a_launch_that_may_wait_for_a_build_beside_it_is_not_taken_for_a_hang() 
     def until(doing: str) -> None:
         begun = time.monotonic()
         while worker.activity.doing != doing:
-            assert time.monotonic() - begun < 120, worker.activity
+            assert time.monotonic() - begun < 600, worker.activity
             time.sleep(0.01)
 
     try:
@@ -161,7 +161,7 @@ def test_a_launch_that_may_wait_for_a_build_beside_it_is_not_taken_for_a_hang() 
         until(BUILDING)
         worker.send({"do": "answer", "question": {}})
         until(LAUNCHING)
-        assert messages.get(timeout=120).head == {"say": "answer", "answer": {"launching": True}}
+        assert messages.get(timeout=600).head == {"say": "answer", "answer": {"launching": True}}
         assert worker.activity.seconds < 3000, "what it waited for is not part of the launch"
     finally:
         worker.end()

@@ -24,7 +24,7 @@ from mandelcl.reference import Reference
 from tests.host.started import started_helpers
 
 FOUR = Fraction(4)
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 DEEP = Reference(Fraction(-1), Fraction(1, 10**400), Fraction(1, 10**700), 14, 14)  # beside values below 2^−900
 CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # neither a period nor a proof ends it
 ENDLESS = Wanted(CUSP, 1 << 32, FOUR, None)

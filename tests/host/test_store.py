@@ -407,7 +407,7 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
         with pytest.raises(FileError, match="is in use: another mandelcl"):
             Store(tmp_path / "s").lock()
         first.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        first.wait(30)
+        first.wait(600)
     store = Store(tmp_path / "s")
     store.lock()
     store.release()

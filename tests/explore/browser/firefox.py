@@ -15,7 +15,7 @@ import numpy.typing as npt
 from PIL import Image
 from websockets.sync.client import ClientConnection, connect
 
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 _LISTENS = "WebDriver BiDi listening on "
 _EXPLORER = "document.getElementById('explorer').explorer"
 _RESTS = f"""() => {{

@@ -222,7 +222,7 @@ def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browse
         explorer.rests()
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
@@ -233,7 +233,7 @@ def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser",
         explorer.says("works again")
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_hung_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):

@@ -39,7 +39,7 @@ def check(shown: Notebook, session: mandelcl.Session) -> None:
         assert np.array_equal(np.asarray(image.convert("RGB")), mandelcl.colourise(rendered, "classic"))
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_what_rests_is_what_a_session_renders(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, size=(320, 200)) as shown, mandelcl.Session() as session:
         check(shown, session)
@@ -74,7 +74,7 @@ _UPLOAD = """(text) => {
 }"""
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_it_keeps_to_itself_and_comes_back_where_it_was(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, at="seahorse-valley", size=(300, 160)) as shown:
         page, cap = shown.page, shown.widget.job.iterations
