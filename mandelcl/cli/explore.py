@@ -3,7 +3,7 @@
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,8 @@ from mandelcl.cli.progress import say
 from mandelcl.errors import MandelclError
 from mandelcl.extras import load
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+if TYPE_CHECKING:
+    from mandelcl.explore.server import Server
 
 
 @click.command(
@@ -36,6 +37,13 @@ Examples:
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen at. [default: 127.0.0.1]")
 @click.option("--allow-remote", is_flag=True, help="Let --host be an address that other machines reach.")
 @click.option(
+    "--public-name",
+    "public_names",
+    multiple=True,
+    metavar="NAME[:PORT]",
+    help="What browsers elsewhere call this server: the machine's name, or a proxy's; may be repeated.",
+)
+@click.option(
     "--save-dir",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
@@ -55,6 +63,7 @@ def command(
     port: int,
     host: str,
     allow_remote: bool,
+    public_names: tuple[str, ...],
     save_dir: Path | None,
     max_save: int,
     **values: Any,
@@ -65,25 +74,31 @@ def command(
     rest it shows the very pixels that `mandelcl render` draws. Ctrl-C ends it.
     """
     from mandelcl import interrupts
+    from mandelcl.explore.hosts import LOOPBACK
     from mandelcl.explore.house import Start
+    from mandelcl.files.paths import require_folder
     from mandelcl.planes import SMOOTH
 
     load("websockets.asyncio.server", "the explorer needs websockets", "explore")
     from mandelcl.explore.server import Server, run
 
-    if host not in _LOOPBACK and not allow_remote:
+    if not host:
+        raise click.UsageError("--host needs an address; 0.0.0.0 is all of this machine's")
+    if host not in LOOPBACK and not allow_remote:
         raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
     colours = ColourOptions.taken_from(values)
     given = JobOptions.of(**values)
     colouring = colours.colouring(given.location(), given.like)
     folder = (save_dir or Path.cwd()).absolute()
+    if save_dir is not None:
+        require_folder(save_dir)
     start = Start(given.job((SMOOTH.name,)), colouring, devices, folder, max_save * 10**6)
-    server = Server(start, host, port)
+    server = Server(start, host, port, public_names)
 
     def opened(address: str) -> None:
         click.echo(address)
-        if host not in _LOOPBACK:
-            say("mandelcl: other machines can reach this page; what is sent is not encrypted")
+        if server.hosts.remote:
+            say(f"mandelcl: other machines can reach this page, {_where(server)}; what is sent is not encrypted")
         if not no_browser:  # some wait until it is closed
             threading.Thread(target=webbrowser.open, args=(address,), name="mandelcl browser", daemon=True).start()
 
@@ -91,3 +106,10 @@ def command(
         run(server, opened, interrupts.answer_with)
     except OSError as error:
         raise MandelclError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
+
+
+def _where(server: "Server") -> str:
+    """Return where others find the page of a server that other machines reach."""
+    if server.hosts.everywhere:
+        return f"at any address of this one's, port {server.port}, and at a --public-name"
+    return "at this address"

@@ -10,6 +10,7 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.explore.aside import Aside
 from mandelcl.explore.bookmarks import own_bookmarks
 from mandelcl.explore.errands import end_all
+from mandelcl.explore.messages import require_wanted
 from mandelcl.explore.roster import Roster
 from mandelcl.explore.saves import Saves
 from mandelcl.explore.seats import PATIENCE, Seat
@@ -24,7 +25,10 @@ _IDLE_S = 300.0  # for which a device keeps its process that nobody uses; that o
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the command line asks for: a job, its colours, devices, where saves go, and how much they may be."""
+    """What the command line asks for: a job, its colours, devices, where saves go, and how much they may be.
+
+    Raises InvalidInputError for a job that no page can show.
+    """
 
     job: Job
     colouring: Colouring
@@ -32,6 +36,9 @@ class Start:
     folder: Path = field(default_factory=Path.cwd)
     save_pixels: int = 10**9
     patience: Patience = PATIENCE
+
+    def __post_init__(self) -> None:
+        require_wanted(self.job)
 
 
 class Page(Protocol):

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from mandelcl.block import Block
 from mandelcl.errors import InvalidInputError
 from mandelcl.exact import parse_number
+from mandelcl.explore import places
 from mandelcl.explore.frames import FOLLOWING, pixel_bytes
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.job import Job
@@ -175,6 +176,17 @@ def view_wanted(message: Message) -> ViewWanted:
         key,
         have,
     )
+
+
+def require_wanted(job: Job) -> None:
+    """Raise InvalidInputError for a job of which no page can ask for any view, whatever its size is."""
+    try:
+        message = {"pane": 0, "generation": 0, **places.described(job), "size": [1, 1]}
+        if len(json.dumps(message)) > MESSAGE_BYTES:
+            raise InvalidInputError("its numbers have too many digits")
+        view_wanted(message)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"the explorer cannot show this: {error}") from None
 
 
 def _job(message: Message, view: View) -> Job:

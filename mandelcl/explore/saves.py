@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.errors import FileError, InvalidInputError
 from mandelcl.explore.errands import Head, Stopped, errand
 from mandelcl.explore.errands import serve as serve_errand
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.files.output import SUFFIXES
+from mandelcl.files.paths import read_bounded
 from mandelcl.job import Job
 from mandelcl.shading.colour import Colouring
 from mandelcl.workers.channel import Channel
@@ -89,10 +90,9 @@ class Saves:
         """Return a file that was saved in this run of the server; None where there is none of that name."""
         if name not in self.done:
             return None
-        path = self.folder / name
         try:
-            return path.read_bytes() if path.stat().st_size <= _MOST_DOWNLOAD else None
-        except OSError:
+            return read_bounded(self.folder / name, _MOST_DOWNLOAD)
+        except (FileError, OSError):
             return None
 
 

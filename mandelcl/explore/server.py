@@ -8,9 +8,11 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,14 +24,15 @@ from websockets.http11 import Request, Response
 from mandelcl.explore import messages
 from mandelcl.explore.answers import attend
 from mandelcl.explore.client import Client
+from mandelcl.explore.connections import Connections, abort, known_to
+from mandelcl.explore.hosts import Hosts
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.static_files import static_files
 
 _MOST_SOCKETS = 4
-_MOST_CONNECTIONS = 128  # with those that have asked for nothing yet, which anybody may open
+_MOST_DOWNLOADS = 2  # at once: each is in memory
 _MOST_ADDRESS = 4096
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_OPEN_S = 10.0  # for a request to come
+_NONE: Mapping[str, str] = MappingProxyType({})
 _PING_S = 20.0
 _FAREWELL_S = 0.3  # for pages to answer that they have heard of the end
 
@@ -60,43 +63,44 @@ class _Socket:
 
 
 class Server:
-    """A server on one port; `address` is that of the page once it is open, with the token."""
+    """A server on one port; `address` is that of the page once it is open, with the token.
 
-    def __init__(self, start: Start, host: str = "127.0.0.1", port: int = 0) -> None:
+    It listens at the `host` and is called by that, by the machine's own addresses where it listens at all of them, and
+    by `public_names`. Raises InvalidInputError where one of those is none.
+    """
+
+    def __init__(self, start: Start, host: str = "127.0.0.1", port: int = 0, public_names: Sequence[str] = ()) -> None:
         self.house = House(start)
         self.port = port
+        self.hosts = Hosts(host, public_names)
         self._host = host
         self._token = secrets.token_urlsafe(16)
         self._files = static_files()
+        self._connections: Connections = set()
+        self._downloads: Connections = set()
 
     @property
     def address(self) -> str:
         """The address of the page."""
-        return f"http://{self._hosts[0]}/?token={self._token}"
-
-    @property
-    def _hosts(self) -> tuple[str, ...]:
-        names = _LOOPBACK if self._host in ("127.0.0.1", "localhost", "::1") else (_bracketed(self._host), *_LOOPBACK)
-        return tuple(f"{name}:{self.port}" for name in names)
+        return f"http://{self.hosts.address(self.port)}/?token={self._token}"
 
     async def run(self, stop: asyncio.Event, opened: Callable[[str], object]) -> None:
         """Serve until `stop` is set; `opened` is called with the address. Raises OSError where the port is taken."""
-        connections: set[ServerConnection] = set()
         async with serve(
             self._serve,
-            self._host,
+            "127.0.0.1" if self._host == "localhost" else self._host,  # which may be two addresses, each with a port
             self.port,
             process_request=self._look_at,
             max_size=messages.MESSAGE_BYTES,
             max_queue=16,
             compression=None,
-            open_timeout=_OPEN_S,
+            open_timeout=None,  # an answer may take long to leave; connections end by themselves where nothing moves
             ping_interval=_PING_S,
             ping_timeout=_PING_S,
             server_header=None,
             logger=_LOG,
             close_timeout=_FAREWELL_S,
-            create_connection=_known_to(connections),
+            create_connection=known_to(self._connections),
         ) as server:
             self.port = next(iter(server.sockets)).getsockname()[1]
             self.house.open()
@@ -105,7 +109,7 @@ class Server:
                 await stop.wait()
             finally:
                 server.close()
-                ends = asyncio.get_running_loop().call_later(_FAREWELL_S, _abort, connections)
+                ends = asyncio.get_running_loop().call_later(_FAREWELL_S, abort, self._connections)
                 await self.house.close()
                 await server.wait_closed()
                 ends.cancel()
@@ -113,61 +117,73 @@ class Server:
     async def _serve(self, socket: ServerConnection) -> None:
         await attend(Client(_Socket(socket), self.house))
 
-    def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the answer to a request; None where a socket is to be opened."""
-        if request.headers.get_all("Host") not in [[host] for host in self._hosts]:
-            return self._refuse(HTTPStatus.FORBIDDEN, "not this server's name")
+        reached = _own_address(connection)
+        found = await self._found(connection, request, reached)
+        if found is None:
+            return None
+        # All of an answer is to have left before the connection is closed.
+        connection.transport.set_write_buffer_limits(1, 0)
+        return self._answer(found, self.hosts.sockets(self.port, reached), getattr(request, "method", "GET"))
+
+    async def _found(self, connection: ServerConnection, request: Request, reached: str | None) -> "_Answer | None":
+        if request.headers.get_all("Host") not in [[name] for name in self.hosts.names(self.port, reached)]:
+            return _refusal(HTTPStatus.FORBIDDEN, "not this server's name; --public-name says what else it is called")
+        if getattr(request, "method", "GET") != "GET":  # earlier versions of websockets know no other
+            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "GET alone", {"Allow": "GET"})
         if len(request.path) > _MOST_ADDRESS:
-            return self._refuse(HTTPStatus.REQUEST_URI_TOO_LONG, "too long an address")
+            return _refusal(HTTPStatus.REQUEST_URI_TOO_LONG, "too long an address")
         try:
             parts = urlsplit(request.path)
             query = parse_qs(parts.query)
         except ValueError:
-            return self._refuse(HTTPStatus.BAD_REQUEST, "no address")
+            return _refusal(HTTPStatus.BAD_REQUEST, "no address")
         if parts.path == "/socket":
-            return self._socket_refusal(connection, request, query)
+            return self._socket_refusal(connection, request, query, reached)
         if parts.path in self._files:
-            found = self._files[parts.path]
-            return self._answer(HTTPStatus.OK, found.kind, found.body)
+            file = self._files[parts.path]
+            return _Answer(HTTPStatus.OK, file.kind, file.body, _NONE)
         if parts.path.startswith("/saved/"):
-            return self._saved(parts.path.removeprefix("/saved/"), query)
-        return self._refuse(HTTPStatus.NOT_FOUND, "nothing here")
+            return await self._saved(connection, parts.path.removeprefix("/saved/"), query)
+        return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
 
     def _socket_refusal(
-        self, connection: ServerConnection, request: Request, query: dict[str, list[str]]
-    ) -> Response | None:
-        origins = [[f"http://{host}"] for host in self._hosts]
-        if request.headers.get_all("Origin") not in origins:
-            return self._refuse(HTTPStatus.FORBIDDEN, "not this server's page")
+        self, connection: ServerConnection, request: Request, query: dict[str, list[str]], reached: str | None
+    ) -> "_Answer | None":
+        origins = self.hosts.origins(self.port, reached)
+        if request.headers.get_all("Origin") not in [[origin] for origin in origins]:
+            return _refusal(HTTPStatus.FORBIDDEN, "not this server's page")
         if not self._knows_token(query):
-            return self._refuse(HTTPStatus.FORBIDDEN, "not this server's token")
+            return _refusal(HTTPStatus.FORBIDDEN, "not this server's token")
         # A page that has said good-bye counts no more, whatever is still being done for it.
         if len(connection.server.connections) >= _MOST_SOCKETS:
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
         return None
 
-    def _saved(self, name: str, query: dict[str, list[str]]) -> Response:
+    async def _saved(self, connection: ServerConnection, name: str, query: dict[str, list[str]]) -> "_Answer":
         if not self._knows_token(query):
-            return self._refuse(HTTPStatus.FORBIDDEN, "not this server's token")
-        body = self.house.saves.read(name)
+            return _refusal(HTTPStatus.FORBIDDEN, "not this server's token")
+        self._downloads &= self._connections
+        if len(self._downloads) >= _MOST_DOWNLOADS:
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many downloads at once; try again when one has ended")
+        self._downloads.add(connection)
+        body = await self.house.files.run(self.house.saves.read, name)
         if body is None:
-            return self._refuse(HTTPStatus.NOT_FOUND, "nothing here")
+            self._downloads.discard(connection)
+            return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
         download = {"Content-Disposition": f'attachment; filename="{name}"'}
-        return self._answer(HTTPStatus.OK, "application/octet-stream", body, download)
+        return _Answer(HTTPStatus.OK, "application/octet-stream", body, download)
 
     def _knows_token(self, query: dict[str, list[str]]) -> bool:
         given = query.get("token", [])
         return len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token.encode())
 
-    def _refuse(self, status: HTTPStatus, why: str) -> Response:
-        return self._answer(status, "text/plain; charset=utf-8", f"{why}\n".encode())
-
-    def _answer(self, status: HTTPStatus, kind: str, body: bytes, more: dict[str, str] | None = None) -> Response:
-        # Browsers know no addresses in brackets here, and complain of them; 'self' covers those.
-        sockets = " ".join(f"ws://{host}" for host in self._hosts if not host.startswith("["))
+    def _answer(self, answer: "_Answer", sockets: str, method: str) -> Response:
         policy = f"default-src 'self'; connect-src 'self' {sockets}; img-src 'self' data: blob:; base-uri 'none'"
+        body = b"" if method == "HEAD" else answer.body
         headers = {
-            "Content-Type": kind,
+            "Content-Type": answer.kind,
             "Content-Length": str(len(body)),
             "Connection": "close",
             "Cache-Control": "no-store",
@@ -177,34 +193,27 @@ class Server:
             "Referrer-Policy": "no-referrer",
             "X-Content-Type-Options": "nosniff",
         }
-        return Response(status.value, status.phrase, Headers(headers | (more or {})), body)
+        return Response(answer.status.value, answer.status.phrase, Headers(headers | dict(answer.headers)), body)
 
 
-def _known_to(connections: set[ServerConnection]) -> type[ServerConnection]:
-    """Return a kind of connections that are in a set from their first moment on; there is room for so many."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a request is answered with."""
 
-    class Connection(ServerConnection):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            connections.add(self)
-            if len(connections) > _MOST_CONNECTIONS:
-                self.transport.abort()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            connections.discard(self)
-            super().connection_lost(exc)
-
-    return Connection
+    status: HTTPStatus
+    kind: str
+    body: bytes
+    headers: Mapping[str, str]
 
 
-def _abort(connections: set[ServerConnection]) -> None:
-    """End connections whatever they wait for: half a request, or a page that does not read."""
-    for connection in list(connections):
-        connection.transport.abort()
+def _refusal(status: HTTPStatus, why: str, headers: Mapping[str, str] = _NONE) -> _Answer:
+    return _Answer(status, "text/plain; charset=utf-8", f"{why}\n".encode(), headers)
 
 
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+def _own_address(connection: ServerConnection) -> str | None:
+    """Return the address of this machine at which a request has come."""
+    local = connection.local_address
+    return str(local[0]) if isinstance(local, tuple) else None
 
 
 def run(server: Server, opened: Callable[[str], object], on_signal: Callable[[Callable[[], Any]], None]) -> None:

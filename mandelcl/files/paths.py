@@ -156,6 +156,12 @@ def flush_to_disk(file: BinaryIO) -> None:
     os.fsync(file.fileno())
 
 
+def require_folder(folder: Path) -> None:
+    """Raise FileError for a folder in which no file can be made."""
+    with one_line("cannot write to the folder", folder), tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 @contextmanager
 def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     """Yield where to write what is to become `place`; at the end it is put there, and on any exception removed.

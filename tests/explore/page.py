@@ -50,6 +50,7 @@ class Server:
     process: Interruptible
     address: str
     seconds: float
+    notes: str = ""  # how what it prints on standard error begins
 
     @property
     def host(self) -> str:
@@ -96,7 +97,8 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
         yield server
         if process.poll() is None:
             code, _, errors = server.end()
-            assert (code, errors) == (0, "")
+            assert code == 0
+            assert errors.startswith(server.notes) if server.notes else not errors
     finally:
         process.kill()
         process.communicate()

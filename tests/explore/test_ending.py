@@ -1,4 +1,7 @@
-"""A server that is to end does so, whatever is under way; its time limits are lifted here, so nothing else ends it."""
+"""How connections end, and a server, whatever is under way.
+
+Its time limits are lifted here, so nothing else ends what is to end.
+"""
 
 import asyncio
 import json
@@ -6,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +19,7 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from mandelcl.explore import finding, server
+from mandelcl.explore import connections, finding, server
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.orbits import PointOrbit
@@ -37,6 +40,7 @@ class _Serving:
         self.start = Start(self.job, Colouring(find_palette("classic")), folder=folder)
         self.opened = threading.Event()
         self.pages: set[Any] = set()
+        self.server: Any = None
         self.address = ""
         self._end: Any = None
         self.thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
@@ -70,13 +74,14 @@ class _Serving:
             self.opened.set()
 
         own = Server(self.start)
-        self.pages = own.house.pages
+        self.server, self.pages = own, own.house.pages
         await own.run(stop, opened)
 
 
 @pytest.fixture
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Serving]:
-    monkeypatch.setattr(server, "_OPEN_S", _FOR_EVER)
+    monkeypatch.setattr(connections, "_OPEN_S", _FOR_EVER)
+    monkeypatch.setattr(connections, "_STALL_S", _FOR_EVER)
     monkeypatch.setattr(server, "_PING_S", _FOR_EVER)
     monkeypatch.setattr(House, "open", lambda _house: None)
     running = _Serving(tmp_path)
@@ -126,7 +131,7 @@ def test_what_threads_compute_keeps_no_server(serving: _Serving, monkeypatch: py
 
 
 def test_no_more_connections_than_there_is_room_for(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connections, "_MOST", 3)
     name, _, port = serving.host.partition(":")
     with ExitStack() as open_ones:
         held = [open_ones.enter_context(closing(socket.create_connection((name, int(port))))) for _ in range(3)]
@@ -137,6 +142,61 @@ def test_no_more_connections_than_there_is_room_for(serving: _Serving, monkeypat
             assert not more.recv(1)
         held[0].close()
         wait_until(lambda: answered(name, int(port)))
+
+
+_LARGE = bytes(range(256)) * (1 << 17)  # more than the pipes hold
+
+
+@contextmanager
+def _downloading(serving: _Serving, folder: Path) -> Iterator[socket.socket]:
+    """Yield a connection on which a large file has begun to come."""
+    (folder / "large.png").write_bytes(_LARGE)
+    serving.server.house.saves.done.add("large.png")
+    name, _, port = serving.host.partition(":")
+    with closing(socket.create_connection((name, int(port)))) as one:
+        one.settimeout(PATIENCE_S)
+        token = serving.address.partition("token=")[2]
+        one.sendall(f"GET /saved/large.png?token={token} HTTP/1.1\r\nHost: {serving.host}\r\n\r\n".encode())
+        assert one.recv(1) == b"H"
+        yield one
+
+
+def _rest(one: socket.socket) -> bytes:
+    return b"".join(iter(lambda: one.recv(1 << 20), b""))
+
+
+def test_a_download_that_takes_long_is_whole(
+    serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(connections, "_OPEN_S", 0.01)
+    with _downloading(serving, tmp_path) as one:
+        assert serving.server._downloads
+        time.sleep(1)  # longer than a request may take to come, and than a farewell
+        head, _, body = _rest(one).partition(b"\r\n\r\n")
+        assert b"TTP/1.1 200" in head
+        assert body == _LARGE
+
+
+def test_a_download_of_which_nothing_leaves_ends(
+    serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(connections, "_OPEN_S", 0.01)
+    monkeypatch.setattr(connections, "_STALL_S", 0.01)
+    with _downloading(serving, tmp_path) as one:
+        wait_until(lambda: not serving.server._connections)
+        with suppress(ConnectionError):
+            assert len(_rest(one)) < len(_LARGE)
+
+
+def test_downloads_are_in_memory_and_so_are_few(serving: _Serving, tmp_path: Path) -> None:
+    with _downloading(serving, tmp_path), _downloading(serving, tmp_path) as second:
+        with _downloading(serving, tmp_path) as third:
+            assert b"503" in _rest(third).partition(b"\r\n")[0]
+        _rest(second)
+        second.close()
+        wait_until(lambda: len(serving.server._connections) == 1)
+        with _downloading(serving, tmp_path) as third:
+            assert b"200" in _rest(third).partition(b"\r\n")[0]
 
 
 def answered(name: str, port: int) -> bool:

@@ -30,12 +30,12 @@ def get(server: Server, path: str, host: str | None = None, method: str = "GET")
 
 def opened(server: Server, origin: str | None, token: str, host: str | None = None) -> int:
     """Return the status with which a socket is opened."""
-    headers = {} if host is None else {"Host": host}
+    name, _, port = server.host.partition(":")
     try:
         with connect(
-            f"ws://{server.host}/socket?token={quote(token)}",
+            f"ws://{host or server.host}/socket?token={quote(token)}",
+            sock=socket.create_connection((name, int(port)), timeout=PATIENCE_S),
             origin=None if origin is None else Origin(origin),
-            additional_headers=headers,
             compression=None,
             open_timeout=PATIENCE_S,
         ):
@@ -58,6 +58,23 @@ def test_both_names_of_this_machine_are_known(server: Server) -> None:
         assert opened(server, origin, server.token) == 101
 
 
+@pytest.mark.usefixtures("_usable")
+def test_a_server_of_all_addresses_is_reached_by_each(tmp_path: Path) -> None:
+    with serving(tmp_path, "--host", "0.0.0.0", "--allow-remote", "--public-name", "Box.example") as wide:
+        port = wide.host.partition(":")[2]
+        assert wide.host == f"box.example:{port}"
+        for reached in ("127.0.0.1", "127.0.0.2"):  # as good as any of the machine's addresses
+            near = Server(wide.process, f"http://{reached}:{port}/?token={wide.token}", 0.0)
+            for name in (f"{reached}:{port}", f"localhost:{port}", f"box.example:{port}", "box.example"):
+                assert get(near, "/", name)[0] == 200
+                assert opened(near, f"http://{name}", wide.token, name) == 101
+            for name in (f"0.0.0.0:{port}", f"evil.example:{port}", f"127.0.0.3:{port}", "box.example:1"):
+                assert get(near, "/", name)[0] == 403
+                assert opened(near, f"http://{reached}:{port}", wide.token, name) == 403
+                assert opened(near, f"http://{name}", wide.token) == 403
+        wide.notes = f"mandelcl: other machines can reach this page, at any address of this one's, port {port}"
+
+
 @pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1"])
 def test_a_foreign_origin_is_refused(server: Server, origin: str | None) -> None:
     assert opened(server, origin, server.token) == 403
@@ -69,8 +86,18 @@ def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
     assert opened(server, f"http://{server.host}", server.token) == 101
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "HEAD", "BREW"])
+@pytest.mark.parametrize("path", ["/", "/socket", "/saved/x", "/nothing"])
+def test_another_method_is_not_allowed(server: Server, method: str, path: str) -> None:
+    status, headers, body = get(server, path, method=method)
+    assert status in (400, 405)  # earlier versions of websockets refuse them by themselves
+    assert b"<html" not in body
+    if status == 405:
+        assert headers["Allow"] == "GET"
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "BREW"])
-def test_another_method_gets_nothing(server: Server, method: str) -> None:
+def test_another_method_with_a_body_gets_nothing(server: Server, method: str) -> None:
     name, _, port = server.host.partition(":")
     with socket.create_connection((name, int(port)), timeout=PATIENCE_S) as plain:
         plain.sendall(f"{method} / HTTP/1.1\r\nHost: {server.host}\r\nContent-Length: 4\r\n\r\nbody".encode())

@@ -1,0 +1,86 @@
+"""By which names a server knows itself: what `Host` and `Origin` of a request may be."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.printable import quoted
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PUBLIC = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+_HTTP_PORT = 80  # which browsers leave out
+
+
+class Hosts:
+    """The names of a server that listens at an address, which may be all of the machine's, and its public ones.
+
+    A public name is what others call it, such as the machine's name or that of a proxy before it, with a port where
+    theirs is another. Raises InvalidInputError for what is no such name.
+    """
+
+    def __init__(self, listening: str, public: Sequence[str] = ()) -> None:
+        self._listening = listening
+        self._public = tuple(name.lower() for name in public)
+        for name in self._public:
+            if not _PUBLIC.fullmatch(name):
+                raise InvalidInputError(f"{quoted(name)} is no name of a server; give NAME, or NAME:PORT")
+
+    @property
+    def remote(self) -> bool:
+        """Whether other machines may reach it."""
+        return self._listening not in LOOPBACK
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it listens at all addresses of the machine."""
+        try:
+            return ipaddress.ip_address(self._listening).is_unspecified
+        except ValueError:
+            return False
+
+    def address(self, port: int) -> str:
+        """Return name and port as the page's address has them."""
+        if self._public:
+            name = self._public[0]
+            return name if _has_port(name) else f"{name}:{port}"
+        if self.everywhere:
+            return f"{'[::1]' if ':' in self._listening else '127.0.0.1'}:{port}"
+        return f"{_bracketed(self._listening)}:{port}"
+
+    def names(self, port: int, reached: str | None = None) -> tuple[str, ...]:
+        """Return what a `Host` may be: names and ports.
+
+        `reached` is the machine's own address at which a request has come: a page of another server that has the
+        browser resolve its name to this machine knows none but its own name.
+        """
+        own = [*LOOPBACK, *([self._listening] if self.remote and not self.everywhere else [])]
+        if self.remote and reached is not None:
+            own.append(reached)
+        plain = [*(_bracketed(name) for name in own), *(name for name in self._public if not _has_port(name))]
+        names = [f"{name}:{port}" for name in plain] + list(self._public)
+        return tuple(dict.fromkeys([*names, *(plain if port == _HTTP_PORT else [])]))
+
+    def origins(self, port: int, reached: str | None = None) -> tuple[str, ...]:
+        """Return what an `Origin` may be; a proxy before a public name may speak TLS."""
+        plain = [f"http://{name}" for name in self.names(port, reached)]
+        return (*plain, *(origin.replace("http:", "https:") for origin in plain if self._is_public(origin)))
+
+    def sockets(self, port: int, reached: str | None = None) -> str:
+        """Return the sockets that a page may open, for a Content-Security-Policy."""
+        # Browsers know no addresses in brackets here, and complain of them; 'self' covers those.
+        origins = [origin for origin in self.origins(port, reached) if "[" not in origin]
+        return " ".join(f"ws{origin.removeprefix('http')}" for origin in origins)
+
+    def _is_public(self, origin: str) -> bool:
+        name = origin.partition("//")[2]
+        return name in self._public or name.rpartition(":")[0] in self._public
+
+
+def _has_port(name: str) -> bool:
+    found = _PUBLIC.fullmatch(name)
+    return found is not None and found[1] is not None
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,44 @@
+"""What `mandelcl explore` refuses before it serves anything."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mandelcl.cli import cli
+from mandelcl.errors import MandelclError
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--at", "whole-set", "--zoom", "1e12000"], "cannot show this"),
+        (["--iterations", "4294967294"], "from 1 to 1000000000"),
+        (["--public-name", "http://box"], "NAME:PORT"),
+    ],
+)
+def test_what_no_page_could_show_is_refused(options: list[str], line: str) -> None:
+    result = CliRunner().invoke(cli, ["explore", "--no-browser", *options])
+    assert isinstance(result.exception, MandelclError)
+    assert line in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--host", ""], "--host needs an address"),
+        (["--host", "0.0.0.0"], "add --allow-remote"),
+        (["--save-dir", "no/such/folder"], "does not exist"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(options: list[str], line: str) -> None:
+    result = CliRunner().invoke(cli, ["explore", "--no-browser", *options])
+    assert result.exit_code == 2
+    assert line in result.output
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc, in which nobody can make a file")
+def test_a_folder_that_takes_no_files_is_refused() -> None:
+    result = CliRunner().invoke(cli, ["explore", "--no-browser", "--save-dir", "/proc"])
+    assert isinstance(result.exception, MandelclError)
+    assert "cannot write to the folder /proc" in str(result.exception)
