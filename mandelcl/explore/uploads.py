@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +25,25 @@ class Upload:
 
     def __init__(self, client: "Client", number: int, name: str, size: int) -> None:
         self._client, self._number, self._name, self._left = client, number, name, size
-        self._file: Any = tempfile.NamedTemporaryFile(prefix="mandelcl-", delete=False)  # noqa: SIM115 - until it is read
+        try:
+            # Unbuffered: what cannot be written is known at once, and closing the file writes nothing.
+            self._file: Any = tempfile.NamedTemporaryFile(prefix="mandelcl-", delete=False, buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise self._unkept(error) from error
 
     def piece(self, data: bytes) -> None:
-        """Take the next piece; raises InvalidInputError where there is more than was announced."""
+        """Take the next piece; raises InvalidInputError for more than was announced, or than can be written."""
         self._left -= len(data)
         if self._left < 0:
             self.close()
             raise InvalidInputError("more of the file than was announced")
-        self._file.write(data)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self.close()
+            raise self._unkept(error) from error
         if not self._left:
             self._file.close()
             self._client.begin_request(self._number, self._read)
@@ -41,7 +52,11 @@ class Upload:
         """Forget the file."""
         self._client.uploads.pop(self._number, None)
         self._file.close()
-        Path(self._file.name).unlink(missing_ok=True)
+        with suppress(OSError):
+            Path(self._file.name).unlink()
+
+    def _unkept(self, error: OSError) -> InvalidInputError:
+        return InvalidInputError(f"the server cannot keep {self._name} while it is read: {error.strerror or error}")
 
     async def _read(self) -> None:
         try:

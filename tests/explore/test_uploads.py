@@ -1,0 +1,55 @@
+"""Uploads that cannot be kept: the page has a problem to show, and its connection stays."""
+
+import errno
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from mandelcl.errors import InvalidInputError
+from mandelcl.explore import uploads
+from mandelcl.explore.client import Client
+
+
+class Full(io.RawIOBase):
+    """A file on a disk that has room for three bytes."""
+
+    def __init__(self, path: Path) -> None:
+        path.write_bytes(b"")
+        self.name, self._room = str(path), 3
+
+    def write(self, data: Any) -> int:
+        if not self._room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        taken = min(self._room, len(data))
+        self._room -= taken
+        return taken
+
+
+def begun(size: int) -> tuple[uploads.Upload, Client]:
+    client = cast(Client, SimpleNamespace(uploads={}))
+    upload = uploads.Upload(client, 7, "a.png", size)
+    client.uploads[7] = upload
+    return upload, client
+
+
+def test_a_full_disk_is_a_problem_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "upload"
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", lambda **_options: Full(path))
+    upload, client = begun(100)
+    upload.piece(b"ab")
+    with pytest.raises(InvalidInputError, match=r"^the server cannot keep a\.png .*: No space left on device$"):
+        upload.piece(b"cdef")
+    assert not client.uploads
+    assert not path.exists()
+
+
+def test_without_a_folder_for_temporary_files_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_options: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
+    with pytest.raises(InvalidInputError, match=r"^the server cannot keep a\.png while it is read: No usable"):
+        begun(5)
