@@ -104,6 +104,7 @@ def _explain(error: click.ClickException) -> None:
 def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
+    standard_output.open_closed()
     standard_output.accept_all()
     if os.environ.get("_MANDELCL_COMPLETE") == "bash_complete":
         from mandelcl.cli import bash_completion

@@ -27,6 +27,21 @@ _PLAIN = {
 }
 
 
+def open_closed() -> None:
+    """Open to nowhere what of standard input, output and error the process was started without (`>&-`).
+
+    Otherwise the next file that is opened, such as a picture, would be what drivers print into.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number that is free
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def accept_all() -> None:
     """Have standard output and error take what their encoding lacks: some that Windows has for pipes lack much.
 

@@ -83,3 +83,29 @@ def test_all_help_can_be_read_in_the_encoding_of_a_pipe_on_windows() -> None:
     assert "root4" in shown
     assert "\\u" not in shown
     assert "\\x" not in shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_what_the_process_was_started_without_is_as_if_nobody_read_it(closed: str, tmp_path: Path) -> None:
+    def ended(*words: str) -> int:
+        command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "mandelcl", *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert "Traceback" not in done.stderr
+        return done.returncode
+
+    assert ended("source", "--size", "8x8") == 0
+    assert ended("bench", "--list") == 0
+    assert ended("render", "--size", "0x0") == 1
+    assert ended("render", "--nonsense") == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_no_file_gets_the_place_of_standard_output(tmp_path: Path) -> None:
+    """What a library prints would go into it."""
+    look = (
+        "import os, sys; from mandelcl.cli.standard_output import open_closed; open_closed();"
+        "file = open('a', 'wb'); os.write(1, b'x'); os.write(2, b'x'); print('y'); print('y', file=sys.stderr)"
+    )
+    subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", look], cwd=tmp_path, check=True)
+    assert (tmp_path / "a").read_bytes() == b""
