@@ -58,7 +58,7 @@ def test_both_names_of_this_machine_are_known(server: Server) -> None:
         assert opened(server, origin, server.token) == 101
 
 
-@pytest.mark.usefixtures("_usable")
+@pytest.mark.usefixtures("usable")
 def test_a_server_of_all_addresses_is_reached_by_each(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", "--allow-remote", "--public-name", "Box.example") as wide:
         port = wide.host.partition(":")[2]
