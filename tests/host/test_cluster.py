@@ -5,8 +5,8 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from concurrent.futures import Future
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -34,6 +34,12 @@ from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
 DEVICE = RemoteDevice("0:0", "Fast", "Some Platform", "1.2", "0:0 Fast (Some Platform)", "gpu", True, False, 132, None)
+
+
+def ran(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return what work comes to, in a thread of its own: a browser's loop may run in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 @pytest.mark.parametrize(
@@ -307,7 +313,7 @@ def test_what_a_task_raises_is_a_fault_of_its_worker(said: Any) -> None:
 
     def spawn(work: Any) -> "Future[None]":
         done: Future[None] = Future()
-        done.set_result(asyncio.run(work))
+        done.set_result(ran(work))
         return done
 
     connection, messages = SimpleNamespace(session="one", spawn=spawn, ask=ask), queue.Queue[WorkerMessage]()
@@ -334,7 +340,7 @@ def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
         whole = Formula.parse(text)
         for formula in (whole, *(whole.julia(re, "0.1") for re in ("-0.1", "-0.2", "-0.3"))):
             job = Job(view, 100, formula=formula, number="float", rounding="fused")
-            assert isinstance(asyncio.run(casting.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
+            assert isinstance(ran(casting.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
             relayed.prepare(order(job=job.to_json()))
     asked = [head["question"]["key"] for child in Child.made for head in child.heads if head["do"] == "answer"]
     assert asked == [
@@ -400,7 +406,7 @@ def test_what_a_worker_is_told_to_drop_does_not_stop_its_heartbeats(relayed: Rel
     thread.start()
     try:
         assert held.wait(600)
-        asyncio.run(both())
+        ran(both())
     finally:
         free.set()
         thread.join()
