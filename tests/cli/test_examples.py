@@ -103,7 +103,8 @@ def explored(folder: Path, arguments: list[str]) -> None:
     process = start("explore", *chosen, "--no-browser")
     try:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("http://127.0.0.1:"), arguments
+        host = arguments[arguments.index("--public-name") + 1] if "--public-name" in arguments else "127.0.0.1"
+        assert process.stdout.readline().startswith(f"http://{host}:"), arguments
         process.interrupt()
         assert process.wait(600) == 0
     finally:
