@@ -21,8 +21,8 @@ from mandelcl.errors import LONGEST_LINE, DeviceError
 from mandelcl.job import Job
 from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy
 
 
 def _nowhere(messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:  # noqa: ARG001
@@ -42,7 +42,7 @@ class ClusterRoster(Roster):
         parts: Sequence[RemotePart],
         settings: Settings,
         notice: Callable[[str], None],
-        patience: Patience,
+        policy: RestartPolicy,
     ) -> None:
         self._connection = connection
         self._casting = Casting(connection, settings.self_test)
@@ -52,7 +52,7 @@ class ClusterRoster(Roster):
         self._job: Job = parts[0].job
         self._pixels = 1
         self._alone_since: float | None = None
-        super().__init__(parts, settings, patience, notice, _nowhere)
+        super().__init__(parts, settings, policy, notice, _nowhere)
 
     def seat(self, choice: Part) -> Seat:
         """Return a new seat for a worker."""
@@ -65,7 +65,7 @@ class ClusterRoster(Roster):
         ) -> Worker:
             return RemoteWorker(self._connection, part.member, messages)
 
-        return Seat(part, self._settings, self._patience, worker, ELSEWHERE)
+        return Seat(part, self._settings, self._policy, worker, self._messages, ELSEWHERE)
 
     def block_limit(self, job: Job, band_pixels: int) -> int:
         """Return how many pixels a block may have, so that those of all workers together leave memory for others."""
@@ -146,7 +146,7 @@ class ClusterRoster(Roster):
             return
         if isinstance(seat.worker, RemoteWorker):
             seat.worker.restart()
-        again = seat.failed() and seat.restart(self._messages)
+        again = seat.restart()
         self._note(f"{seat.name}: {why}; {'started again' if again else 'it is retired'}")
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class ClusterRoster(Roster):
             if isinstance(part, str):
                 self._tell(f"left out: {part}")
             elif part.job == self._job:
-                self._take_seat(part).start(self._messages)
+                self._take_seat(part).start()
 
     def _take_seat(self, part: RemotePart) -> Seat:
         seat = self._seats[part.device.label] = self.seat(part)

@@ -11,7 +11,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.crew import Crew
 from mandelcl.engine.resolve import resolve
 from mandelcl.job import Job
-from mandelcl.workers.patience import Patience
+from mandelcl.workers.supervised import RestartPolicy
 
 REPEATED = 64  # one row in so many is computed by another worker, too
 
@@ -22,7 +22,7 @@ def cluster_work(
     settings: Settings,
     notice: Callable[[str], None],
     wait: Callable[[Job], None] = lambda _job: None,
-    patience: Patience | None = None,
+    policy: RestartPolicy | None = None,
 ) -> Crew:
     """Return the work on a job of whoever is there; `wait` is called with the settled job before anybody begins it.
 
@@ -32,7 +32,7 @@ def cluster_work(
     for note in notes:
         notice(note)
     wait(parts[0].job)
-    roster = ClusterRoster(connection, parts, settings, notice, patience or Patience())
+    roster = ClusterRoster(connection, parts, settings, notice, policy or RestartPolicy())
     return Crew(parts, settings, notice=notice, roster=roster, repeats=REPEATED)
 
 

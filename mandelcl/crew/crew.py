@@ -19,7 +19,7 @@ from mandelcl.computing.settings import Settings
 from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
-from mandelcl.crew.messages import Done, Failed, Ready, parse
+from mandelcl.crew.messages import Done, Ready, parse
 from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Seat
@@ -29,8 +29,8 @@ from mandelcl.errors import InvalidInputError
 from mandelcl.host_memory import new
 from mandelcl.job import Job
 from mandelcl.report import KnownDevice, LateText, LaunchLog, Report, report_of
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError
 
 _TICK_S = 0.05
@@ -52,7 +52,7 @@ class Crew:
         choices: Sequence[Part],
         settings: Settings | None = None,
         *,
-        patience: Patience | None = None,
+        policy: RestartPolicy | None = None,
         notice: Callable[[str], None] | None = None,
         start_worker: WorkerFactory | None = None,
         roster: Roster | None = None,
@@ -61,7 +61,7 @@ class Crew:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
         start_worker = start_worker or partial(WorkerProcess, "blocks")
-        self._roster = roster or Roster(choices, self._settings, patience or Patience(), self._notice, start_worker)
+        self._roster = roster or Roster(choices, self._settings, policy or RestartPolicy(), self._notice, start_worker)
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
@@ -241,20 +241,19 @@ class Crew:
         if heard is None:
             return None
         seat, message = heard
-        if message.head is None:
-            self._fault(seat, message.worker.last_words())
+        loss = message.loss
+        if loss is not None:
+            self._fault(seat, loss)
             return None
         try:
-            return self._hear(seat, parse(message.head), message.payload)
+            return self._hear(seat, parse(message.head or {}), message.payload)
         except WireError as error:
             self._fault(seat, f"sent nonsense: {error}")
             return None
 
-    def _hear(self, seat: Seat, message: Ready | Done | Failed, payload: bytearray | memoryview) -> Finished | None:
+    def _hear(self, seat: Seat, message: Ready | Done, payload: bytearray | memoryview) -> Finished | None:
         """Handle a worker's message; raises WireError if it makes no sense at this point."""
-        if isinstance(message, Failed):
-            self._fault(seat, message.why)
-        elif isinstance(message, Ready):
+        if isinstance(message, Ready):
             if seat.make_ready(message):
                 self._join(seat)
         elif seat.ready or message.assignment >= self._assignment:  # otherwise it belongs to a dropped assignment

@@ -2,7 +2,7 @@
 
 To a worker: `start`, with its device and first job; `job`, with another job, or none to drop its blocks; and `block`.
 Each assignment has a number, which is repeated in every message that belongs to it. From a worker: `ready` for an
-assignment, `done` with a block, or `failed` at the end.
+assignment, or `done` with a block.
 """
 
 from collections.abc import Mapping
@@ -43,14 +43,7 @@ class Done:
     filled: int
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A worker has failed, and ends."""
-
-    why: str
-
-
-def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
+def parse(head: Mapping[str, Any]) -> Ready | Done:
     """Return a worker's message; raises WireError if it makes no sense."""
     kind = head.get("say")
     if kind == "ready":
@@ -68,9 +61,8 @@ def parse(head: Mapping[str, Any]) -> Ready | Done | Failed:
             raise WireError("more pixels filled than computed")
         times = tuple(_number(seconds, "launches") for seconds in launches)
         return Done(_whole(head, "assignment"), block, times, _seconds(head, "copy_s"), filled)
-    if kind == "failed":
-        return Failed(_shown(head.get("why")))
-    raise WireError(f"a message of an unknown kind: {_shown(kind)}")
+    name = printable(kind) if isinstance(kind, str) else type(kind).__name__
+    raise WireError(f"a message of an unknown kind: {name}")
 
 
 def block_head(block: Block, urgent: bool) -> dict[str, Any]:
@@ -108,8 +100,3 @@ def _number(value: object, name: str) -> float:
     if not isinstance(value, int | float) or not 0 <= value < _MOST:
         raise WireError(f"no number {name}")
     return float(value)
-
-
-def _shown(value: object) -> str:
-    """Return a text in one line; for anything else, which may be of any depth, its type."""
-    return printable(value) if isinstance(value, str) else type(value).__name__

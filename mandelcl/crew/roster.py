@@ -15,8 +15,8 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.printable import printable
 from mandelcl.report import KnownDevice
-from mandelcl.workers.patience import Attention, Patience
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy
 
 
 class Roster:
@@ -26,18 +26,17 @@ class Roster:
         self,
         choices: Sequence[Part],
         settings: Settings,
-        patience: Patience,
+        policy: RestartPolicy,
         notice: Callable[[str], None],
         start_worker: WorkerFactory,
     ) -> None:
         self.faults: list[str] = []
         self._settings = settings
         self._notice = notice
-        self._patience, self._start_worker = patience, start_worker
-        self._seats = {choice.device.label: self.seat(choice) for choice in choices}
+        self._policy, self._start_worker = policy, start_worker
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self._seats = {choice.device.label: self.seat(choice) for choice in choices}
         self._assignment = 0
-        self._attention = Attention(patience)
 
     def __iter__(self) -> Iterator[Seat]:
         return iter(self._seats.values())
@@ -47,7 +46,7 @@ class Roster:
 
     def seat(self, choice: Part) -> Seat:
         """Return a new seat for a device."""
-        return Seat(choice, self._settings, self._patience, self._start_worker)
+        return Seat(choice, self._settings, self._policy, self._start_worker, self._messages)
 
     @property
     def devices(self) -> list[KnownDevice]:
@@ -81,7 +80,7 @@ class Roster:
     def start(self) -> None:
         """Start a worker for each device; raises DeviceError if that fails."""
         for seat in self:
-            seat.start(self._messages)
+            seat.start()
 
     def cast(self, job: Job) -> tuple[Sequence[Part], list[str]]:
         """Return the parts that the devices which are left have in another job, and notes on those left out of it.
@@ -117,8 +116,7 @@ class Roster:
 
     def overdue(self, busy: Callable[[Seat], bool]) -> list[tuple[Seat, str]]:
         """Return the seats whose worker takes too long, and why; `busy` says which have blocks to compute."""
-        since = self._attention.since()
-        reasons = [(seat, seat.overdue(busy(seat), since)) for seat in self]
+        reasons = [(seat, seat.overdue(busy(seat))) for seat in self]
         return [(seat, why) for seat, why in reasons if why is not None]
 
     def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
@@ -136,9 +134,7 @@ class Roster:
 
         Raises DeviceError if no device is left.
         """
-        again = seat.failed()
-        while again and not seat.restart(self._messages):
-            again = seat.failed()
+        again = seat.restart()
         line = f"{seat.name}: {why}; {'started again' if again else 'it is retired'}"
         self._note(line)
         if not self.active:
@@ -153,7 +149,6 @@ class Roster:
     def close(self) -> None:
         """End all workers."""
         for seat in self:
-            if seat.worker is not None:
-                seat.worker.kill()
+            seat.kill()
         for seat in self:
             seat.end()

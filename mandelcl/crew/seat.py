@@ -1,9 +1,8 @@
 """A device's place in a crew: its worker, the worker's speed, and the faults so far."""
 
-import math
 import queue
-import time
 from dataclasses import asdict
+from functools import partial
 
 from mandelcl.algorithms import sizing
 from mandelcl.algorithms.schedule import default_budget
@@ -12,51 +11,47 @@ from mandelcl.computing.settings import Settings
 from mandelcl.crew.messages import Ready, block_head
 from mandelcl.crew.part import Part
 from mandelcl.crew.sharing import DEPTH
-from mandelcl.errors import DeviceError
 from mandelcl.job import Job
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError
 
-_BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than Patience.launch
+_BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than the policy's
 
 
-class Seat:
-    """A device that takes part, with its worker, or none once it is retired.
+class Seat(SupervisedWorker):
+    """A device that takes part, with its worker, or none once it is retired. The worker's messages go to a queue.
 
-    It is retired after as many faults as there is patience for with no block finished in between, or ten times as many.
-    After the worker's first `ready`, `rate` is its iterations a second, and `least_pixels` and `most_pixels` bound its
-    blocks. A device that cannot do the current job is not `able`: its worker waits for another one.
+    A finished block ends a row of faults. After the worker's first `ready`, `rate` is its iterations a second, and
+    `least_pixels` and `most_pixels` bound its blocks. A device that cannot do the current job is not `able`: its
+    worker waits for another one.
     """
 
     def __init__(
         self,
         choice: Part,
         settings: Settings,
-        patience: Patience,
+        policy: RestartPolicy,
         start_worker: WorkerFactory,
+        messages: "queue.Queue[WorkerMessage]",
         sharing: sizing.Sharing = sizing.HERE,
     ) -> None:
+        super().__init__(partial(start_worker, messages, sizing.SHARED_BAND_BYTES, DEPTH), policy)
         self.choice = choice
         self.job = choice.job
         self.name = choice.device.label
-        self.worker: Worker | None = None
         self.able = True
         self.good = False  # whether any block of it was
         self.rate = 0.0
         self.least_pixels = self.most_pixels = self._band_pixels = 1
         self.build_s = 0.0
         self._settings = settings
-        self._patience = patience
-        self._start_worker = start_worker
         self._sharing = sharing
         self._paced = self._paced_least = 1, 1  # between how many pixels `most_pixels` and `least_pixels` may be
         self._budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
-        self._faults = self._faults_in_a_row = 0
         self._newest = self._sent = 0  # assignments by number: the newest, and the one that the worker knows of
         self._sent_job: Job | None = None
         self._answered = False  # whether the worker is ready for the one that it knows of
-        self._busy_since = -math.inf
 
     @property
     def retired(self) -> bool:
@@ -73,12 +68,12 @@ class Seat:
         """Orbits below which a launch takes as long as with that many."""
         return self.choice.variant.saturation(self.choice.device.compute_units)
 
-    def start(self, messages: "queue.Queue[WorkerMessage]") -> None:
-        """Start a worker, whose messages go to `messages`; raises DeviceError if that fails."""
+    def start(self) -> Worker:
+        """Start a worker for the newest assignment; raises DeviceError if that fails."""
         choice, device = self.choice, self.choice.device
-        self.worker = self._start_worker(messages, sizing.SHARED_BAND_BYTES, DEPTH)
+        worker = super().start()
         self._sent, self._sent_job, self._answered = self._newest, self.job, False
-        self.worker.send(
+        worker.send(
             {
                 "do": "start",
                 "assignment": self._sent,
@@ -90,6 +85,7 @@ class Seat:
                 "shortcuts": self._settings.shortcuts,
             }
         )
+        return worker
 
     def assign(self, number: int, job: Job, band_pixels: int) -> None:
         """Have the worker drop its blocks and get ready for a job, in bands of at most so many pixels.
@@ -104,7 +100,8 @@ class Seat:
     def _tell(self, worker: Worker) -> None:
         job = self.job
         text = None if job == self._sent_job else job.to_json()
-        self._sent, self._sent_job, self._answered, self._busy_since = self._newest, job, False, time.monotonic()
+        self._sent, self._sent_job, self._answered = self._newest, job, False
+        self.given_work()
         worker.send({"do": "job", "assignment": self._sent, "job": text})
 
     def make_ready(self, message: Ready) -> bool:
@@ -139,41 +136,15 @@ class Seat:
         if self.worker is None or not self._answered:
             raise RuntimeError("a worker gets blocks once it is ready")
         if idle:
-            self._busy_since = time.monotonic()
+            self.given_work()
         self.worker.send(block_head(block, urgent), lend=not urgent)
 
-    def overdue(self, busy: bool, heard_since: float = -math.inf) -> str | None:
-        """Return why the worker is taking too long; None if it is not, or has nothing to do.
-
-        Silence before `heard_since` does not count: this process itself stood still and could not hear anything.
-        """
-        if self.worker is None or (self._answered and not busy):
-            return None
-        return self._patience.lost_with(self.worker, heard_since, self._busy_since, _BUDGETS * self._budget)
+    def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
+        """Return which timeout the worker has exceeded; None if it has not, or is ready and not `busy`."""
+        why = super().overdue(launch=max(launch, _BUDGETS * self._budget))
+        return why if busy or not self._answered else None
 
     def succeeded(self) -> None:
-        """Take note of a good block."""
+        """Note a good block."""
+        super().succeeded()
         self.good = True
-        self._faults_in_a_row = 0
-
-    def failed(self) -> bool:
-        """Count a fault and end the worker; return whether another may be started."""
-        self.end()
-        self._faults += 1
-        self._faults_in_a_row += 1
-        most = self._patience.most_faults
-        return self._faults_in_a_row < most and self._faults < 10 * most
-
-    def restart(self, messages: "queue.Queue[WorkerMessage]") -> bool:
-        """Start another worker; return whether the system allowed it."""
-        try:
-            self.start(messages)
-        except DeviceError:
-            return False
-        return True
-
-    def end(self) -> None:
-        """End the worker."""
-        if self.worker is not None:
-            self.worker.end()
-            self.worker = None

@@ -49,6 +49,16 @@ class WorkerMessage:
     head: Mapping[str, Any] | None
     payload: bytearray | memoryview
 
+    @property
+    def loss(self) -> str | None:
+        """Why the worker was lost, in a phrase: the reason that it gave, or how it ended; None if it goes on."""
+        if self.head is None:
+            return self.worker.last_words()
+        if self.head.get("say") != "failed":
+            return None
+        why = self.head.get("why")
+        return printable(why) if isinstance(why, str) else "it failed without a reason"
+
 
 class Worker(Protocol):
     """A worker for this process. Its messages, except heartbeats, are put into a queue as WorkerMessages.

@@ -26,14 +26,14 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.view import View
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy
 from tests.device.faulty_worker import KINDS, LIES, SITES
 
 JOB = Job(
     View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 200, 150), 3000, number="float", rounding="separate"
 )
-PATIENCE = Patience(start=30, launch=4)
+POLICY = RestartPolicy(start=30, launch=4)
 
 
 @cache
@@ -61,7 +61,7 @@ def shared(
     start_worker: WorkerFactory | None = None, choices: Sequence[Choice] = (), settings: Settings | None = None
 ) -> tuple[Field, list[str]]:
     """Return the picture that a crew, by default of all devices, makes, and its faults."""
-    with closing(Crew(choices or crew_choices(), settings, patience=PATIENCE, start_worker=start_worker)) as crew:
+    with closing(Crew(choices or crew_choices(), settings, policy=POLICY, start_worker=start_worker)) as crew:
         crew.assemble()
         counts = np.zeros((JOB.view.height, JOB.view.width), np.uint32)
         seen = np.zeros_like(counts)
@@ -143,15 +143,15 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
     field, faults = shared(faulty(platform, site, kind, 1, "always"))
     assert field.counts_sha256() == clean().counts_sha256()
     mine = [fault for fault in faults if platform in fault]
-    assert len(mine) <= PATIENCE.most_faults * sum(c.device.platform == platform for c in crew_choices())
-    if len(mine) == PATIENCE.most_faults:
+    assert len(mine) <= POLICY.faults_in_a_row * sum(c.device.platform == platform for c in crew_choices())
+    if len(mine) == POLICY.faults_in_a_row:
         assert "retired" in mine[-1]
 
 
 def test_a_long_launch_is_no_fault_where_the_budget_allows_it(tmp_path: Path) -> None:
     """The budget is half of what a launch may take without one, and a launch of three times as long is waited for."""
     flag = tmp_path / "flag"
-    settings = Settings(budget=PATIENCE.launch / 2)
+    settings = Settings(budget=POLICY.launch / 2)
     field, faults = shared(faulty("", "wait", "slow", 2, flag), crew_choices()[:1], settings)
     assert flag.exists()
     assert faults == []

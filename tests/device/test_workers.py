@@ -20,8 +20,8 @@ from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.workers.buffers import SharedBuffers
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy
 from tests.device import views
 
 JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate")
@@ -32,10 +32,10 @@ class Started:
     """A seat whose worker is ready, and what that says from then on."""
 
     def __init__(self, device: Device, settings: Settings | None = None, job: Job = JOB) -> None:
-        self.seat = seat_of(device, job, settings)
         self.messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self.seat = seat_of(device, job, settings, self.messages)
         self.seat.assign(1, job, BAND)
-        self.seat.start(self.messages)
+        self.seat.start()
         message = self.message()
         assert message.head is not None, message.worker.last_words()
         said = parse(message.head)
@@ -55,9 +55,15 @@ class Started:
         return self.message()
 
 
-def seat_of(device: Device, job: Job = JOB, settings: Settings | None = None) -> Seat:
+def seat_of(
+    device: Device,
+    job: Job = JOB,
+    settings: Settings | None = None,
+    messages: "queue.Queue[WorkerMessage] | None" = None,
+) -> Seat:
     choices, _ = choose.several(job, [device])
-    return Seat(choices[0], settings or Settings(), Patience(), partial(WorkerProcess, "blocks"))
+    start = partial(WorkerProcess, "blocks")
+    return Seat(choices[0], settings or Settings(), RestartPolicy(), start, messages or queue.Queue())
 
 
 @pytest.mark.parametrize("way", ["memory", "pipe"])

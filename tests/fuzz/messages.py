@@ -5,15 +5,15 @@ import json
 import struct
 from contextlib import closing
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from mandelcl.crew.messages import Done, Failed, Ready, parse
+from mandelcl.crew.messages import Done, Ready, parse
 from mandelcl.errors import DeviceError
 from mandelcl.timeline.recorder import Recorder
 from mandelcl.workers import wire
-from mandelcl.workers.process import _activity
+from mandelcl.workers.process import Worker, WorkerMessage, _activity
 from mandelcl.workers.timelines import ORDER, WorkerTimeline
 from mandelcl.workers.wire import WireError
 from tests.fuzz.ground import Ground
@@ -99,8 +99,8 @@ def _head(ground: Ground) -> None:
     elif isinstance(said, Done):
         require(said.filled <= said.block.pixels and all(0 <= time < 1 << 53 for time in said.launches), f"{said}")
         require([said.block.x, said.block.y, said.block.width, said.block.height] == head["block"], f"{said}")
-    elif isinstance(said, Failed):
-        require(said.why.isprintable() and len(said.why) <= 300, f"{said}")
+    elif isinstance(said, str):
+        require(said.isprintable() and len(said) <= 300, said)
 
 
 def _understood(head: dict[str, Any]) -> Any:
@@ -110,7 +110,7 @@ def _understood(head: dict[str, Any]) -> Any:
     if head.get("say") == ORDER:
         batches: list[Any] = []
         return WorkerTimeline(Recorder("test", batches.append), 1).hear(head)
-    return parse(head)
+    return WorkerMessage(cast(Worker, None), head, bytearray()).loss or parse(head)
 
 
 def _picture(ground: Ground) -> None:

@@ -16,7 +16,7 @@ import pytest
 from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.block import Block
 from mandelcl.computing.settings import Settings
-from mandelcl.crew import checking, crosscheck, judging, seat
+from mandelcl.crew import checking, crosscheck, judging
 from mandelcl.crew import crew as crews
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.roster import Roster
@@ -26,9 +26,9 @@ from mandelcl.engine.variant import Variant
 from mandelcl.job import Job
 from mandelcl.totals import Totals
 from mandelcl.view import View
-from mandelcl.workers import patience
-from mandelcl.workers.patience import Patience
+from mandelcl.workers import supervised
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy
 
 SIDE, CAP, SECONDS, UNITS = 12288, 480_000, 20.0, 132
 LATENCY, TASK_S, BYTES_A_SECOND = 0.01, 0.007, 500e6
@@ -100,7 +100,7 @@ class Clocked(Roster):
     simulation: "Simulation"
 
     def seat(self, choice: Any) -> Seat:
-        return Seat(choice, self._settings, self._patience, self._start_worker, ELSEWHERE)
+        return Seat(choice, self._settings, self._policy, self._start_worker, self._messages, ELSEWHERE)
 
     def block_limit(self, job: Job, band_pixels: int) -> int:
         return min(band_pixels, in_hand_pixels(job, DEPTH * len(self._seats)))
@@ -142,7 +142,7 @@ class Simulation:
             return cast(Worker, self.made[-1])
 
         Clocked.simulation = self
-        seats = Clocked(parts, Settings(), Patience(), lambda _line: None, cast(Any, start))
+        seats = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, cast(Any, start))
         crew = Crew(parts, roster=seats, repeats=64)
         crew._chance.seed(seed)
         crew.assemble()
@@ -173,7 +173,7 @@ class Simulation:
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the crew's clock be the simulation's, and nothing be checked of results that nobody has computed."""
     clock = SimpleNamespace(perf_counter=lambda: Clocked.simulation.now, monotonic=lambda: Clocked.simulation.now)
-    for module in (crews, crosscheck, judging, patience, seat):
+    for module in (crews, crosscheck, judging, supervised):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(checking, "implausible", lambda _results, _job: None)
     monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)

@@ -34,8 +34,8 @@ from mandelcl.methods import direct
 from mandelcl.opencl.device import Device
 from mandelcl.view import View
 from mandelcl.words import NO_COUNT, Words
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Activity, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError
 
 Messages = queue.Queue[WorkerMessage]
@@ -428,67 +428,35 @@ def test_messages_without_meaning_are_refused(head: Head) -> None:
         parse(head)
 
 
-def test_what_a_worker_says_does_nothing_to_a_terminal() -> None:
-    deep: Any = []
-    for _ in range(5000):
-        deep = [deep]
-    for why in ("\x1b[31m red", "\ud800", "a\nb", deep, None):
-        assert getattr(parse({"say": "failed", "why": why}), "why").isprintable()  # noqa: B009 - of three kinds
-
-
-# How long what a worker does may take: (doing, seconds said, seconds of silence, budget) and what is said of it.
-LATE = [
-    ("starting", 599.0, 0.0, None, None),
-    ("starting", 601.0, 0.0, None, "not ready after 600 s"),
-    ("building", 599.0, 599.0, None, None),
-    ("building", 601.0, 0.0, None, "not ready after 600 s"),
-    ("building", 5.0, 601.0, None, "silent for 600 s"),
-    ("launching", 19.0, 19.0, None, None),
-    ("launching", 21.0, 0.0, None, "in one launch for 20 s"),
-    ("launching", 0.0, 21.0, None, "silent for 20 s"),
-    ("launching", 149.0, 149.0, 30.0, None),
-    ("launching", 151.0, 0.0, 30.0, "in one launch for 150 s"),
-    ("idle", 500.0, 0.0, None, None),
-    ("idle", 500.0, 21.0, None, "silent for 20 s"),
-]
-
-
-@pytest.mark.parametrize(("doing", "seconds", "silence", "budget", "why"), LATE)
-def test_patience(doing: str, seconds: float, silence: float, budget: float | None, why: str | None) -> None:
-    """A worker with a block that it was given just now."""
-    messages: Messages = queue.Queue()
-    seat = Seat(choices(job(), [device("a")])[0], Settings(budget=budget), Patience(), Late)
+def seat_of(kind: type[Honest], options: Settings | None = None) -> Seat:
+    """Return a seat with a worker, for a job of 300 pixels."""
+    seat = Seat(choices(job(), [device("a")])[0], options or Settings(), RestartPolicy(), kind, queue.Queue())
     seat.assign(1, job(), 300)
-    seat.start(messages)
+    seat.start()
+    return seat
+
+
+@pytest.mark.parametrize(
+    ("seconds", "budget", "why"),
+    [
+        (19.0, None, None),
+        (21.0, None, "in one launch for 20 s"),
+        (149.0, 30.0, None),
+        (151.0, 30.0, "in one launch for 150 s"),
+    ],
+)
+def test_a_launch_may_take_five_times_its_budget(seconds: float, budget: float | None, why: str | None) -> None:
+    seat = seat_of(Late, Settings(budget=budget))
     worker = cast(Late, seat.worker)
-    said = parse(worker.waiting[0][0])
-    assert seat.make_ready(cast(Any, said))
+    assert seat.make_ready(cast(Any, parse(worker.waiting[0][0])))
     seat.give(Block(0, 0, 1, 1), idle=True)
-    worker.activity, worker.heard = Activity(doing, seconds), time.monotonic() - silence
+    worker.activity = Activity("launching", seconds)
     assert seat.overdue(busy=True) == why
     assert seat.overdue(busy=False) is None
-    assert seat.overdue(busy=True, heard_since=time.monotonic()) == (None if why and why.startswith("silent") else why)
-
-
-def test_a_worker_that_forgets_its_block_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    seat = Seat(choices(job(), [device("a")])[0], Settings(), Patience(), Honest)
-    seat.assign(1, job(), 300)
-    messages: Messages = queue.Queue()
-    seat.start(messages)
-    said = messages.get().head
-    assert said is not None
-    assert seat.make_ready(cast(Any, parse(said)))
-    seat.give(Block(0, 0, 1, 1), idle=True)
-    later = time.monotonic() + 21
-    monkeypatch.setattr(time, "monotonic", lambda: later)
-    worker = cast(Honest, seat.worker)
-    worker.activity, worker.heard = Activity("idle", 500.0), later
-    assert seat.overdue(busy=True) == "idle for 20 s with work in hand"
 
 
 def test_blocks_are_for_workers_that_are_ready() -> None:
-    seat = Seat(choices(job(), [device("a")])[0], Settings(), Patience(), Late)
-    seat.start(queue.Queue())
+    seat = seat_of(Late)
     with pytest.raises(RuntimeError, match="once it is ready"):
         seat.give(Block(0, 0, 1, 1))
     assert block_head(Block(1, 2, 3, 4), urgent=True) == {"do": "block", "block": [1, 2, 3, 4], "urgent": True}

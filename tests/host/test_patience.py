@@ -14,9 +14,9 @@ import pytest
 
 from mandelcl.workers.bounded import run_bounded
 from mandelcl.workers.channel import BUILDING, LAUNCHING
-from mandelcl.workers.patience import Attention, Patience
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from mandelcl.workers.run_delay import RunDelay, delay
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 
 counts_delays = pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="the system does not say how long a process waited to run"
@@ -103,18 +103,18 @@ def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
 
 @counts_delays
 def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_not() -> None:
-    """It is silent both times, for longer than there is patience."""
+    """It is silent both times, for longer than its timeout."""
     messages: queue.Queue[WorkerMessage] = queue.Queue()
-    patience = Patience(launch=4.0)
-    attention = Attention(patience)
     with spinning(4):
         worker = WorkerProcess("tests.host.roles:slow", messages)
+        slot = SupervisedWorker(lambda: worker, RestartPolicy(launch=4.0))
+        slot.start()
         try:
             worker.send({"do": "answer", "question": {"seconds": 2.5}})
             begun, silent = time.monotonic(), 0.0
             while messages.empty():
                 assert time.monotonic() - begun < 600
-                assert patience.lost_with(worker, attention.since()) is None, worker.activity
+                assert slot.overdue() is None, worker.activity
                 silent = max(silent, time.monotonic() - worker.heard)
                 time.sleep(0.05)
             head = messages.get().head
@@ -123,26 +123,12 @@ def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_
             assert silent > 4, "it would have been lost by the clock"
             os.kill(worker.pid, signal.SIGSTOP)
             begun = time.monotonic()
-            while (why := patience.lost_with(worker, attention.since())) is None:
+            while (why := slot.overdue()) is None:
                 assert time.monotonic() - begun < 600, "it is waited for without end"
                 time.sleep(0.05)
             assert why == "silent for 4 s"
         finally:
             worker.end()
-
-
-def test_what_this_process_could_not_hear_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    attention = Attention(Patience(launch=10.0))
-    for _ in range(5):
-        now += 4.9
-        assert attention.since() < 0
-    now += 5.1
-    assert attention.since() == now
-    before = now
-    now += 0.5
-    assert attention.since() == before
 
 
 def test_a_launch_that_may_wait_for_a_build_beside_it_is_not_taken_for_a_hang() -> None:

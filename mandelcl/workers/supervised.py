@@ -1,0 +1,128 @@
+"""A worker slot: one worker at a time, watched by its heartbeat and started again as a restart policy says."""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mandelcl.errors import DeviceError
+from mandelcl.workers.channel import BUILDING, IDLE, STARTING
+from mandelcl.workers.process import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPolicy:
+    """The timeouts of a worker, and how often another takes the place of one that was lost.
+
+    A worker may take `start` seconds to start or to build, and `launch` seconds for a launch. It may be silent for as
+    long. Seconds for which other processes kept it from running do not count. The slot is given up after
+    `faults_in_a_row`, or after `faults` in all; it may be tried again after `rest` seconds.
+    """
+
+    start: float = 600.0
+    launch: float = 20.0
+    faults_in_a_row: float = 3
+    faults: float = 30
+    rest: float = math.inf
+
+
+class SupervisedWorker:
+    """A place for one worker at a time: `worker`, or None while there is none.
+
+    `start_worker` starts one and sends its first messages; it raises DeviceError if that fails. Workers that are lost
+    are ended before another is started, or in a thread with `background`.
+    """
+
+    def __init__(self, start_worker: Callable[[], Worker], policy: RestartPolicy, *, background: bool = False) -> None:
+        self.worker: Worker | None = None
+        self._start_worker, self._policy, self._background = start_worker, policy, background
+        self._faults, self._faults_in_a_row, self._failed_at = 0, 0, -math.inf
+        self._busy_since = -math.inf
+        self._asked, self._heard_since = time.monotonic(), -math.inf
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it has failed too often to be started again now."""
+        policy = self._policy
+        tired = self._faults_in_a_row >= policy.faults_in_a_row and time.monotonic() - self._failed_at < policy.rest
+        return tired or self._faults >= policy.faults
+
+    def start(self) -> Worker:
+        """Start a worker and return it; raises DeviceError if that fails."""
+        self.worker = self._start_worker()
+        return self.worker
+
+    def given_work(self) -> None:
+        """Note that the worker has something to do from here on: idleness before does not count."""
+        self._busy_since = time.monotonic()
+
+    def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
+        """Return which timeout the worker has exceeded, in a phrase; None if it has not, or there is no worker.
+
+        Of a worker that is not `busy`, nothing but its silence counts. A launch may take `launch` seconds, where that
+        is more than the policy's. To be called more often than twice within the timeout of a launch: where it is not,
+        this process itself stood still, as while it was suspended, and could not hear anything.
+        """
+        now = time.monotonic()
+        if now - self._asked > self._policy.launch / 2:  # what is shorter is no more than a busy machine
+            self._heard_since = now
+        self._asked = now
+        worker = self.worker
+        if worker is None:
+            return None
+        activity = worker.activity
+        starts, idle = activity.doing in (STARTING, BUILDING), activity.doing == IDLE
+        most = self._policy.start if starts else max(self._policy.launch, launch)
+        if worker.time_since(max(worker.heard, self._heard_since)) > most:
+            return f"silent for {most:g} s"
+        seconds = min(activity.seconds, worker.time_since(self._busy_since)) if idle else activity.seconds
+        if not busy or seconds <= most:
+            return None
+        if starts:
+            return f"not ready after {most:g} s"
+        return f"idle for {most:g} s with work in hand" if idle else f"in one launch for {most:g} s"
+
+    def succeeded(self) -> None:
+        """Note that the worker works: faults before are in no row with those to come."""
+        self._faults_in_a_row = 0
+
+    def failed(self) -> bool:
+        """End the worker for a fault; return whether another may be started."""
+        if self._background:
+            self.release()
+        else:
+            self.end()
+        self._faults, self._faults_in_a_row = self._faults + 1, self._faults_in_a_row + 1
+        self._failed_at = time.monotonic()
+        return not self.given_up
+
+    def restart(self) -> bool:
+        """End the worker for a fault and start another; return False if the slot is given up.
+
+        Where the system starts none, that is a fault as well.
+        """
+        while self.failed():
+            try:
+                self.start()
+            except DeviceError:
+                continue
+            return True
+        return False
+
+    def kill(self) -> None:
+        """Have the worker end at once, without waiting until it has."""
+        if self.worker is not None:
+            self.worker.kill()
+
+    def end(self) -> None:
+        """End the worker, and wait for that."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.end()
+
+    def release(self) -> None:
+        """End the worker in a thread, without waiting for that."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            threading.Thread(target=worker.end, name="mandelcl ending", daemon=True).start()

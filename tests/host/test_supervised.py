@@ -1,0 +1,172 @@
+"""A worker slot: its timeouts, and when another worker takes the place of one that was lost."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from mandelcl.errors import DeviceError
+from mandelcl.workers.process import Activity, Worker, WorkerMessage
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
+
+
+class Clock:
+    """The time, which passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time, "monotonic", clock)
+    return clock
+
+
+class Idle:
+    """A worker that does what a test says."""
+
+    def __init__(self) -> None:
+        self.heard, self.activity, self.ended = time.monotonic(), Activity("idle"), False
+
+    def time_since(self, moment: float) -> float:
+        return time.monotonic() - moment
+
+    def end(self) -> None:
+        self.ended = True
+
+    def last_words(self) -> str:
+        return "it left"
+
+
+class Slot:
+    """A slot, the workers started for it, and what the system says to the next starts."""
+
+    def __init__(self, policy: RestartPolicy, *refused: bool, **options: Any) -> None:
+        self.started: list[Idle] = []
+        self.refused = list(refused)
+        self.of = SupervisedWorker(self._start, policy, **options)
+
+    def _start(self) -> Worker:
+        if self.refused and self.refused.pop(0):
+            raise DeviceError("cannot start a worker process")
+        self.started.append(Idle())
+        return cast(Worker, self.started[-1])
+
+
+# (doing, seconds said, seconds of silence, seconds for a launch) and what is said of it.
+LATE = [
+    ("starting", 599.0, 0.0, 0.0, None),
+    ("starting", 601.0, 0.0, 0.0, "not ready after 600 s"),
+    ("building", 599.0, 599.0, 0.0, None),
+    ("building", 601.0, 0.0, 0.0, "not ready after 600 s"),
+    ("building", 5.0, 601.0, 0.0, "silent for 600 s"),
+    ("launching", 19.0, 19.0, 0.0, None),
+    ("launching", 21.0, 0.0, 0.0, "in one launch for 20 s"),
+    ("launching", 0.0, 21.0, 0.0, "silent for 20 s"),
+    ("launching", 149.0, 149.0, 150.0, None),
+    ("launching", 151.0, 0.0, 150.0, "in one launch for 150 s"),
+    ("idle", 500.0, 0.0, 0.0, None),
+    ("idle", 500.0, 21.0, 0.0, "silent for 20 s"),
+]
+
+
+@pytest.mark.parametrize(("doing", "seconds", "silence", "launch", "why"), LATE)
+def test_a_worker_has_its_timeouts(doing: str, seconds: float, silence: float, launch: float, why: str | None) -> None:
+    """One that has been given something to do just now."""
+    slot = Slot(RestartPolicy())
+    slot.of.start()
+    slot.of.given_work()
+    worker = slot.started[0]
+    worker.activity, worker.heard = Activity(doing, seconds), time.monotonic() - silence
+    assert slot.of.overdue(launch=launch) == why
+    silent = why if why and why.startswith("silent") else None
+    assert slot.of.overdue(busy=False, launch=launch) == silent
+
+
+def test_a_worker_that_forgets_what_it_has_to_do_is_found_out(clock: Clock) -> None:
+    slot = Slot(RestartPolicy())
+    slot.of.start()
+    slot.of.given_work()
+    for _ in range(3):
+        assert slot.of.overdue() is None
+        clock.now += 7.0
+        slot.started[0].heard, slot.started[0].activity = clock.now, Activity("idle", 500.0)
+    assert slot.of.overdue() == "idle for 20 s with work in hand"
+    assert slot.of.overdue(busy=False) is None
+
+
+def test_what_this_process_could_not_hear_is_no_silence(clock: Clock) -> None:
+    slot = Slot(RestartPolicy(launch=10.0))
+    assert slot.of.overdue() is None, "there is no worker"
+    slot.of.start()
+    for expected in (None, None, "silent for 10 s"):
+        clock.now += 4.9
+        assert slot.of.overdue() == expected
+    clock.now += 5.1
+    assert slot.of.overdue() is None
+    for expected in (None, None, "silent for 10 s"):
+        clock.now += 4.9
+        assert slot.of.overdue() == expected
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_a_worker_that_was_lost_is_replaced_until_it_fails_too_often_in_a_row(background: bool) -> None:
+    slot = Slot(RestartPolicy(), background=background)
+    slot.of.start()
+    assert [slot.of.restart(), slot.of.restart()] == [True, True]
+    slot.of.succeeded()
+    assert [slot.of.restart() for _ in range(3)] == [True, True, False]
+    assert (slot.of.worker, slot.of.given_up, len(slot.started)) == (None, True, 5)
+    deadline = time.monotonic() + 600
+    while not all(worker.ended for worker in slot.started):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_slot_has_only_so_many_faults_in_all() -> None:
+    slot = Slot(RestartPolicy(faults_in_a_row=math.inf, faults=5))
+    slot.of.start()
+    assert [slot.of.restart() for _ in range(5)] == [True] * 4 + [False]
+
+
+def test_a_slot_that_was_given_up_may_be_tried_again_after_a_rest(clock: Clock) -> None:
+    slot = Slot(RestartPolicy(faults_in_a_row=1, rest=10.0))
+    slot.of.start()
+    assert not slot.of.restart()
+    clock.now += 9
+    assert slot.of.given_up
+    clock.now += 2
+    assert not slot.of.given_up
+
+
+@pytest.mark.parametrize(("refused", "again"), [((False, True, True), False), ((False, True, False), True)])
+def test_where_the_system_starts_no_worker_that_is_a_fault(refused: tuple[bool, ...], again: bool) -> None:
+    slot = Slot(RestartPolicy(), *refused)
+    slot.of.start()
+    assert slot.of.restart() == again
+    with pytest.raises(DeviceError):
+        Slot(RestartPolicy(), True).of.start()
+
+
+def deep() -> list[Any]:
+    nested: list[Any] = []
+    for _ in range(5000):
+        nested = [nested]
+    return nested
+
+
+@pytest.mark.parametrize("why", ["\x1b[31m red", "\ud800", "a\nb", deep, None])
+def test_why_a_worker_was_lost_does_nothing_to_a_terminal(why: "str | Callable[[], object] | None") -> None:
+    worker = cast(Worker, Idle())
+    loss = WorkerMessage(worker, {"say": "failed", "why": why() if callable(why) else why}, bytearray()).loss
+    assert loss
+    assert loss.isprintable()
+    assert WorkerMessage(worker, None, bytearray()).loss == "it left"
+    assert WorkerMessage(worker, {"say": "done"}, bytearray()).loss is None
