@@ -1,5 +1,5 @@
 /* What kernels behind those that advance orbits have in common: words of a plane, and functions that are read off
- * chords, as mandelcl/smooth.py does it. */
+ * chords, as mandelcl/base/smooth.py does it. */
 
 #define NEAREST(convert) JOIN(LANED(convert), _rte)
 

@@ -1,5 +1,5 @@
-/* Colours: from a block's results to places in a palette's table, or to their colours, as mandelcl/smooth.py and
- * mandelcl/shading/turns.py do it, to the last bit. Everything is whole numbers but for single sums and conversions of
+/* Colours: from a block's results to places in a palette's table, or to their colours, as mandelcl/base/smooth.py and
+ * mandelcl/colour/turns.py do it, to the last bit. Everything is whole numbers but for single sums and conversions of
  * floats, which every device rounds alike. A work-item shades LANES pixels.
  *
  * PLANE_COUNTS, PLANE_SMOOTH  where these planes' words begin

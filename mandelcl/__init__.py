@@ -16,8 +16,7 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the res
 if TYPE_CHECKING:
     from typing import Any
 
-    from mandelcl.computing.settings import Progress, Settings
-    from mandelcl.errors import (
+    from mandelcl.base.errors import (
         BuildError,
         CancelledError,
         DeviceError,
@@ -26,20 +25,21 @@ if TYPE_CHECKING:
         MandelclError,
         NoDeviceError,
     )
-    from mandelcl.field import Field
+    from mandelcl.base.lattice import Lattice
+    from mandelcl.base.view import View
+    from mandelcl.colour.colour import Colouring, colourise
+    from mandelcl.colour.palettes import PALETTES, Palette, find_palette
+    from mandelcl.core.field import Field
+    from mandelcl.core.job import Job
+    from mandelcl.core.reference import Reference
+    from mandelcl.core.report import Report
+    from mandelcl.engine.computing.settings import Progress, Settings
+    from mandelcl.explore.notebook.opening import explore
     from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-    from mandelcl.job import Job
-    from mandelcl.lattice import Lattice
-    from mandelcl.notebook.opening import explore
-    from mandelcl.reference import Reference
     from mandelcl.rendering.render import render
     from mandelcl.rendering.session import Session
     from mandelcl.rendering.streaming import render_to
-    from mandelcl.report import Report
-    from mandelcl.shading.colour import Colouring, colourise
-    from mandelcl.shading.palettes import PALETTES, Palette, find_palette
     from mandelcl.version import __version__
-    from mandelcl.view import View
 
 __all__ = [
     "MANDELBROT",
@@ -76,8 +76,8 @@ __all__ = [
 
 # Where each name comes from. A further name stands here, above, and in the imports for type checkers.
 _HOMES = {
-    "computing.settings": ("Progress", "Settings"),
-    "errors": (
+    "engine.computing.settings": ("Progress", "Settings"),
+    "base.errors": (
         "BuildError",
         "CancelledError",
         "DeviceError",
@@ -86,20 +86,20 @@ _HOMES = {
         "MandelclError",
         "NoDeviceError",
     ),
-    "field": ("Field",),
+    "core.field": ("Field",),
     "formulas": ("MANDELBROT", "BurningShip", "Formula", "Julia", "Multibrot3"),
-    "job": ("Job",),
-    "reference": ("Reference",),
-    "lattice": ("Lattice",),
-    "notebook.opening": ("explore",),
+    "core.job": ("Job",),
+    "core.reference": ("Reference",),
+    "base.lattice": ("Lattice",),
+    "explore.notebook.opening": ("explore",),
     "rendering.render": ("render",),
     "rendering.session": ("Session",),
     "rendering.streaming": ("render_to",),
-    "report": ("Report",),
-    "shading.colour": ("Colouring", "colourise"),
-    "shading.palettes": ("PALETTES", "Palette", "find_palette"),
+    "core.report": ("Report",),
+    "colour.colour": ("Colouring", "colourise"),
+    "colour.palettes": ("PALETTES", "Palette", "find_palette"),
     "version": ("__version__",),
-    "view": ("View",),
+    "base.view": ("View",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -123,7 +123,7 @@ def _show_in_notebooks() -> None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:
-        from mandelcl.notebook import register
+        from mandelcl.explore.notebook import register
 
         register(shell.display_formatter)
 

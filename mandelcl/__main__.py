@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from mandelcl import interrupts
+from mandelcl.base import interrupts
 
 # By default Python looks for garbage a hundred times while modules are loaded, a tenth of the time that this takes.
 # They make 50 000 to 60 000 objects.

@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from mandelcl.exact import parse_number
-from mandelcl.job import MAX_ITERATIONS
+from mandelcl.base.exact import parse_number
+from mandelcl.base.view import View
+from mandelcl.core.job import MAX_ITERATIONS
 from mandelcl.perturbation.counting import Task, exact_counts
 from mandelcl.perturbation.exact import fraction_bits
-from mandelcl.view import View
 
 _FOLDER = Path(__file__).with_name("host")
 BENCHMARKS = _FOLDER / "deep_places.json"  # Kalles Fraktaler's

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from mandelcl.algorithms.schedule import BlockQueue
-from mandelcl.block import Block, grid
+from mandelcl.core.block import Block, grid
+from mandelcl.engine.loop.schedule import BlockQueue
 
 
 def tiled(

@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
+from mandelcl.base.errors import CancelledError, MandelclError
+from mandelcl.base.printable import printable
 from mandelcl.cli import standard_output
 from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.cli.progress import say
-from mandelcl.errors import CancelledError, MandelclError
-from mandelcl.printable import printable
 from mandelcl.version import __version__
 
 _COMMANDS = (

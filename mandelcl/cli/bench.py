@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from mandelcl.base.errors import CancelledError, InvalidInputError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.names import PATIENCE_S
 from mandelcl.cli import bench_kernel, completion
 from mandelcl.cli.options import cluster_option, cluster_wait_option, device_option, trace_option
 from mandelcl.cli.progress import say
 from mandelcl.cli.trace import recorded
-from mandelcl.errors import CancelledError, InvalidInputError
-from mandelcl.exact import parse_number
-from mandelcl.names import PATIENCE_S
 from mandelcl.studies import STUDIES, find_study
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_size
 from mandelcl.cli import completion
 from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.options import with_options
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_size
+from mandelcl.lab.own_kernel import shipped
 from mandelcl.opencl import oclgrind
-from mandelcl.studies.own_kernel import shipped
 
 if TYPE_CHECKING:
-    from mandelcl.job import Job
-    from mandelcl.studies.own_kernel.trial import Shape
+    from mandelcl.core.job import Job
+    from mandelcl.lab.own_kernel.trial import Shape
     from mandelcl.studies.row import Row
     from mandelcl.studies.study import Study
 
@@ -105,8 +105,8 @@ class KernelOptions:
 
     def study(self, scale: Fraction, cap: int | None) -> "Study":
         """Return the study of the kernels; raises FileError or InvalidInputError where the options make none."""
-        from mandelcl.studies.own_kernel import contract
-        from mandelcl.studies.own_kernel.study import OwnKernels
+        from mandelcl.lab.own_kernel import contract
+        from mandelcl.lab.own_kernel.study import OwnKernels
 
         kernels = [contract.read_kernel(path) for path in self.kernel]
         names = [kernel.name for kernel in kernels]
@@ -148,7 +148,7 @@ class KernelOptions:
         ).job(planes=())
 
     def _shape(self) -> "Shape":
-        from mandelcl.studies.own_kernel.trial import Shape
+        from mandelcl.lab.own_kernel.trial import Shape
 
         form = "COLUMNSxROWS, like 16x16"
         local, items = (
@@ -174,7 +174,7 @@ def explain(rows: Sequence["Row"]) -> bool:
 
     Returns whether anything is wrong, or no kernel could be run.
     """
-    from mandelcl.studies.own_kernel.study import failed, passed
+    from mandelcl.lab.own_kernel.study import failed, passed
 
     told: dict[tuple[str, str, str], list[Row]] = {}
     for row in filter(failed, rows):

@@ -6,11 +6,11 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TypeAlias
 
+from mandelcl.base.errors import CancelledError
 from mandelcl.cli.bench_tables import Files, origin, present
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import say
 from mandelcl.engine import choose
-from mandelcl.errors import CancelledError
 from mandelcl.studies import merging
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document, Source
@@ -46,7 +46,7 @@ def measured_on_cluster(
 
     `wait` is for how many seconds the cluster may be without a worker; the devices are for workers of this machine.
     """
-    from mandelcl.cluster.connection import Connection
+    from mandelcl.crew.dask.connection import Connection
     from mandelcl.studies.on_cluster import ClusterRun
 
     line, began = origin()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.shell import command_line
 from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
-from mandelcl.errors import InvalidInputError
 from mandelcl.files.paths import require_writable
-from mandelcl.shell import command_line
 from mandelcl.studies import changes, document, merging, plots, reading, versus
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document

@@ -2,9 +2,9 @@
 
 import click
 
-from mandelcl import cache
+from mandelcl.base.errors import FileError
 from mandelcl.cli.progress import say
-from mandelcl.errors import FileError
+from mandelcl.files import cache
 
 
 @click.command(

@@ -39,11 +39,11 @@ def command(scheduler: str, devices: tuple[str, ...]) -> None:
 
 
 def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") -> None:
-    from mandelcl.cluster.address import Address
-    from mandelcl.cluster.connection import require_dask
-    from mandelcl.cluster.supervisor import Supervisor, own_name
+    from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
+    from mandelcl.crew.dask.address import Address
+    from mandelcl.crew.dask.connection import require_dask
+    from mandelcl.crew.dask.supervisor import Supervisor, own_name
     from mandelcl.engine import choose
-    from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
 
     if not Address.parse(scheduler).scheduler:
         raise InvalidInputError("a worker joins the cluster of a scheduler, tcp://HOST:8786, not one of its own")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.base.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.cli.progress import Say, say
-from mandelcl.locations import Location
-from mandelcl.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
-from mandelcl.shading.effects import EFFECTS, effect_named
-from mandelcl.shading.samples import AUTO
+from mandelcl.colour.effects import EFFECTS, effect_named
+from mandelcl.colour.samples import AUTO
+from mandelcl.core.locations import Location
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
-    from mandelcl.shading.colour import Colouring
+    from mandelcl.colour.colour import Colouring
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -117,8 +117,8 @@ class ColourOptions:
 
         What of another program's colours is not taken over goes to `notice`, a line each, unless --palette is given.
         """
-        from mandelcl.shading.colour import find_palette
-        from mandelcl.shading.palettes import read_colour
+        from mandelcl.colour.colour import find_palette
+        from mandelcl.colour.palettes import read_colour
 
         base = base or _base(location, like, notice if self.palette is None else lambda _line: None)
         if self.palette is not None:
@@ -164,10 +164,10 @@ def _samples(text: str | None) -> int | str | None:
 
 
 def _base(location: Location | None, like: str | None, notice: Say) -> "Colouring":
-    from mandelcl.shading.colour import Colouring, find_palette
+    from mandelcl.colour.colour import Colouring, find_palette
 
     if like is not None:
-        from mandelcl.shading.foreign import read_colouring
+        from mandelcl.colour.foreign import read_colouring
 
         found, notes = read_colouring(like)
         for note in notes:

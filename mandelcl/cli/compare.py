@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mandelcl.base.errors import FileError, MandelclError
 from mandelcl.cli import completion, standard_output
 from mandelcl.cli.progress import say
-from mandelcl.errors import FileError, MandelclError
 from mandelcl.files.paths import target
 
 if TYPE_CHECKING:
-    from mandelcl.comparison import Comparison
+    from mandelcl.files.comparison import Comparison
 
 
 @click.command(
@@ -36,8 +36,8 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
 
     Exit code 0: the same; 1: different; 2: they cannot be compared.
     """
-    from mandelcl.comparison import compare
     from mandelcl.files import output
+    from mandelcl.files.comparison import compare
     from mandelcl.files.strips import Picture
 
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mandelcl.names import DEVICE_TYPES, NUMBERS, PALETTES
+from mandelcl.base.names import DEVICE_TYPES, NUMBERS, PALETTES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def places(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Return the named places that begin so."""
-    from mandelcl.locations import LOCATIONS
+    from mandelcl.core.locations import LOCATIONS
 
     return _items({place.name: place.description for place in LOCATIONS.values()}, incomplete)
 
@@ -21,7 +21,7 @@ def places(_context: click.Context, _parameter: click.Parameter, incomplete: str
 def palettes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Return the palettes that begin so: by name, of the library where that is begun; where none does, files."""
     if incomplete.startswith("cmap:"):
-        from mandelcl.shading.palette_files import library
+        from mandelcl.colour.palette_files import library
 
         return _items({f"cmap:{name}": "" for name in library.names()}, incomplete)
     return _items(dict.fromkeys((*PALETTES, "cmap:"), ""), incomplete) or _files(incomplete)

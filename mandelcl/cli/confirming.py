@@ -6,7 +6,7 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import say, steps_bar
 
 if TYPE_CHECKING:
-    from mandelcl.job import Job
+    from mandelcl.core.job import Job
     from mandelcl.perturbation.confirming import Confirmation, Sample
 
 _MOST_S = 600.0

@@ -32,12 +32,12 @@ def command(source: str, result: str) -> None:
 
     Where TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3: its counts as ours.
     """
+    from mandelcl.colour.foreign import read_colouring
+    from mandelcl.colour.kalles_fraktaler import lines_of
     from mandelcl.files import places
     from mandelcl.files.loading import read_job_or_place
     from mandelcl.files.paths import replacing, require_writable
     from mandelcl.files.places.of_job import place_of
-    from mandelcl.shading.foreign import read_colouring
-    from mandelcl.shading.kalles_fraktaler import lines_of
 
     if Path(result).suffix.lower() == FIELD:
         return _field(source, result)
@@ -60,7 +60,7 @@ def command(source: str, result: str) -> None:
 
 def _field(source: str, result: str) -> None:
     """Write a field of another program as an .npz."""
-    from mandelcl.errors import FileError
+    from mandelcl.base.errors import FileError
     from mandelcl.files import output
     from mandelcl.files.loading import read_foreign
 

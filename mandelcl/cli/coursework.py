@@ -35,9 +35,9 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     It is the picture of the CUDA coursework's sequential program. This needs a device with double. It takes no kernel
     of its own, only a view, an escape radius and a palette.
     """
-    from mandelcl.published import coursework_job
+    from mandelcl.colour.colour import Colouring, find_palette
     from mandelcl.rendering.streaming import render_to
-    from mandelcl.shading.colour import Colouring, find_palette
+    from mandelcl.studies.published import coursework_job
 
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.endings import ending
-from mandelcl.errors import BuildError, FileError, MandelclError
+from mandelcl.base.endings import ending
+from mandelcl.base.errors import BuildError, FileError, MandelclError
 from mandelcl.version import __version__
 from mandelcl.workers.process import command_to_call
 
 if TYPE_CHECKING:
-    from mandelcl.job import Job
+    from mandelcl.core.job import Job
     from mandelcl.opencl.device import Device
 
 _LIMIT_S = 900  # for a device

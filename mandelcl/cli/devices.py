@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.cli.options import device_option, self_test_option
 from mandelcl.cli.progress import say
-from mandelcl.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mandelcl.opencl.device import Device
@@ -72,8 +72,8 @@ def command(
 
         say(f"mandelcl: {device_report.write(report, devices)}")
         return
-    from mandelcl import cache
     from mandelcl.engine import choose
+    from mandelcl.files import cache
     from mandelcl.opencl import absence
     from mandelcl.opencl.api import RUNTIMES
     from mandelcl.opencl.device import discover

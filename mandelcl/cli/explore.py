@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mandelcl.base.errors import MandelclError
+from mandelcl.base.extras import load
 from mandelcl.cli import options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import say
-from mandelcl.errors import MandelclError
-from mandelcl.extras import load
 
 if TYPE_CHECKING:
     from mandelcl.explore.server import Server
@@ -73,11 +73,11 @@ def command(
     A page opens that is served by this machine alone, from 127.0.0.1, to whoever has its address with the token. At
     rest it shows the very pixels that `mandelcl render` draws. Ctrl-C ends it.
     """
-    from mandelcl import interrupts
+    from mandelcl.base import interrupts
+    from mandelcl.core.planes import SMOOTH
     from mandelcl.explore.hosts import LOOPBACK
     from mandelcl.explore.house import Start
     from mandelcl.files.paths import require_folder
-    from mandelcl.planes import SMOOTH
 
     load("websockets.asyncio.server", "the explorer needs websockets", "explore")
     from mandelcl.explore.server import Server, run

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.base.exact import parse_number, parse_size
 from mandelcl.cli.options import with_options
-from mandelcl.exact import parse_number, parse_size
 from mandelcl.film.codecs import NAMES, SUFFIXES, codec_for, require_encodable
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from mandelcl import interrupts
+from mandelcl.base import interrupts
+from mandelcl.base.errors import BuildError, CancelledError, remark
 from mandelcl.cli.progress import say
-from mandelcl.errors import BuildError, CancelledError, remark
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import about, parse_number, parse_size, root_above
+from mandelcl.base.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
+from mandelcl.base.view import View
 from mandelcl.cli import completion
 from mandelcl.cli.like import DEFAULT_ITERATIONS, DEFAULT_SIZE, job_like
 from mandelcl.cli.options import with_options
 from mandelcl.cli.progress import Say, say
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import about, parse_number, parse_size, root_above
+from mandelcl.core.locations import Location, find_location
+from mandelcl.core.reference import Reference
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.locations import Location, find_location
-from mandelcl.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
-    from mandelcl.job import Job
+    from mandelcl.core.job import Job
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -130,8 +130,8 @@ class JobOptions:
         What of another program's place is not taken over goes to `notice`, a line each. Raises InvalidInputError or
         click.UsageError where the options do not make one.
         """
-        from mandelcl.job import Job
-        from mandelcl.planes import CERTIFIED, ordered
+        from mandelcl.core.job import Job
+        from mandelcl.core.planes import CERTIFIED, ordered
 
         self.check()
         base = (

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mandelcl.base.exact import parse_size
 from mandelcl.cli.progress import Say
-from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
-    from mandelcl.job import Job
+    from mandelcl.core.job import Job
 
 DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000
@@ -20,9 +20,9 @@ def job_like(path: str, size: str | None, notice: Say) -> "Job":
     Raises FileError or InvalidInputError where the file has neither job nor place, and click.UsageError for a size
     beside a job. What of a place is not taken over goes to `notice`, a line each.
     """
+    from mandelcl.core.job import Job
     from mandelcl.files.foreign import job_of
     from mandelcl.files.loading import read_job_or_place
-    from mandelcl.job import Job
 
     found = read_job_or_place(path)
     if isinstance(found, Job):

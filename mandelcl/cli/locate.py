@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mandelcl.base.exact import parse_number, parse_size
+from mandelcl.base.view import View
 from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.like import DEFAULT_SIZE, job_like
 from mandelcl.cli.progress import phases_bar, say
-from mandelcl.exact import parse_number, parse_size
-from mandelcl.locations import find_location
-from mandelcl.view import View
+from mandelcl.core.locations import find_location
 
 if TYPE_CHECKING:
-    from mandelcl.cancelling import Token
+    from mandelcl.base.cancelling import Token
     from mandelcl.perturbation.locate import Box, Minibrot
 
 _MOST_PERIOD = 1_000_000

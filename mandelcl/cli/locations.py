@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from mandelcl.locations import LOCATIONS
+from mandelcl.core.locations import LOCATIONS
 
 
 @click.command(

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
+from mandelcl.base.names import KEPT_PLANES
 from mandelcl.cli import completion
 from mandelcl.files.deflate import COMPRESSIONS, FAST
-from mandelcl.names import KEPT_PLANES
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

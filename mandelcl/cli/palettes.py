@@ -8,7 +8,7 @@ import click
 from mandelcl.cli import completion
 
 if TYPE_CHECKING:
-    from mandelcl.shading.palettes import Palette
+    from mandelcl.colour.palettes import Palette
 
 _STRIP = 48  # characters of a strip on a terminal
 
@@ -38,16 +38,16 @@ def command(palettes: tuple[str, ...], output: str | None) -> None:
     shown = list(_named(palettes))
     _print(shown)
     if output is not None:
+        from mandelcl.colour.strip_picture import strips
         from mandelcl.files.strips import Picture
-        from mandelcl.shading.strip_picture import strips
 
         files.write(output, None, Picture.from_pixels(strips(shown)))
 
 
 def _named(texts: Sequence[str]) -> "Iterable[tuple[str, Palette]]":
     """Yield palettes with what `--palette` takes for them."""
-    from mandelcl.shading.palette_files import LIBRARY, READERS, library, palettes_in, suffix_of
-    from mandelcl.shading.palettes import PALETTES, find_palette
+    from mandelcl.colour.palette_files import LIBRARY, READERS, library, palettes_in, suffix_of
+    from mandelcl.colour.palettes import PALETTES, find_palette
 
     if not texts:
         yield from PALETTES.items()

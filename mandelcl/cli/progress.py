@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from mandelcl.printable import printable
+from mandelcl.base.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from mandelcl.computing.settings import Progress, ShowProgress
+    from mandelcl.engine.computing.settings import Progress, ShowProgress
 
 Say = Callable[[str], None]
 _LEAST_COLUMNS, _USUAL_COLUMNS = 10, 80

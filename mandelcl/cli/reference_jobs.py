@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import BurningShip, Julia, Multibrot3
-from mandelcl.job import Job
-from mandelcl.view import View
 
 _WHOLE = View.centred("-0.5", 0, "1.1", 96, 64)
 _SEAHORSE = View.centred("-0.743643887037151", "0.131825904205330", "1e5", 96, 64)

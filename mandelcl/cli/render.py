@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mandelcl.base.exact import parse_size
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.confirming import confirmed, sample_of
@@ -15,15 +16,14 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import Say, progress_bar, say
 from mandelcl.cli.trace import recorded
-from mandelcl.exact import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mandelcl.base.view import View
+    from mandelcl.colour.tracing_picture import TracingPicture
+    from mandelcl.core.report import Report
     from mandelcl.rendering.session import Session
-    from mandelcl.report import Report
-    from mandelcl.shading.tracing_picture import TracingPicture
-    from mandelcl.view import View
 
 DEFAULT_OUTPUT = "mandelbrot.png"
 
@@ -148,7 +148,7 @@ def command(
     if cluster is None:
         ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
 
-    from mandelcl.computing.settings import Settings
+    from mandelcl.engine.computing.settings import Settings
     from mandelcl.files import output
     from mandelcl.rendering.streaming import render_to
 
@@ -235,13 +235,13 @@ def _percent(share: float) -> str:
 
 
 def _tracing_picture(path: str, view: "View") -> "TracingPicture":
-    from mandelcl.shading.tracing_picture import TracingPicture
+    from mandelcl.colour.tracing_picture import TracingPicture
 
     return TracingPicture(path, view)
 
 
 def _all_inside(cap: int) -> str:
-    from mandelcl.job import MAX_ITERATIONS
+    from mandelcl.core.job import MAX_ITERATIONS
 
     more = min(10 * cap, MAX_ITERATIONS)
     return f"mandelcl: every pixel reached the cap of {cap}" + (

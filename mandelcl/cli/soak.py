@@ -15,11 +15,11 @@ from mandelcl.cli import terminal_table
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import say, sized
 from mandelcl.cli.terminal_table import Layout
+from mandelcl.lab.soak.process import SoakProcess
+from mandelcl.lab.soak.record import Record, WrongWord
+from mandelcl.lab.soak.run import Soak, Start
+from mandelcl.lab.soak.verdict import PASS, Verdict, duration, verdict
 from mandelcl.opencl.device import Device
-from mandelcl.soak.process import SoakProcess
-from mandelcl.soak.record import Record, WrongWord
-from mandelcl.soak.run import Soak, Start
-from mandelcl.soak.verdict import PASS, Verdict, duration, verdict
 
 _PARTS = [f"{k} %" for k in range(10, 101, 10)]  # of the time: a column of the speeds for each
 _VERDICTS = Layout((), {"Device": 20, "What was found": 32})

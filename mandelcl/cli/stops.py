@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.printable import quoted
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.core.locations import LOCATIONS, Location, find_location
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.locations import LOCATIONS, Location, find_location
-from mandelcl.printable import quoted
 
 if TYPE_CHECKING:
     from mandelcl.film.path import Stop

@@ -3,8 +3,8 @@
 import sys
 from contextlib import AbstractContextManager
 
-from mandelcl.shell import command_line
-from mandelcl.timeline.chrome import recording
+from mandelcl.base.shell import command_line
+from mandelcl.core.timeline.chrome import recording
 from mandelcl.version import __version__
 
 

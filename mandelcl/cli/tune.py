@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.names import TUNING_S
 from mandelcl.cli import completion, options
 from mandelcl.cli.progress import on_terminal, say, sized
-from mandelcl.errors import DeviceError
-from mandelcl.names import TUNING_S
 
 if TYPE_CHECKING:
     from mandelcl.engine.tune import Tuned
@@ -57,9 +57,9 @@ def command(
     changes the speed and never a result. It is kept for this device, driver and version of the kernels. If one of these
     changes, it is ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
     """
-    from mandelcl import cache
     from mandelcl.engine import choose
     from mandelcl.engine.variant import forget
+    from mandelcl.files import cache
     from mandelcl.numbers import by_name
 
     formats = [by_name(name) for name in numbers or ("float", "double")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mandelcl.base.errors import CancelledError, remark
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
@@ -17,13 +18,12 @@ from mandelcl.cli.like import DEFAULT_ITERATIONS
 from mandelcl.cli.progress import frames_bar, progress_bar, say
 from mandelcl.cli.stops import StopOptions, stop_options
 from mandelcl.cli.trace import recorded
-from mandelcl.errors import CancelledError, remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mandelcl.cancelling import Token
-    from mandelcl.computing.settings import Settings
+    from mandelcl.base.cancelling import Token
+    from mandelcl.engine.computing.settings import Settings
     from mandelcl.film.folder import Folder
     from mandelcl.film.keyframes import Computed
     from mandelcl.rendering.session import Session
@@ -100,12 +100,12 @@ def command(
     codec = film.require_output(output, width, height)
     iterated = JobOptions.of(**_no_view(), **given)
 
-    from mandelcl.computing.settings import Settings
+    from mandelcl.core.planes import SMOOTH, ordered
+    from mandelcl.engine.computing.settings import Settings
     from mandelcl.film.folder import held
     from mandelcl.film.making import make_film, require_colouring
     from mandelcl.film.on_device import assembler_for
     from mandelcl.film.plan import Plan
-    from mandelcl.planes import SMOOTH, ordered
     from mandelcl.rendering.session import Session
 
     colouring = colours.colouring(stops.location())

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.block import Block
-from mandelcl.totals import Totals
-from mandelcl.words import Words
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.totals import Totals
 
 
 class Repeats:

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import timeline
-from mandelcl.block import Block
-from mandelcl.cancelling import stop_if
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.cancelling import stop_if
+from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.host_cores import give_way
+from mandelcl.core import timeline
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import Array, Delivery
 from mandelcl.engine.memory import Spare
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import CancelledError, DeviceError
-from mandelcl.host_cores import give_way
-from mandelcl.job import Job
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.opencl.device import Device, discover
-from mandelcl.report import LaunchLog
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.block import Block
-from mandelcl.job import Job
-from mandelcl.methods import method_of
-from mandelcl.words import NO_COUNT, Words
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.methods import method_of
 
 # How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a
 # dispute between devices.

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.algorithms.sizing import block_shape
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.host_memory import new
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, report_of
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Ready, parse
@@ -24,11 +25,10 @@ from mandelcl.crew.part import Part
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import ShareOut
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine.delivery import Array, FormFor
-from mandelcl.errors import InvalidInputError
-from mandelcl.host_memory import new
-from mandelcl.job import Job
-from mandelcl.report import KnownDevice, LateText, LaunchLog, Report, report_of
+from mandelcl.engine.loop.sizing import block_shape
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError

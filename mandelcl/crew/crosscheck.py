@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.block import Block
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew import checking
-from mandelcl.job import Job
-from mandelcl.words import NO_COUNT, Words
 
 _MOST_WAITING = 4
 _MOST_REPEATED = 4  # for each device that takes part

@@ -4,18 +4,18 @@ import random
 import time
 from collections.abc import Callable
 
-from mandelcl.block import Block
-from mandelcl.computing.work import Finished
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
+from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking
 from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import ShareOut
-from mandelcl.job import Job
-from mandelcl.report import LaunchLog
-from mandelcl.totals import totals_of
-from mandelcl.words import Words
+from mandelcl.engine.computing.work import Finished
 
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
 _REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mandelcl.block import Block
-from mandelcl.printable import printable
+from mandelcl.base.printable import printable
+from mandelcl.core.block import Block
 from mandelcl.workers.wire import WireError
 
 _MOST = 1 << 53  # of any number: larger ones could overflow sums

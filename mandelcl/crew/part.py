@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from mandelcl.core.job import Job
+from mandelcl.core.report import KnownDevice
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
-from mandelcl.report import KnownDevice
 
 
 class Part(Protocol):

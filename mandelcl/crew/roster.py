@@ -4,17 +4,17 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from mandelcl import timeline
-from mandelcl.algorithms.sizing import shared_band_pixels
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import LONGEST_LINE, DeviceError
+from mandelcl.base.printable import printable
+from mandelcl.core import timeline
+from mandelcl.core.job import Job
+from mandelcl.core.report import KnownDevice
 from mandelcl.crew.part import Part
 from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
-from mandelcl.errors import LONGEST_LINE, DeviceError
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop.sizing import shared_band_pixels
 from mandelcl.opencl.device import Device
-from mandelcl.printable import printable
-from mandelcl.report import KnownDevice
 from mandelcl.workers.process import WorkerFactory, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
 

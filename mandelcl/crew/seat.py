@@ -4,14 +4,14 @@ import queue
 from dataclasses import asdict
 from functools import partial
 
-from mandelcl.algorithms import sizing
-from mandelcl.algorithms.schedule import default_budget
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew.messages import Ready, block_head
 from mandelcl.crew.part import Part
 from mandelcl.crew.sharing import DEPTH
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop import sizing
+from mandelcl.engine.loop.schedule import default_budget
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError

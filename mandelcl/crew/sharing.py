@@ -6,7 +6,7 @@ It uses neither OpenCL nor processes, so it can be tested with simulated workers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
 
 # How many blocks a worker has at once: two in flight and one being returned.
 DEPTH = 3

@@ -4,19 +4,19 @@ import re
 import threading
 from contextlib import suppress
 
-from mandelcl import cache
+from mandelcl.base.errors import BuildError
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, first_words
 from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import BuildError
+from mandelcl.files import cache
 from mandelcl.formulas.kernel import component_files
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import binary_of, kernel_names
-from mandelcl.planes import CERTIFIED, DISTANCE, LAST, first_words
 
 SMOOTH_LIMIT = 1000
 _MOST_KEPT = 32

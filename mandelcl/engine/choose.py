@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.core.job import Job
 from mandelcl.engine import selftest
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import ResolvedJob, Survey, resolve
 from mandelcl.engine.variant import Variant, default_variant, suited
-from mandelcl.errors import DeviceError
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.naming import named, names

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.block import Block
-from mandelcl.job import Job
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.opencl.api import Buffer, Event
 from mandelcl.opencl.device import Device
 

@@ -3,13 +3,13 @@
 import time
 from functools import cached_property
 
+from mandelcl.core.job import Job
+from mandelcl.core.planes import DISTANCE
 from mandelcl.engine.building import kernel, loop_text
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.opencl.api import Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.planes import DISTANCE
 
 
 def shaped(variant: Variant, job: Job) -> Variant:

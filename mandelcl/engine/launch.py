@@ -4,11 +4,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mandelcl.base.words import Words
+from mandelcl.core.timeline import Detail
 from mandelcl.opencl.api import Event
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.events import event_seconds
-from mandelcl.timeline import Detail
-from mandelcl.words import Words
 
 
 @dataclass(slots=True)

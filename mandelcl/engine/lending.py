@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.host_memory import available_bytes, new
+from mandelcl.base.host_memory import available_bytes, new
+from mandelcl.base.words import Words
 from mandelcl.opencl.device import Device
-from mandelcl.words import Words
 
 _MOST_BYTES = 1 << 31
 _SHARE = 8  # of what the system has left, at most this fraction

@@ -4,14 +4,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from mandelcl.block import Block
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.engine.delivery import Array, Form, HostMemory
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
-from mandelcl.methods import method_of
+from mandelcl.engine.methods import method_of
 from mandelcl.opencl.api import Buffer, Event, Mapping
 from mandelcl.opencl.device import Device
-from mandelcl.words import NO_COUNT, Words
 
 _CPU_LIST_BYTES = 1 << 24
 _GPU_LIST_BYTES = 1 << 28

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
-from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.planes import COUNTS
 
 MOST = (1 << 16) - 2  # the largest cap: one more is a count that was not written
 _LEAST_PIXELS = 1 << 22  # of a picture: building the kernel takes longer than a small one's counts take to arrive

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mandelcl import timeline
-from mandelcl.block import Block
+from mandelcl.core import timeline
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.engine import view_words
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.kernels import Kernels, shaped
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant, default_variant, fit_local
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device

@@ -4,9 +4,10 @@ import json
 import math
 import time
 
-from mandelcl import cache, timeline
+from mandelcl.core import timeline
 from mandelcl.engine import source
 from mandelcl.engine.program import Program
+from mandelcl.files import cache
 
 _TARGET_S = 2e-3
 _MOST_STRIDES = 1 << 24

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2, root_above, root_below
-from mandelcl.job import Job
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import floor_log2, root_above, root_below
+from mandelcl.core.job import Job
 from mandelcl.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, fixed
 
 _FARTHER = root_above(Fraction(2))  # a point may be farther from 0 than its parts are

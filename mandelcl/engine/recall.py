@@ -12,14 +12,14 @@ from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, Self
 
-from mandelcl import cache
+from mandelcl.base.errors import DeviceError, MandelclError
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, source
 from mandelcl.engine.choose import Choice, DeviceSelection
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import DeviceError, MandelclError
-from mandelcl.job import Job
-from mandelcl.methods import method_of
+from mandelcl.files import cache
 from mandelcl.numbers import by_name
 from mandelcl.opencl import ahead
 from mandelcl.opencl.api import RUNTIMES

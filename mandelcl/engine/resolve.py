@@ -7,17 +7,17 @@ from typing import TypeAlias
 
 import numpy as np
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
+from mandelcl.core.reference import Reference
 from mandelcl.engine import reach
 from mandelcl.engine.device_class import DeviceClass
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
-from mandelcl.methods import mapped_view
+from mandelcl.engine.methods import mapped_view
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.numbers.ieee import IEEE_FORMATS
-from mandelcl.planes import CERTIFIED, COUNTS, DISTANCE
-from mandelcl.reference import Reference
-from mandelcl.view import View
-from mandelcl.words import Words
 
 # Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
 # steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.

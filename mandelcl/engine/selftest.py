@@ -12,21 +12,21 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl import cache as disk_cache
-from mandelcl import timeline
+from mandelcl.base.errors import DeviceError, first_error
+from mandelcl.base.words import Words
+from mandelcl.core import timeline
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.engine import known_answers, microbenchmarks, source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.errors import DeviceError, first_error
+from mandelcl.files import cache as disk_cache
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.numbers.answers import Check
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
-from mandelcl.words import Words
 
 NO_DOUBLE = "no double precision (cl_khr_fp64)"
 

@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import smooth
+from mandelcl.base import smooth
+from mandelcl.base.smooth import logarithms
+from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.colour import turns
+from mandelcl.colour.colour import Colouring, paint
+from mandelcl.colour.turns import Bent, Linear
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
 from mandelcl.engine.delivery import FormFor
-from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.planes import COUNTS, SMOOTH, first_words, values_of
-from mandelcl.shading import turns
-from mandelcl.shading.colour import Colouring, paint
-from mandelcl.shading.turns import Bent, Linear
-from mandelcl.smooth import logarithms
-from mandelcl.words import WORD_MASK, Words
 
 _GPU_LANES, _CPU_LANES = 4, 8
 _GPU_LOCAL, _CPU_LOCAL = 128, 64

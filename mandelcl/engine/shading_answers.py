@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.planes import SMOOTH, first_words
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.shading.palettes import Palette
-from mandelcl.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS
-from mandelcl.words import Words
+from mandelcl.base.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.colour.palettes import Palette
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.planes import SMOOTH, first_words
 
 _MANY = tuple(f"#{7 * k:06x}" for k in range(1, 301))
 _NOISE = Palette("noise", "turns whenever the last bit of a float changes", ("#000000", "#ffffff"), cycle=1e-12)

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import smooth
+from mandelcl.base import smooth
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.smooth import logarithms
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, SMOOTH, Values, first_words, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build, kernel
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Event, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.planes import COUNTS, SMOOTH, Values, first_words, values_of
-from mandelcl.smooth import logarithms
-from mandelcl.words import Words
 
 _PLANES = (COUNTS.name, SMOOTH.name)
 _GPU_LANES, _CPU_LANES = 4, 8

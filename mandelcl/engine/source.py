@@ -7,7 +7,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from mandelcl.errors import MandelclError
+from mandelcl.base.errors import MandelclError
 from mandelcl.formulas import Formula, kernel
 
 if TYPE_CHECKING:  # numbers load numpy, and the command's help needs none

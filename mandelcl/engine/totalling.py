@@ -5,15 +5,15 @@ from functools import cached_property
 
 import numpy as np
 
-from mandelcl.block import Block
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.totals import Totals, certified_word
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.opencl.api import Event, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.totals import Totals, certified_word
-from mandelcl.words import Words
 
 _GPU_ITEMS, _GPU_GROUPS = 256, 1024  # of a work-group, which adds up what its work-items found; of them
 _CPU_GROUPS = 4  # for each compute unit

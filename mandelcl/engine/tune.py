@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.block import Block
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.names import TUNING_S
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.engine import rate, selftest
 from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
-from mandelcl.names import TUNING_S
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
-from mandelcl.words import Words
 
 _CAP = 1000
 _LAUNCH_S = 0.03

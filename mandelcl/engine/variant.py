@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cache as remembered
 from typing import Self
 
-from mandelcl import cache
 from mandelcl.engine import source
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.files import cache
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 

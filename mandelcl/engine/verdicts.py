@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mandelcl import cache, timeline
+from mandelcl.base.errors import DeviceError
+from mandelcl.core import timeline
 from mandelcl.engine import source
-from mandelcl.errors import DeviceError
+from mandelcl.files import cache
 from mandelcl.opencl.device import Device
 
 _PASSED, _FAILED = b"the host's bytes", b"others"

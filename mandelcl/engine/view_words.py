@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.words import Words
 
 
 def encoded(job: Job, lattice: Lattice) -> Words:

@@ -1,6 +1,6 @@
 """`mandelcl explore`: a server of pixels on this machine, and the page that asks it for them.
 
-From Python, `mandelcl.explore(…)` is the same explorer as a widget in a notebook (`mandelcl.notebook.opening.explore`).
+From Python, `mandelcl.explore(…)` is the same explorer as a widget in a notebook (`mandelcl.explore.notebook.opening.explore`).
 """
 
 import sys
@@ -12,7 +12,7 @@ class _Callable(ModuleType):
     """A package that is called: importing any module of it makes it `mandelcl.explore`."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from mandelcl.notebook.opening import explore
+        from mandelcl.explore.notebook.opening import explore
 
         return explore(*arguments, **options)
 

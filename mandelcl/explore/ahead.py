@@ -12,18 +12,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from mandelcl.base.errors import MandelclError
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.engine import selftest, smoothing
 from mandelcl.engine.building import build, loop_text
 from mandelcl.engine.choose import variants_of
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.kernels import shaped
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import MandelclError
-from mandelcl.exact import floor_log2
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
 
 # A wheel that is held makes two octaves a second.
 _OCTAVES = (*range(1, 9), *range(-1, -5, -1))

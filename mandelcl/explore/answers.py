@@ -8,7 +8,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.names import NUMBERS
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import PALETTES, Palette, find_palette
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.locations import LOCATIONS, find_location
 from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
@@ -18,11 +23,6 @@ from mandelcl.explore.planning import LEVELS
 from mandelcl.explore.saves import Save, read_compression, stem_of
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.locations import LOCATIONS, find_location
-from mandelcl.names import NUMBERS
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palettes import PALETTES, Palette, find_palette
 from mandelcl.version import __version__
 
 PROTOCOL = 1

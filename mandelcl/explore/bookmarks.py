@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.printable import printable
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
 from mandelcl.files import own_folder
 from mandelcl.files.paths import one_line, read_bounded, replacing
-from mandelcl.job import Job
-from mandelcl.printable import printable
-from mandelcl.shading.colour import Colouring
 
 _MOST = 1000
 _MOST_NAME = 80

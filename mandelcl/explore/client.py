@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
-from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.base.errors import CancelledError, MandelclError
+from mandelcl.core.job import Job
 from mandelcl.explore import messages, references
 from mandelcl.explore.house import House
 from mandelcl.explore.leaving import Leaving
 from mandelcl.explore.messages import Message
 from mandelcl.explore.references import Kept
 from mandelcl.explore.viewing import Viewing
-from mandelcl.job import Job
 
 _A_SECOND = 200.0  # messages that a page may send, once it has sent ...
 _AT_ONCE = 400.0

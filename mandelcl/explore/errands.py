@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from mandelcl.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.base.printable import printable
 from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
-from mandelcl.printable import printable
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.block import Block
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import SMOOTH
 from mandelcl.explore import messages
 from mandelcl.explore.errands import Head, Stopped, errand
 from mandelcl.explore.errands import serve as serve_errand
@@ -17,9 +20,6 @@ from mandelcl.explore.messages import Message
 from mandelcl.explore.orbits import MOST_POINTS, PointOrbit, orbit_of
 from mandelcl.explore.places import number_text
 from mandelcl.explore.rectangles import overlap
-from mandelcl.job import Job
-from mandelcl.planes import SMOOTH
-from mandelcl.view import View
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:

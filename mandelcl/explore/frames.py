@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.block import Block
-from mandelcl.planes import COUNTS as COUNTS_PLANE
-from mandelcl.planes import DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.core.block import Block
+from mandelcl.core.planes import COUNTS as COUNTS_PLANE
+from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
 
 TILE = 256  # pixels a side; a frame lies in one tile
 COUNTS, COLOURS = 1, 2

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
 from mandelcl.explore.aside import Aside
 from mandelcl.explore.bookmarks import own_bookmarks
 from mandelcl.explore.errands import end_all
@@ -14,8 +16,6 @@ from mandelcl.explore.messages import require_wanted
 from mandelcl.explore.roster import Roster
 from mandelcl.explore.saves import Saves
 from mandelcl.explore.seats import PATIENCE, Seat
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring
 from mandelcl.workers.patience import Attention, Patience
 
 MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice

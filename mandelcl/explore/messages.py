@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from mandelcl.block import Block
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.printable import quoted
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, SMOOTH
+from mandelcl.core.reference import Reference
 from mandelcl.explore import places
 from mandelcl.explore.frames import FOLLOWING, pixel_bytes
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
-from mandelcl.planes import COUNTS, SMOOTH
-from mandelcl.printable import quoted
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 MESSAGE_BYTES = 1 << 16
 MOST_PANES = 4
@@ -223,7 +223,7 @@ def _formula(message: Message) -> Formula:
 
 def sufficient(formula: Formula) -> Fraction:
     """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
-    from mandelcl.exact import root_above
+    from mandelcl.base.exact import root_above
 
     radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
     return radius * radius

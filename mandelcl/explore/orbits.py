@@ -9,10 +9,10 @@ from itertools import count, islice
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.arithmetic import Complex
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.exact import floor_log2
-from mandelcl.job import Job
+from mandelcl.base.arithmetic import Complex
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.exact import floor_log2
+from mandelcl.core.job import Job
 
 MOST_POINTS = 1 << 14
 _GUARD_BITS = 64

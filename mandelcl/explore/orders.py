@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
 from mandelcl.crew.messages import corners
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 

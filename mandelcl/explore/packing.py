@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.block import Block
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
 from mandelcl.engine.smoothing import Smoothed
 from mandelcl.explore import frames
 from mandelcl.explore.frames import Address
 from mandelcl.explore.orders import Order
-from mandelcl.job import Job
-from mandelcl.planes import values_of
-from mandelcl.words import Words
 from mandelcl.workers.channel import Channel
 
 _ALONE_PIXELS = 1 << 17  # fewer than that are packed by one thread

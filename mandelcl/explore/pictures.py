@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.block import Block
+from mandelcl.base.words import Words, sha256
+from mandelcl.colour.colour import Colouring, paint
+from mandelcl.core.block import Block
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, PLANES
 from mandelcl.explore.frames import FOLLOWING, Address, Part, colours, tiled
 from mandelcl.explore.rectangles import overlap
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.planes import COUNTS, PLANES
-from mandelcl.shading.colour import Colouring, paint
-from mandelcl.words import Words, sha256
 
 _LEAST_CAP = 1000
 _LATE = 0.995  # of the counts that escaped, so many are below ...

@@ -7,17 +7,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import root_below, to_digits
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import root_below, to_digits
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.shell import command_line
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palette_files import hexadecimal
+from mandelcl.colour.palettes import PALETTES, Palette
+from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
-from mandelcl.rotation import cosine_and_sine
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palette_files import hexadecimal
-from mandelcl.shading.palettes import PALETTES, Palette
-from mandelcl.shell import command_line
-from mandelcl.view import View
 
 _DEGREE_PLACES = 6
 _MOST_ZEROS = 6

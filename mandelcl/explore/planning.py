@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
 from mandelcl.explore import rectangles
 from mandelcl.explore.tasks import Piece, Settled
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mandelcl.block import Block, grid
+from mandelcl.core.block import Block, grid
 
 _LEAST_SIDE = 32  # pixels of a block; a smaller one costs more in launches than in iterations
 

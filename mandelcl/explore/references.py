@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.names import PERTURBED_NUMBERS
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference, rounded_up
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
-from mandelcl.names import PERTURBED_NUMBERS
-from mandelcl.reference import Reference, rounded_up
 
 # A reference of more than 16 times the radius that a view needs costs bits; a new one has room to pan, and to zoom.
 MOST_RADII = 16

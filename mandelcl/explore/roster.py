@@ -5,12 +5,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.printable import printable
 from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.seats import Seat
 from mandelcl.opencl.naming import named
-from mandelcl.printable import printable
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 

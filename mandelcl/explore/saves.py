@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
 from mandelcl.explore.errands import Head, Stopped, errand
 from mandelcl.explore.errands import serve as serve_errand
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.files.output import SUFFIXES
 from mandelcl.files.paths import read_bounded
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring
 from mandelcl.workers.channel import Channel
 
 _MOST_DOWNLOAD = 1 << 28  # more is to be taken from the folder
@@ -118,7 +118,7 @@ def serve(channel: Channel) -> None:
 
 
 def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, bytes]:
-    from mandelcl.computing.settings import Progress
+    from mandelcl.engine.computing.settings import Progress
     from mandelcl.rendering.streaming import render_to
 
     job, path = Job.from_json(order["job"]), Path(order["path"])

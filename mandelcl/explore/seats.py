@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mandelcl.block import Block
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.printable import printable
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.explore import aside
 from mandelcl.explore.frames import HEADER_BYTES
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.sender import Sender
 from mandelcl.explore.tasks import Piece, Settled, Task
-from mandelcl.job import Job
-from mandelcl.printable import printable
 from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.wire import WireError

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mandelcl.block import Block
-from mandelcl.job import Job
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 
 if TYPE_CHECKING:
     from mandelcl.explore.seats import Seat

@@ -8,16 +8,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from mandelcl import cache
-from mandelcl.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.host_cores import give_way
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.job import Job
+from mandelcl.core.locations import LOCATIONS, Location
 from mandelcl.explore.bookmarks import Bookmarks
 from mandelcl.explore.errands import errand
 from mandelcl.explore.messages import Message
-from mandelcl.host_cores import give_way
-from mandelcl.job import Job
-from mandelcl.locations import LOCATIONS, Location
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palettes import find_palette
+from mandelcl.files import cache
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.errors import InvalidInputError, MandelclError
+from mandelcl.base.errors import InvalidInputError, MandelclError
+from mandelcl.base.printable import quoted
+from mandelcl.colour.colour import Colouring
 from mandelcl.explore import messages, places
 from mandelcl.explore.messages import Message
 from mandelcl.files.loading import read_colouring, read_job
-from mandelcl.printable import quoted
-from mandelcl.shading.colour import Colouring
 
 if TYPE_CHECKING:
     from mandelcl.explore.client import Client

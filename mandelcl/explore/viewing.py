@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.explore import rectangles
 from mandelcl.explore.aside import Aside
 from mandelcl.explore.frames import Address, Part, pixel_bytes, unpacked
@@ -17,7 +18,6 @@ from mandelcl.explore.pictures import Summary, summary
 from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
 from mandelcl.explore.seats import BLOCK_BYTES, Seat
 from mandelcl.explore.tasks import Piece, Settled
-from mandelcl.job import Job
 from mandelcl.workers.wire import WireError
 
 _SHOW_S = 0.1

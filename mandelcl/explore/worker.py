@@ -7,28 +7,28 @@ that nobody wants any more. What runs for it ends within a launch. Blocks are co
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mandelcl.algorithms import survey
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import CancelledError, MandelclError
+from mandelcl.base.host_cores import give_way
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine import choose, recall, smoothing
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.lending import Lender
+from mandelcl.engine.loop import survey
 from mandelcl.engine.memory import Spare
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.smoothing import Smoothed
-from mandelcl.errors import CancelledError, MandelclError
 from mandelcl.explore.ahead import Ahead
 from mandelcl.explore.frames import Address
 from mandelcl.explore.orders import Blocks, Dropped, Head, Order, Orders
 from mandelcl.explore.packing import Packer
-from mandelcl.host_cores import give_way
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
-from mandelcl.methods import method_of
 from mandelcl.opencl.api import opencl_errors
-from mandelcl.view import View
 from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
 

@@ -19,15 +19,15 @@ from typing import IO, Any, BinaryIO, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.field import Field, RowSource
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.host_memory import available_bytes
+from mandelcl.core.field import Field, RowSource
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, PLANES
+from mandelcl.core.report import Stopwatch
 from mandelcl.files import deflate
 from mandelcl.files.strips import in_order, strip_rows
 from mandelcl.files.zip_writer import Unpacked, ZipWriter
-from mandelcl.host_memory import available_bytes
-from mandelcl.job import Job
-from mandelcl.planes import COUNTS, PLANES
-from mandelcl.report import Stopwatch
 
 _T = TypeVar("_T")
 _LONGEST_JOB = 1 << 20

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError
-from mandelcl.extras import load
+from mandelcl.base.errors import FileError
+from mandelcl.base.extras import load
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.base.words import Words
 from mandelcl.formulas import Formula
-from mandelcl.words import Words
 
 _MOST_RADIUS = 10**100
 _LARGEST_BELOW_1 = np.nextafter(np.float32(1), np.float32(0))

@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files import deflate, png
 from mandelcl.files.paths import in_utf8
 from mandelcl.files.strips import Picture

@@ -8,7 +8,7 @@ import zlib
 from functools import cache
 from typing import Protocol
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 
 FAST, SMALL, STORED = "fast", "small", "stored"
 COMPRESSIONS = (FAST, SMALL)  # what a user may choose

@@ -11,7 +11,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from mandelcl import processes
+from mandelcl.base import processes
 
 _DIGITS = 12
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

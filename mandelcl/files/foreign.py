@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mandelcl.errors import FileError, MandelclError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError, MandelclError
+from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.files.places import Place, place_in
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.host_memory import available_bytes
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.view import View
 
 _LEAST_RADIUS = Fraction(2)
 _NO_PLACE = "no place is noted there"

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from mandelcl import interrupts, processes
+from mandelcl.base import interrupts, processes
 from mandelcl.files import own_folder
 
 _removers: list[Callable[[], object]] = []

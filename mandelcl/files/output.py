@@ -12,9 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.extras import load
-from mandelcl.field import RowSource
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.extras import load
+from mandelcl.core.field import RowSource
+from mandelcl.core.planes import SMOOTH
+from mandelcl.core.report import Stopwatch
 from mandelcl.files import archive, bigtiff, deepzoom, deflate, pillow, png
 from mandelcl.files.paths import (
     Move,
@@ -29,8 +31,6 @@ from mandelcl.files.paths import (
     unchecked,
 )
 from mandelcl.files.strips import Picture, in_order, strip_rows
-from mandelcl.planes import SMOOTH
-from mandelcl.report import Stopwatch
 
 JOB_KEY = "mandelcl"
 COLOURING_KEY = "mandelcl-colouring"

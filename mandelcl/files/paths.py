@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path, PureWindowsPath
 from typing import Any, BinaryIO
 
-from mandelcl.errors import FileError, InvalidInputError, require_type
+from mandelcl.base.errors import FileError, InvalidInputError, require_type
+from mandelcl.base.printable import printable
 from mandelcl.files import drafts
 from mandelcl.files.leftovers import cleared_by
-from mandelcl.printable import printable
 
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.base.host_memory import available_bytes
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
-from mandelcl.host_memory import available_bytes
 
 JPEG, WEBP = "JPEG", "WEBP"
 JPEG_SIDE, WEBP_SIDE = 65500, 16383

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order
 

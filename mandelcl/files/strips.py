@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.field import Rows
-from mandelcl.report import Stopwatch
+from mandelcl.core.field import Rows
+from mandelcl.core.report import Stopwatch
 
 _T = TypeVar("_T")
 _MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock more than they gain

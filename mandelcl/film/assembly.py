@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.colour.linear_light import Light, encoded, steps_of
 from mandelcl.film.filtering import PLACE_BITS, Lying, Placement, Places, lying, places
 from mandelcl.film.path import Leg
-from mandelcl.shading.linear_light import Light, encoded, steps_of
 
 Rgb = npt.NDArray[np.uint8]
 _FEATHER = 0.06  # of the deeper keyframe's sides, over which its share grows from its edges

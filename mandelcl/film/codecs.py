@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import about
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import about
 
 FRAMES = "png"
 GIF = "gif"

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from mandelcl.errors import FileError, MandelclError
-from mandelcl.extras import load
+from mandelcl.base.errors import FileError, MandelclError
+from mandelcl.base.extras import load
 from mandelcl.files.paths import drafted, one_line, replacing, require_writable, target
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import CODECS, FRAMES, GIF, Codec, container_of

@@ -6,15 +6,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.errors import FileError, InvalidInputError, remark
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError, InvalidInputError, remark
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.files import loading, output
 from mandelcl.files.deflate import FAST
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, read_bounded, require_replaceable
 from mandelcl.film.plan import Plan
-from mandelcl.job import Job
 
 PLAN = "film.json"
 _NEW = ".new"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mandelcl.colour.linear_light import Light
 from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, recipes
 from mandelcl.film.on_device import Assembler
 from mandelcl.opencl.device import Device
-from mandelcl.shading.linear_light import Light
 
 _STEPS = 1 << 16
 _CASES = 12

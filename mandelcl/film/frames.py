@@ -7,16 +7,16 @@ from itertools import groupby
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from mandelcl.cancelling import Token, stop_if
+from mandelcl.base.cancelling import Token, stop_if
+from mandelcl.base.host_cores import cores
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.linear_light import Light
+from mandelcl.core.report import Stopwatch
 from mandelcl.film.assembly import Composition, Recipe, Rgb, assembled, composition, recipes, scaled
 from mandelcl.film.folder import Folder
 from mandelcl.film.on_device import Assembler
 from mandelcl.film.painted import Painted, Paints
 from mandelcl.film.timing import Frame
-from mandelcl.host_cores import cores
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.linear_light import Light
 
 _LEAST_WORKERS = 2  # so that a device makes a frame while another is copied
 _BESIDE_DEVICE = 4  # at most so many where a device makes them: more wait for one another

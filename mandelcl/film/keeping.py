@@ -4,8 +4,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter
 from typing import Self
 
-from mandelcl import timeline
-from mandelcl.field import Field
+from mandelcl.core import timeline
+from mandelcl.core.field import Field
 from mandelcl.film.folder import Folder
 
 

@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.computing.settings import Progress, Settings, ShowProgress
-from mandelcl.field import Field, allocate
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.field import Field, allocate
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, LAST, SMOOTH
+from mandelcl.core.report import Report
+from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.engine.methods import direct
 from mandelcl.film.folder import Folder
 from mandelcl.film.keeping import Keeping
 from mandelcl.film.plan import Plan
 from mandelcl.film.settled import Settled
-from mandelcl.job import Job
-from mandelcl.methods import direct
 from mandelcl.numbers import by_name
-from mandelcl.planes import COUNTS, LAST, SMOOTH
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.waiting import await_host
-from mandelcl.report import Report
-from mandelcl.view import View
 
 _NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend on a pixel's point alone
 

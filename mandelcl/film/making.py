@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from mandelcl import timeline
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.colour.colour import Colouring
+from mandelcl.core import timeline
+from mandelcl.core.report import Stopwatch
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
@@ -15,8 +17,6 @@ from mandelcl.film.frames import Maker
 from mandelcl.film.on_device import Assembler
 from mandelcl.film.painted import fitted
 from mandelcl.film.timing import Timing
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring
 
 _SAMPLED = 8  # frames of which the palette of a GIF is made
 

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.errors import DeviceError, NoDeviceError
+from mandelcl.base.words import Words
+from mandelcl.colour import linear_light
+from mandelcl.colour.linear_light import Light, srgb_bytes
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, recall, source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
 from mandelcl.engine.lending import Lender
-from mandelcl.errors import DeviceError, NoDeviceError
 from mandelcl.film import assembly, filtering
 from mandelcl.film.assembly import Recipe, Rgb, Shares
 from mandelcl.film.filtering import FINER, Lying, Places
-from mandelcl.job import Job
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
-from mandelcl.shading import linear_light
-from mandelcl.shading.linear_light import Light, srgb_bytes
-from mandelcl.words import Words
 
 _CHANNELS = 3
 _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 25, 1 << 27  # of a film: opening a runtime takes longer than fewer

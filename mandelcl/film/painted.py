@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import DeviceError
-from mandelcl.field import Field
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.host_cores import cores
+from mandelcl.base.host_memory import available_bytes
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.equalising import sampled_rows
+from mandelcl.colour.linear_light import Light
+from mandelcl.colour.painting import lit
+from mandelcl.core.field import Field
+from mandelcl.core.planes import CHUNK_PIXELS
+from mandelcl.core.report import Stopwatch
 from mandelcl.film.folder import Folder
 from mandelcl.film.on_device import Assembler, Resident
-from mandelcl.host_cores import cores
-from mandelcl.host_memory import available_bytes
-from mandelcl.planes import CHUNK_PIXELS
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.equalising import sampled_rows
-from mandelcl.shading.linear_light import Light
-from mandelcl.shading.painting import lit
 
 _LEAST = 3  # keyframes in memory
 _MOST_AHEAD = 8  # keyframes beyond those in use

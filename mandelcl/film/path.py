@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import Exact, exact, floor_log2
-from mandelcl.lattice import Lattice
-from mandelcl.rotation import cosine_and_sine
-from mandelcl.view import View
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import Exact, exact, floor_log2
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.view import View
 
 _PIVOT_BITS = 40  # of the height of the smaller picture, to which a pivot that is no stop's centre is rounded
 _PITCH_BITS = 24  # of a distance between pixels: any number holds them, and those of half the distance

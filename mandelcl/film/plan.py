@@ -7,12 +7,12 @@ from functools import cached_property
 from math import isqrt
 from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.exact import MAX_DIGITS
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.exact import MAX_DIGITS
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
+from mandelcl.core.job_text import fraction, integer, text
 from mandelcl.film.path import Leg, Stop, legs_of
-from mandelcl.job import Job
-from mandelcl.job_text import fraction, integer, text
-from mandelcl.shading.colour import Colouring
 
 VERSION = 1
 MOST_KEYFRAMES = 50_000

@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import Self
 
-from mandelcl.errors import MandelclError
+from mandelcl.base.errors import MandelclError
+from mandelcl.core.job import Job
+from mandelcl.engine.methods import method_of
 from mandelcl.film.folder import Folder
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.perturbation.ahead import helped
 from mandelcl.perturbation.pool import Pool
 from mandelcl.rendering.session import Session

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import about
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import about
 from mandelcl.film.codecs import FASTEST, SLOWEST
 
 MOST_FRAMES = 1 << 20

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mandelcl.errors import require_type
-from mandelcl.exact import Exact
+from mandelcl.base.errors import require_type
+from mandelcl.base.exact import Exact
 from mandelcl.formulas.formula import JULIA, Formula, FromText, ToText, formula_named
 from mandelcl.formulas.named import NAMED
 

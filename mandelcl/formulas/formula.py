@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from mandelcl.arithmetic import Arithmetic, Complex
-from mandelcl.errors import InvalidInputError, require_type
-from mandelcl.exact import Exact, exact, root_above
+from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.base.errors import InvalidInputError, require_type
+from mandelcl.base.exact import Exact, exact, root_above
+from mandelcl.base.printable import quoted
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.named import BY_LINES, NAMED
-from mandelcl.printable import quoted
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]

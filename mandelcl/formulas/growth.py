@@ -8,7 +8,7 @@ least at |z| = |c|, |c|^d − 2·|c|, and that, too, is least at R; so |z| ≥ |
 from collections.abc import Callable
 from fractions import Fraction
 
-from mandelcl.exact import root_above, root_below
+from mandelcl.base.exact import root_above, root_below
 
 _BITS = 64
 

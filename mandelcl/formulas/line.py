@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from mandelcl.arithmetic import Arithmetic, Complex
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.formulas.operations import Add, Growth, Mul, Operation, Place, Sqr, Store, Turning
 
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text

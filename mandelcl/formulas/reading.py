@@ -2,12 +2,12 @@
 
 from functools import lru_cache
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.printable import quoted
+from mandelcl.base.rotation import cosine_and_sine
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import OPERATIONS, Operation, Rot
-from mandelcl.printable import quoted
-from mandelcl.rotation import cosine_and_sine
 
 BETWEEN_LINES = "/"
 

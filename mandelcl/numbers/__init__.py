@@ -5,11 +5,11 @@ To add one: a kernel part, a module with its `NumberFormat`, and its name in `NU
 
 import re
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.printable import quoted
 from mandelcl.numbers.fixed import FP128, LEAST_WORDS, MOST_WORDS, FixedFormat
 from mandelcl.numbers.format import NumberFormat
 from mandelcl.numbers.ieee import DOUBLE, FLOAT, IeeeFormat
-from mandelcl.printable import quoted
 
 __all__ = [
     "DOUBLE",

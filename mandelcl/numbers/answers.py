@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.words import Words
+from mandelcl.base.words import Words
 
 
 def _as_they_are(words: Words) -> Words:

@@ -11,15 +11,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import just_below_4, root_above
+from mandelcl.base.arithmetic import Arithmetic
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import just_below_4, root_above
+from mandelcl.base.view import View
+from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check, exact_check
 from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
 from mandelcl.numbers.format import ErrorBounds, NumberFormat
-from mandelcl.view import View
-from mandelcl.words import WORD_MASK, Words
 
 LEAST_WORDS, MOST_WORDS = 2, 32
 _LONG_DIGIT_WORDS = 4  # up to here a digit has 48 bits; longer columns need more room for their sums

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mandelcl.arithmetic import Complex
-from mandelcl.exact import root_above
+from mandelcl.base.arithmetic import Complex
+from mandelcl.base.exact import root_above
+from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import side_by_side
 from mandelcl.numbers.fixed_arithmetic import Digits, FixedArithmetic
-from mandelcl.words import WORD_MASK, Words
 
 if TYPE_CHECKING:
     from mandelcl.numbers.fixed import FixedFormat

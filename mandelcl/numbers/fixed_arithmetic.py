@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
-from mandelcl.arithmetic import Complex
+from mandelcl.base.arithmetic import Complex
 
 if TYPE_CHECKING:
     from mandelcl.numbers.fixed import FixedFormat

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from mandelcl.arithmetic import Arithmetic
-from mandelcl.exact import floor_log2
+from mandelcl.base.arithmetic import Arithmetic
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
-from mandelcl.view import View
-from mandelcl.words import Words
 
 # A coordinate's error moves a pixel by less than 2^−GUARD_BITS of the distance to the next one.
 GUARD_BITS = 4

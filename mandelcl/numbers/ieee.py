@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2, just_below_4
+from mandelcl.base.arithmetic import Arithmetic
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import floor_log2, just_below_4
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
 from mandelcl.numbers.format import ErrorBounds, NumberFormat
 from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalar, Scalars
-from mandelcl.view import View
-from mandelcl.words import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check, side_by_side
 from mandelcl.numbers.ieee_arithmetic import Scalar, Scalars
-from mandelcl.words import WORD_MASK, Words
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from mandelcl.arithmetic import Complex
+from mandelcl.base.arithmetic import Complex
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat

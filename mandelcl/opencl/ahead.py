@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
-from mandelcl import cache
+from mandelcl.files import cache
 from mandelcl.opencl import icd, installation, runtimes
 from mandelcl.opencl.icd import Offered
 

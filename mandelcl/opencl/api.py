@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
-from mandelcl import interrupts
-from mandelcl.errors import DeviceError, NoDeviceError
-from mandelcl.extras import not_loaded
+from mandelcl.base import interrupts
+from mandelcl.base.errors import DeviceError, NoDeviceError
+from mandelcl.base.extras import not_loaded
 from mandelcl.opencl import runtimes
 
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees

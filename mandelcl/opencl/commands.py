@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from mandelcl import timeline
-from mandelcl.timeline.offset import ClockOffset
-from mandelcl.timeline.recorder import Detail, Recorder
+from mandelcl.core import timeline
+from mandelcl.core.timeline.offset import ClockOffset
+from mandelcl.core.timeline.recorder import Detail, Recorder
 
 _LONG_BYTES = 1 << 12  # of a copy that is shown although the device did not time it
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from mandelcl import timeline
-from mandelcl.errors import BuildError, DeviceError
+from mandelcl.base.errors import BuildError, DeviceError
+from mandelcl.core import timeline
 from mandelcl.opencl import known, runtimes
 from mandelcl.opencl.api import RUNTIMES, BuiltProgram, Kernel, cl, code_of, opencl_errors
 from mandelcl.opencl.families import Family, family_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from mandelcl import cache
+from mandelcl.files import cache
 
 _KIND, _KEY = "devices", hashlib.sha256(b"listed last").hexdigest()[:32]
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-from mandelcl.errors import NoDeviceError
-from mandelcl.names import DEVICE_TYPES
-from mandelcl.printable import quoted
+from mandelcl.base.errors import NoDeviceError
+from mandelcl.base.names import DEVICE_TYPES
+from mandelcl.base.printable import quoted
 
 
 class Described(Protocol):

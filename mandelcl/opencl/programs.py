@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from mandelcl.errors import BuildError, DeviceError, first_error
+from mandelcl.base.errors import BuildError, DeviceError, first_error
 from mandelcl.opencl.api import BuiltProgram, Kernel, Labelled, cl, code_of
 
 _quiet = threading.Lock()  # what warnings do is a choice of the whole process

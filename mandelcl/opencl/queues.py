@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl import timeline
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
+from mandelcl.core import timeline
 from mandelcl.opencl import ahead
 from mandelcl.opencl.api import Buffer, Event, Kernel, Mapping, Shape, cl, opencl_errors
 from mandelcl.opencl.commands import Commands

@@ -16,7 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mandelcl import cache
+from mandelcl.base.printable import printable
+from mandelcl.files import cache
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted
 from mandelcl.opencl import pocl_cache, windows_vendors
@@ -37,7 +38,6 @@ from mandelcl.opencl.vendors import (
     user_vendors,
     wheel_vendors,
 )
-from mandelcl.printable import printable
 
 # Mesa's rusticl shows no device of a driver that RUSTICL_ENABLE does not name, and ignores names it does not know.
 # zink is left out: it would show every GPU a second time, through Vulkan.

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files.paths import read_bounded
 
 # The first is the standard one; openSUSE and NixOS patch their loaders to read the others.

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
-from mandelcl import windows
+from mandelcl.base import windows
+from mandelcl.base.shell import command_line
 from mandelcl.opencl.vendors import Vendor
-from mandelcl.shell import command_line
 
 KEY = r"HKLM\SOFTWARE\Khronos\OpenCL\Vendors"
 INTEL = "intelocl64.dll"

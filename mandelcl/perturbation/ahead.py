@@ -15,14 +15,14 @@ from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mandelcl import timeline
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.errors import CancelledError
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import CancelledError
+from mandelcl.core import timeline
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.kept import found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
 from mandelcl.perturbation.wanted import Wanted
-from mandelcl.reference import Reference
 
 if TYPE_CHECKING:  # most processes have one job
     from mandelcl.perturbation.pool import Pool

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT
-from mandelcl.job import Job
 from mandelcl.perturbation.counting import Task, exact_counts
-from mandelcl.view import View
-from mandelcl.words import Words
 
 Pixel: TypeAlias = tuple[int, int]  # column, row
 

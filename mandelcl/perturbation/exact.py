@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.perturbation.bounded import CHUNK, BoundedOrbit, End, KeepOn, Point
 from mandelcl.perturbation.integers import Integers, integers_for
 

@@ -5,15 +5,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mandelcl import timeline
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.errors import DeviceError
-from mandelcl.exact import from_hexadecimal, hexadecimal
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.exact import from_hexadecimal, hexadecimal
+from mandelcl.core import timeline
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.kept import found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
 from mandelcl.perturbation.wanted import Wanted
-from mandelcl.reference import Reference
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 

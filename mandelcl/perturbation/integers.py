@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.exact import floor_log2
+from mandelcl.base.exact import floor_log2
 
 try:
     import gmpy2

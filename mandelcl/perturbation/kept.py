@@ -8,11 +8,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from mandelcl import cache
-from mandelcl.cancelling import NEVER, Token
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.core.reference import Reference
+from mandelcl.files import cache
 from mandelcl.perturbation.integers import reference_bits
 from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
-from mandelcl.reference import Reference
 
 _KIND = "orbits"
 _FORM = 2  # of the entries, and of what an orbit is for equal references

@@ -9,14 +9,14 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import root_above
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import root_above
+from mandelcl.base.view import View
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.exact import exact_outcome, fraction_bits
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
 from mandelcl.perturbation.orbit import CAP, INSIDE, PERIOD, Orbit, reference_orbit
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 # Called with what is done, how many iterations of it, and of how many.
 ShowProgress: TypeAlias = Callable[[str, int, int], None]

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.exact import floor_log2
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.exact import floor_log2
 from mandelcl.perturbation.integers import FASTEST, Integers, advanced, doubles, normalised
 
 _BATCH = 512  # steps of an orbit at a time

@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import floor_log2
-from mandelcl.host_memory import available_bytes
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.host_memory import available_bytes
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.integers import (
     MOST_EXPONENT,
@@ -29,7 +30,6 @@ from mandelcl.perturbation.integers import (
     reference_bits,
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
-from mandelcl.reference import Reference
 
 PERIOD, ESCAPED, CAP, INSIDE = "period", "escaped", "cap", "inside"
 

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.words import Words
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.table import Level, Table
-from mandelcl.reference import Reference
-from mandelcl.words import Words
 
 Reals: TypeAlias = npt.NDArray[Any]
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mandelcl.exact import floor_log2
+from mandelcl.base.exact import floor_log2
 from mandelcl.perturbation.integers import Doubles
 
 Scaled: TypeAlias = tuple[float, float, int]  # (x, y, e) stands for (x + y·i)·2^e

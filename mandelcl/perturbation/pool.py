@@ -8,10 +8,10 @@ import math
 import threading
 from collections.abc import Callable
 
-from mandelcl.cancelling import Token, stop_if
-from mandelcl.errors import CancelledError, DeviceError
-from mandelcl.host_cores import cores
-from mandelcl.host_memory import available_bytes
+from mandelcl.base.cancelling import Token, stop_if
+from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.host_cores import cores
+from mandelcl.base.host_memory import available_bytes
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table

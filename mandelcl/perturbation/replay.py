@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
 from mandelcl.perturbation.table import Level, Table
-from mandelcl.reference import Reference
 
 _RUN = 64
 _DIP = 2.0**-8

@@ -17,14 +17,14 @@ from functools import partial
 
 import numpy as np
 
-from mandelcl.cancelling import NEVER, Token, stop_if
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.core.reference import rounded_up
 from mandelcl.perturbation.bounds import Bounds, of_level
 from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.segments import Rule, Steps, Values, first_steps, joined_steps
-from mandelcl.reference import rounded_up
 
 NO_STEP = -(1 << 31)  # the key of a record that is never used
 _LARGEST_KEY = (1 << 31) - 1

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import NamedTuple
 
-from mandelcl.reference import Reference
+from mandelcl.core.reference import Reference
 
 
 class Wanted(NamedTuple):

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl import timeline
-from mandelcl.block import Block
-from mandelcl.errors import CancelledError
-from mandelcl.field import Rows
-from mandelcl.job import Job
-from mandelcl.planes import values_of
+from mandelcl.base.errors import CancelledError
+from mandelcl.core import timeline
+from mandelcl.core.block import Block
+from mandelcl.core.field import Rows
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
 from mandelcl.rendering.form import Form, Values
 
 MEMORY_BYTES = 256 << 20

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from html import escape
 
+from mandelcl.base.printable import printable
 from mandelcl.opencl.device import Device
-from mandelcl.printable import printable
 
 _HEADS = ("Device", "Name", "Platform", "Type", "Units", "Memory")
 

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from mandelcl.cancelling import Token
-from mandelcl.computing.work import Work
+from mandelcl.base.cancelling import Token
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.equalising import sampled_view
+from mandelcl.engine.computing.work import Work
 from mandelcl.rendering.render import computed
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.equalising import sampled_view
 
 
 def fitted(work: Work, colouring: Colouring, cancel: Token) -> Colouring:

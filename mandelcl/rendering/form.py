@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.printable import quoted
+from mandelcl.core.job import Job
+from mandelcl.core.planes import words_of
 from mandelcl.engine.narrowing import narrows
-from mandelcl.job import Job
-from mandelcl.planes import words_of
-from mandelcl.printable import quoted
 
 WORDS, COUNTS_16, PIXELS = "words", "counts16", "pixels"
 

@@ -5,10 +5,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
-from mandelcl.job_text import integer
-from mandelcl.printable import quoted
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.printable import quoted
+from mandelcl.core.job import Job
+from mandelcl.core.job_text import integer
 from mandelcl.rendering.form import Form
 
 DIGEST_BYTES = 16

@@ -6,18 +6,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-from mandelcl.computing.work import Work
+from mandelcl.base.errors import FileError
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import Colouring, paint
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
+from mandelcl.core.report import Stopwatch
+from mandelcl.engine.computing.work import Work
 from mandelcl.engine.narrowing import counts_16
-from mandelcl.errors import FileError
 from mandelcl.files import output
 from mandelcl.files.strips import Picture
-from mandelcl.job import Job
-from mandelcl.planes import values_of
 from mandelcl.rendering.bands import BandReader
 from mandelcl.rendering.form import COUNTS_16, PIXELS, Form, Values
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring, paint
-from mandelcl.words import Words
 
 Convert: TypeAlias = Callable[[Values], Values]
 

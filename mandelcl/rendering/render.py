@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.algorithms.schedule import Priorities
-from mandelcl.block import Block, grid
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.settings import Progress, Settings, ShowProgress
-from mandelcl.computing.work import Work
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError, require_callable, require_type
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block, grid
+from mandelcl.core.field import Field, allocate
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, values_of
+from mandelcl.core.report import Report
 from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.engine.computing.work import Work
 from mandelcl.engine.delivery import Array
-from mandelcl.errors import InvalidInputError, require_callable, require_type
-from mandelcl.field import Field, allocate
+from mandelcl.engine.loop.schedule import Priorities
 from mandelcl.files.strips import in_order, strip_rows
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import COUNTS, values_of
 from mandelcl.rendering.session import Session, require_devices
 from mandelcl.rendering.waiting import begin_early
-from mandelcl.report import Report
-from mandelcl.words import Words
 
 _TILE = 256  # pixels a side of the tiles that `urgency` orders
 

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.core.job import Job
 from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
-from mandelcl.job import Job
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.store_names import DRAFT

@@ -16,27 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.algorithms.schedule import BlockQueue
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Progress, ShowProgress
-from mandelcl.computing.work import Finished, Place, Results, Room, Work, anywhere, boundless
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.words import Words
+from mandelcl.colour.averaging import Averages, Indices
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.deciding import Undecided, contrasting
+from mandelcl.colour.painting import lit
+from mandelcl.colour.quantising import Pixels
+from mandelcl.colour.samples import AUTO, LEVELS, bits_of, most_of, shifts
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, CHUNK_PIXELS, values_of
+from mandelcl.core.report import LateText, LaunchLog, Report, Stopwatch
+from mandelcl.core.totals import Totals
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Progress, ShowProgress
+from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.delivery import Array, FormFor
-from mandelcl.errors import InvalidInputError
+from mandelcl.engine.loop.schedule import BlockQueue
 from mandelcl.files import output
-from mandelcl.job import Job
-from mandelcl.planes import CERTIFIED, CHUNK_PIXELS, values_of
 from mandelcl.rendering.session import Session
-from mandelcl.report import LateText, LaunchLog, Report, Stopwatch
-from mandelcl.shading.averaging import Averages, Indices
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.deciding import Undecided, contrasting
-from mandelcl.shading.painting import lit
-from mandelcl.shading.quantising import Pixels
-from mandelcl.shading.samples import AUTO, LEVELS, bits_of, most_of, shifts
-from mandelcl.totals import Totals
-from mandelcl.words import Words
 
 _BAND_PIXELS = 1 << 21
 

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from mandelcl import cache
-from mandelcl.algorithms import survey
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings, ShowProgress
-from mandelcl.computing.work import Work
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import InvalidInputError, require_type
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED
 from mandelcl.engine import choose
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings, ShowProgress
+from mandelcl.engine.computing.work import Work
 from mandelcl.engine.lending import Lender
+from mandelcl.engine.loop import survey
 from mandelcl.engine.memory import Spare
-from mandelcl.errors import InvalidInputError, require_type
-from mandelcl.job import Job
+from mandelcl.files import cache
 from mandelcl.opencl.device import Device
-from mandelcl.planes import CERTIFIED
 from mandelcl.rendering.waiting import ExactCounts, await_host
 
 if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
     from distributed import Client
 
-    from mandelcl.cluster.connection import Connection
     from mandelcl.crew.crew import Crew
+    from mandelcl.crew.dask.connection import Connection
 
 Notice = Callable[[str], None]
 _MOST_CHOICES = 256
@@ -182,7 +182,7 @@ class Session:
             wait(choice.job)
             work = self._computation(choice, settings)
         if CERTIFIED.name in work.job.planes and choice is not None:
-            from mandelcl.certifying.work import certified
+            from mandelcl.rendering.certify.work import certified
 
             work = certified(work, choice, settings, ExactCounts(progress, notice).show)
         for warning in (*work.warnings, *cache.complaints()):
@@ -196,7 +196,7 @@ class Session:
         """
         self._require_open()
         if self._cluster is not None:
-            from mandelcl.cluster.casting import Casting
+            from mandelcl.crew.dask.casting import Casting
 
             parts, _ = Casting(self._cluster, self_test).settled(job)
             return parts[0].job, parts[0].warnings
@@ -245,7 +245,7 @@ class Session:
     def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
         """Return the work of a cluster, which keeps its workers for jobs of one kind."""
         _require_shareable(settings, "the workers of a cluster")
-        from mandelcl.cluster.work import cluster_work, taken_over
+        from mandelcl.crew.dask.work import cluster_work, taken_over
 
         if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):
             self._end_crew()
@@ -261,7 +261,7 @@ def _end(crew: "Crew", process: int) -> None:
 
 
 def _connected(cluster: "Client | str", devices: choose.DeviceSelection, wait: float) -> "Connection":
-    from mandelcl.cluster.connection import Connection
+    from mandelcl.crew.dask.connection import Connection
 
     given = [devices] if isinstance(devices, str | Device) else list(devices)
     specs = [device if isinstance(device, str) else device.spec for device in given]

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.paths import flush_to_disk, one_line, read_bounded
 from mandelcl.rendering import packing

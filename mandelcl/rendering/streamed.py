@@ -9,17 +9,21 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl import timeline
-from mandelcl.cancelling import Token, stop_if
-from mandelcl.computing.settings import Progress, ShowProgress
-from mandelcl.computing.work import Work
-from mandelcl.errors import (
+from mandelcl.base.cancelling import Token, stop_if
+from mandelcl.base.errors import (
     CancelledError,
     DeviceError,
     FileError,
     MandelclError,
     remark,
 )
+from mandelcl.base.words import Words, little_endian
+from mandelcl.colour.colour import Colouring
+from mandelcl.core import timeline
+from mandelcl.core.report import Report, Stopwatch
+from mandelcl.core.totals import Totals, totals_of
+from mandelcl.engine.computing.settings import Progress, ShowProgress
+from mandelcl.engine.computing.work import Work
 from mandelcl.files import output
 from mandelcl.files.paths import one_line
 from mandelcl.files.strips import Picture, strip_rows
@@ -29,10 +33,6 @@ from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import Convert, converter, picture_of
 from mandelcl.rendering.store import Band, Store
 from mandelcl.rendering.store_names import DRAFT
-from mandelcl.report import Report, Stopwatch
-from mandelcl.shading.colour import Colouring
-from mandelcl.totals import Totals, totals_of
-from mandelcl.words import Words, little_endian
 
 _WAIT_S = 0.1
 _STORE_THREADS = 2

@@ -11,22 +11,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import NoneType
 
-from mandelcl import cache, timeline
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.settings import Settings, ShowProgress
-from mandelcl.computing.work import Work
-from mandelcl.engine import recall
-from mandelcl.engine.choose import DeviceSelection
-from mandelcl.errors import (
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import (
     InvalidInputError,
     require_type,
 )
-from mandelcl.files import output
+from mandelcl.base.host_memory import scarce_addresses
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import Colouring
+from mandelcl.core import timeline
+from mandelcl.core.job import Job
+from mandelcl.core.report import Report
+from mandelcl.engine import recall
+from mandelcl.engine.choose import DeviceSelection
+from mandelcl.engine.computing.settings import Settings, ShowProgress
+from mandelcl.engine.computing.work import Work
+from mandelcl.engine.methods import method_of
+from mandelcl.files import cache, output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import paths_of, target
-from mandelcl.host_memory import scarce_addresses
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.fitting import fitted
 from mandelcl.rendering.manifest import Manifest
@@ -38,9 +41,6 @@ from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.streamed import Streamed
 from mandelcl.rendering.waiting import begin_early
-from mandelcl.report import Report
-from mandelcl.shading.colour import Colouring
-from mandelcl.words import Words
 
 STORE_AFTER_S = 3.0
 _MOST_ROW_BYTES = 1 << 29

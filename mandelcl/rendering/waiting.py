@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from mandelcl.cancelling import Token
-from mandelcl.computing.settings import Progress, ShowProgress
+from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 
 _LONG_S = 10.0
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mandelcl.studies.study import Study

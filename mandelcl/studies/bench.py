@@ -9,19 +9,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mandelcl import timeline
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.base.names import PATIENCE_S
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core import timeline
+from mandelcl.core.job import Job
 from mandelcl.engine.choose import class_of
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import CancelledError, DeviceError, MandelclError
-from mandelcl.job import Job
-from mandelcl.names import PATIENCE_S
 from mandelcl.opencl.device import Device
 from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.timing import Timed, TimingSample, coarse_step, repeated
 from mandelcl.studies.validation import Validation, Validator, fingerprint
-from mandelcl.view import View
-from mandelcl.words import Words
 
 # Validates the counts of a job's first run.
 Check: TypeAlias = Callable[[Words], Validation]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mandelcl.computing.settings import Settings
-from mandelcl.job import Job
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench

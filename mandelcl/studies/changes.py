@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.studies.document import Document
 from mandelcl.studies.naming import Identity
 from mandelcl.studies.row import Row, Times

@@ -56,12 +56,12 @@ def serve(channel: Channel) -> None:
     """Do one task, the role `render`."""
     question = channel.question()
     task, started = RenderTask(**question["task"]), float(question["started"])
-    from mandelcl.computing.settings import Settings
+    from mandelcl.colour.colour import Colouring, find_palette
+    from mandelcl.core.job import Job
     from mandelcl.engine import choose
+    from mandelcl.engine.computing.settings import Settings
     from mandelcl.engine.variant import Variant
-    from mandelcl.job import Job
     from mandelcl.rendering.streaming import render_to
-    from mandelcl.shading.colour import Colouring, find_palette
     from mandelcl.studies import pinned
     from mandelcl.studies.timing import plain
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, peak, plots

@@ -4,20 +4,20 @@ import ctypes
 
 import numpy as np
 
-from mandelcl.algorithms.schedule import Pace, default_budget
-from mandelcl.cancelling import Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.cancelling import Token
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine import source
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.kernels import Kernels
+from mandelcl.engine.loop.schedule import Pace, default_budget
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
 from mandelcl.numbers.fixed import FP128
 from mandelcl.opencl.device import Device
 from mandelcl.studies import native
 from mandelcl.studies.timing import Timed
-from mandelcl.words import Words
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
 _LOOPS_PER_STEP = 256  # iterations of its loops over words, at most

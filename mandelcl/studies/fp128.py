@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mandelcl.computing.settings import Settings
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.numbers import by_name
 from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra

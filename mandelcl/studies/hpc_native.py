@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from mandelcl.studies import native
 from mandelcl.studies.published_order import ORDER
 

@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 from math import prod
 from typing import Any
 
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.host_cores import cores
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.errors import DeviceError
-from mandelcl.host_cores import cores
-from mandelcl.job import Job
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, native, parts, plots

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from mandelcl.job import LEAST_RADIUS_SQUARED, Job
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 
 ARTICLE_PLACES = {
     "Mini Set 1": ("-0.15710375803", "1.03258348530", "3.75e-5", 400),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.studies.cells import cleaned, listed
 from mandelcl.studies.document import OVER_BEST, Document, Source
 from mandelcl.studies.row import Row, Value

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.files.leftovers import in_temporary_folder
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import TimingSample
-from mandelcl.words import Words
 
 SPEC = "native"
 _SOURCES = Path(__file__).with_name("c")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import hpc_native, hpc_published, jobs, native, plots

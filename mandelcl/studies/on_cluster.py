@@ -9,11 +9,11 @@ from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.cluster import tasks
-from mandelcl.cluster.connection import Connection
-from mandelcl.cluster.members import Member
-from mandelcl.errors import InvalidInputError
-from mandelcl.printable import printable
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.printable import printable
+from mandelcl.crew.dask import tasks
+from mandelcl.crew.dask.connection import Connection
+from mandelcl.crew.dask.members import Member
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.reading import parsed_row
 from mandelcl.studies.row import Row

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.algorithms.schedule import BlockQueue
-from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, fastest_computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError, MandelclError
+from mandelcl.base.words import Words, sha256
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose
+from mandelcl.engine.computing.computation import Computation, fastest_computation
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop.schedule import BlockQueue
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError, MandelclError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.report import LaunchLog
 from mandelcl.studies import pinned
 from mandelcl.studies.bench import filled
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import TimingSample, plain, repeated
 from mandelcl.studies.validation import Validation
-from mandelcl.words import Words, sha256
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 

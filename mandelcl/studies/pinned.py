@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.block import Block, grid
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words, sha256
+from mandelcl.core.block import Block, grid
 from mandelcl.studies.timing import TimingSample, plain
-from mandelcl.words import Words, sha256
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -115,13 +115,13 @@ def serve(channel: Channel) -> None:
     """Build a job, then compute blocks of it as they come, the role `pinned`."""
     values = channel.question()
     os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
-    from mandelcl.algorithms.schedule import BlockQueue
-    from mandelcl.computing.computation import fastest_computation
-    from mandelcl.computing.settings import Settings
+    from mandelcl.core.job import Job
+    from mandelcl.core.report import LaunchLog
     from mandelcl.engine import choose
+    from mandelcl.engine.computing.computation import fastest_computation
+    from mandelcl.engine.computing.settings import Settings
+    from mandelcl.engine.loop.schedule import BlockQueue
     from mandelcl.engine.variant import Variant
-    from mandelcl.job import Job
-    from mandelcl.report import LaunchLog
 
     settings = plain(Settings(variant=Variant(**values["variant"])))
     work = fastest_computation(Job.from_json(values["job"]), choose.matching([values["device"]]), settings)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from math import prod
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.core.job import Job
 from mandelcl.engine import choose
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies.study_kernel import Launch, StudyKernel

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.extras import load
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.extras import load
 from mandelcl.files.paths import replacing
 from mandelcl.studies.naming import labelled
 from mandelcl.studies.study import Study

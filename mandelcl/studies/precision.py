@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.comparison import Comparison
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.files import output
+from mandelcl.files.comparison import Comparison
 from mandelcl.files.strips import Picture
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import hpc_native, jobs, native
 from mandelcl.studies.bench import Bench, with_extra
@@ -19,7 +20,6 @@ from mandelcl.studies.published_order import ORDER, ORDERS, published_order
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
-from mandelcl.words import Words
 
 _MAP = (90, 60)  # columns and rows of the picture of where
 _LEVELS = "0123456789"

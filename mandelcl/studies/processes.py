@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.settings import Settings
+from mandelcl.base.words import sha256
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.child import RenderTask, timed_process
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Timed, TimingSample
-from mandelcl.words import sha256
 
 
 def whole_process(

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from mandelcl.core.job import Job
 from mandelcl.engine.variant import default_variant
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies.study_kernel import Launch, StudyKernel

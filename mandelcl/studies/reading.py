@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.files.paths import one_line, read_bounded, target
 from mandelcl.studies import find_study, merging
 from mandelcl.studies.cells import cleaned

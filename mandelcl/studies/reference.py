@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.arithmetic import Complex
-from mandelcl.job import Job
-from mandelcl.methods import method_of
-from mandelcl.methods.direct import start
+from mandelcl.base.arithmetic import Complex
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.engine.methods import method_of
+from mandelcl.engine.methods.direct import start
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.studies import sign_magnitude
-from mandelcl.words import Words
 
 Reals = npt.NDArray[np.floating]
 Operation = Callable[[Reals, Reals, Reals], Reals]

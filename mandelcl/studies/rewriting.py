@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.computing.settings import Settings
-from mandelcl.host_cores import cores
+from mandelcl.base.host_cores import cores
+from mandelcl.base.words import Words, sha256
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
 from mandelcl.studies import first_version, jobs, native, plots
 from mandelcl.studies.bench import Bench, with_extra
@@ -15,7 +16,6 @@ from mandelcl.studies.row import Row, Value
 from mandelcl.studies.sign_magnitude import ORDER
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
-from mandelcl.words import Words, sha256
 
 SIZE = 2048
 CUTS = {"1x1": (1, 1), "16x16": (16, 16)}

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine import choose
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import find_study
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import row_as_dict
 from mandelcl.studies.validation import Validation, Validator, fingerprint, key_of
-from mandelcl.words import Words
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 

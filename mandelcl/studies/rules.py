@@ -10,21 +10,21 @@ from functools import partial
 
 import numpy as np
 
-from mandelcl.algorithms import border, border_ahead
-from mandelcl.algorithms.subdivision import NO_LIMIT, Plan
-from mandelcl.block import Block
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop import border, border_ahead
+from mandelcl.engine.loop.subdivision import NO_LIMIT, Plan
 from mandelcl.engine.program import Program
-from mandelcl.errors import DeviceError
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import Timed
 from mandelcl.studies.validation import Validation
-from mandelcl.words import NO_COUNT, Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from mandelcl.computing.computation import fastest_computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import sha256
+from mandelcl.engine.computing.computation import fastest_computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.errors import DeviceError
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import hpc_published, jobs, parts, pinned
@@ -16,7 +17,6 @@ from mandelcl.studies.bench import Bench
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import Timed, plain, repeated
 from mandelcl.studies.validation import Validation
-from mandelcl.words import sha256
 
 ONE_LANE = "one lane"
 _UNITS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)

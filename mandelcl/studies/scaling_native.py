@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
 from mandelcl.numbers import by_name
 from mandelcl.studies import hpc_native, hpc_published, jobs, native
 from mandelcl.studies.bench import Bench, with_extra

@@ -6,9 +6,9 @@ cl/study_sign_magnitude.cl defines it. A real is an int here, in units of 2^−9
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.job import Job
 from mandelcl.numbers.fixed import FP128
-from mandelcl.words import WORD_MASK, Words
 
 ORDER = "sign-magnitude"
 

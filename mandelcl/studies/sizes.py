@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.core.job import Job
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.published import coursework_job
 from mandelcl.studies import child, sizes_kernels, sizes_native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.processes import whole_process
+from mandelcl.studies.published import coursework_job
 from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.sizes_plot import FUNCTIONS, SEQUENTIAL, WHOLE, C, draw
 from mandelcl.studies.study import Column, Study

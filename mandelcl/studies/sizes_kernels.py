@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mandelcl.computing.settings import Settings
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
-from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench, with_extra

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.studies import native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row, Times, Value
 from mandelcl.studies.timing import TimingSample
-from mandelcl.words import Words
 
 _SAMPLE_ROWS = 16  # by which it is foretold how long a picture takes
 _SAMPLES = 5  # the best counts: so few rows take a moment, in which the machine may be busy

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.block import Block
+from mandelcl.base.errors import DeviceError
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.block import Block
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
 from mandelcl.engine import choose
 from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
-from mandelcl.errors import DeviceError
-from mandelcl.field import Field
 from mandelcl.files import output
 from mandelcl.files.strips import Picture, in_order
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import values_of
-from mandelcl.shading.colour import Colouring
 
 _STRIP_ROWS = 64
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine import source
 from mandelcl.engine.arguments import KERNELS, arguments, declared
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Shape
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.events import event_seconds
 from mandelcl.studies.timing import TimingSample, picture_memory
-from mandelcl.words import Words
 
 _LAUNCH_S = 0.1  # a launch that takes a display no longer than this wakes no watchdog
 _GROWTH = 4

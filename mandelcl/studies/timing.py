@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.block import Block, whole_of
-from mandelcl.cancelling import Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block, whole_of
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import NOWHERE, Array, Delivery, fresh
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.report import LaunchLog
-from mandelcl.words import Words
 
 _STEADY = 0.02  # the largest relative error of a median that is called steady
 _GROWTH = 5  # at most this many times the repeats asked for

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.base.words import Words, sha256
+from mandelcl.core.job import Job
 from mandelcl.studies import reference
-from mandelcl.words import Words, sha256
 
 KNOWN = Path(__file__).with_name("known.json")
 

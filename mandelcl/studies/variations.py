@@ -10,8 +10,9 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.studies import plots
 from mandelcl.studies.bench import Bench
@@ -19,7 +20,6 @@ from mandelcl.studies.row import Row, Value
 from mandelcl.studies.rules import RULES, Measure, by_rule
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
-from mandelcl.view import View
 
 SIZES = (2048, 5000)
 CAPS = (256, 2980)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
-from mandelcl.errors import DeviceError
 from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.opencl.device import Device
 from mandelcl.studies import hpc_published, jobs, plots

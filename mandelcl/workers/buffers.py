@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.words import Words
+from mandelcl.base.words import Words
 
 
 class SharedBuffers:

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from mandelcl import interrupts
-from mandelcl.errors import MandelclError
+from mandelcl.base import interrupts
+from mandelcl.base.errors import MandelclError
 from mandelcl.files.leftovers import end_process
 from mandelcl.workers import wire
 from mandelcl.workers.roles import find_role
 
 if TYPE_CHECKING:
-    from mandelcl.words import Words
+    from mandelcl.base.words import Words
     from mandelcl.workers.buffers import SharedBuffers
     from mandelcl.workers.timelines import RemoteRecorder
 

@@ -4,9 +4,9 @@ import queue
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from mandelcl import timeline
-from mandelcl.errors import DeviceError
-from mandelcl.printable import printable
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.printable import printable
+from mandelcl.core import timeline
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
 _TICK_S = 0.02

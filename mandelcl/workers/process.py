@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from mandelcl import timeline
-from mandelcl.endings import ending
-from mandelcl.errors import DeviceError
-from mandelcl.printable import printable
+from mandelcl.base.endings import ending
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.printable import printable
+from mandelcl.core import timeline
 from mandelcl.workers import timelines, wire
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.channel import DOING, STARTING

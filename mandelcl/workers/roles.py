@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from mandelcl.workers.channel import Channel
@@ -21,9 +21,9 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "render": "mandelcl.studies.child:serve",
         "parts": "mandelcl.studies.parts:serve",
         "pinned": "mandelcl.studies.pinned:serve",
-        "kernel": "mandelcl.studies.own_kernel.worker:serve",
+        "kernel": "mandelcl.lab.own_kernel.worker:serve",
         "study": "mandelcl.studies.row_by_row:serve",
-        "soak": "mandelcl.soak.worker:serve",
+        "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
         "roster": "mandelcl.explore.roster:serve",
         "save": "mandelcl.explore.saves:serve",
@@ -31,8 +31,8 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "find": "mandelcl.explore.finding:serve",
         "exact": "mandelcl.perturbation.counting:serve",
         "references": "mandelcl.perturbation.helper:serve",
-        "cluster device": "mandelcl.cluster.device:serve",
-        "cluster worker": "mandelcl.cluster.worker:serve",
+        "cluster device": "mandelcl.crew.dask.device:serve",
+        "cluster worker": "mandelcl.crew.dask.worker:serve",
     }
 )
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from contextlib import suppress
 from pathlib import Path
 
-from mandelcl.host_cores import cores
+from mandelcl.base.host_cores import cores
 
 _EACH_S = 0.5
 _MOST_SAMPLES = 4096  # some half an hour; before that, all of the time counts

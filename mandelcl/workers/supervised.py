@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
 from mandelcl.workers.channel import BUILDING, IDLE, STARTING
 from mandelcl.workers.process import Worker
 

@@ -8,10 +8,10 @@ its own clock, which bounds how far that is from the parent's: on the systems th
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mandelcl import timeline
-from mandelcl.printable import printable
-from mandelcl.timeline.offset import ClockOffset
-from mandelcl.timeline.recorder import Batch, Recorder, Span
+from mandelcl.base.printable import printable
+from mandelcl.core import timeline
+from mandelcl.core.timeline.offset import ClockOffset
+from mandelcl.core.timeline.recorder import Batch, Recorder, Span
 from mandelcl.workers.wire import WireError
 
 ORDER = "trace"

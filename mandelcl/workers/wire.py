@@ -5,7 +5,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, BinaryIO, NoReturn
 
-from mandelcl.errors import MandelclError
+from mandelcl.base.errors import MandelclError
 
 _LENGTHS = struct.Struct("<IQ")
 _LONGEST_HEAD = 1 << 20

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.extras import how_to_install
+from mandelcl.base.extras import how_to_install
 from mandelcl.studies import STUDIES, find_study, native
 from mandelcl.studies.row import Row, Times
 from tests.cli.conftest import Run, refused, start, wait_for

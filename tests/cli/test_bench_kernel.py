@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from mandelcl.lab.own_kernel import shipped
 from mandelcl.opencl import oclgrind
-from mandelcl.studies.own_kernel import shipped
 from tests.cli.conftest import Run, refused, start, wait_for
 
 NAIVE = shipped.example("naive")

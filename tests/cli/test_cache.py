@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import mandelcl
-from mandelcl import cache
 from mandelcl.cli import cli
+from mandelcl.files import cache
 from mandelcl.opencl import caches
 from tests.cli.conftest import SMALL, Run
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.names import PALETTES
+from mandelcl.base.names import PALETTES
 from tests.cli.conftest import Run, refused
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from mandelcl.cli import cli
-from mandelcl.locations import LOCATIONS
+from mandelcl.core.locations import LOCATIONS
 from tests.cli.conftest import Run, refused, start, wait_for
 
 
@@ -336,7 +336,7 @@ def test_other_errors_of_the_system_are_not_taken_for_it(
         raise error
 
     (folder / "a.ppm").write_bytes(b"P6 1 1 255\n123")
-    monkeypatch.setattr("mandelcl.comparison.compare", fail)
+    monkeypatch.setattr("mandelcl.files.comparison.compare", fail)
     with pytest.raises(OSError, match=error.strerror):
         run("compare", "a.ppm", "a.ppm")
 
@@ -352,8 +352,8 @@ def test_brackets_in_a_files_name_are_no_markup(draw: Run, folder: Path, name: s
 def test_brackets_in_a_devices_name_are_no_markup(
     run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    from mandelcl.base.errors import DeviceError
     from mandelcl.cli.terminal_table import show
-    from mandelcl.errors import DeviceError
     from mandelcl.opencl.device import Device, discover
 
     def refuse(device: Device, *_arguments: object, **_options: object) -> None:

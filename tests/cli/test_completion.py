@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 
-from mandelcl import cache
+from mandelcl.base.names import PALETTES
 from mandelcl.cli import bash_completion, cli
-from mandelcl.locations import LOCATIONS
-from mandelcl.names import PALETTES
+from mandelcl.core.locations import LOCATIONS
+from mandelcl.files import cache
 from mandelcl.opencl import known
 
 # Completes a command line, then prints which modules were loaded for it.

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.computing.settings import Settings
-from mandelcl.errors import CancelledError, FileError
+from mandelcl.base.errors import CancelledError, FileError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.loading import read_colouring, read_field, read_foreign, read_job
 from mandelcl.files.output import write
-from mandelcl.job import Job
 from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import Colouring
-from mandelcl.view import View
 from tests.cli.conftest import Run, refused
 from tests.host import test_kfb as kfb
 from tests.host.files import ICE, a_field

@@ -12,13 +12,13 @@ import os, signal, time
 from fractions import Fraction
 from pathlib import Path
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from mandelcl.files.paths import drafted
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.store_names import DRAFT
-from mandelcl.view import View
+from mandelcl.base.view import View
 
 def work(cancel):
     with locked([Store(Path("a.png.part"))]) as stores, drafted(Path("b.png").absolute()) as draft:

@@ -24,7 +24,7 @@ streaming.render_to.__kwdefaults__["store_after"] = 0
 sys.argv = ["mandelcl", *sys.argv[1:]]
 cli.main()
 """
-SMALL_BLOCKS = "from mandelcl.algorithms import sizing as s; s._CPU_CORE_PIXELS = 1600; s._GPU_BLOCK_PIXELS = 3200"
+SMALL_BLOCKS = "from mandelcl.engine.loop import sizing as s; s._CPU_CORE_PIXELS = 1600; s._GPU_BLOCK_PIXELS = 3200"
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
 
@@ -152,7 +152,7 @@ def test_a_folder_without_permission() -> None:
         place = Path(name)
         place.chmod(0o555)
         modules = "difflib, secrets, tempfile, mandelcl.cli.render, mandelcl.rendering.streaming"
-        modules += ", mandelcl.shading.tracing_picture"
+        modules += ", mandelcl.colour.tracing_picture"
         prepared = f"import {modules}\n{NOBODY}"
         failed = child(prepared, *RENDER, cwd=place)
         assert failed.returncode == 1, failed.stderr

@@ -111,7 +111,7 @@ def test_one_that_comes_while_a_lock_is_being_taken_stops_the_work(name: str) ->
 
 
 FAILS = """from mandelcl.cli.interruptible import interruptible
-    from mandelcl.errors import BuildError, CancelledError, remark
+    from mandelcl.base.errors import BuildError, CancelledError, remark
     def work(cancel):
         {before}
         error = BuildError("no kernel")

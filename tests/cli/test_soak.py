@@ -33,7 +33,7 @@ def test_a_short_soak_of_one_device(draw: Run, folder: Path) -> None:
 def test_a_device_that_cannot_be_soaked_fails_with_its_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = spec_of_one(run)
     monkeypatch.setenv("MANDELCL_CACHE", "/dev/null/nowhere")  # no harm
-    monkeypatch.setattr("mandelcl.soak.process.SoakProcess.__init__", _refuse)
+    monkeypatch.setattr("mandelcl.lab.soak.process.SoakProcess.__init__", _refuse)
     result = run("devices", "--soak", "0.01", "--device", spec)
     assert result.code == 1
     assert "FAILED" in result.out
@@ -41,7 +41,7 @@ def test_a_device_that_cannot_be_soaked_fails_with_its_reason(run: Run, monkeypa
 
 
 def _refuse(*_arguments: object, **_options: object) -> None:
-    from mandelcl.errors import DeviceError
+    from mandelcl.base.errors import DeviceError
 
     raise DeviceError("out of order")
 

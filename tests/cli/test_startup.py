@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl import cache
+from mandelcl.files import cache
 from mandelcl.opencl.runtimes import prepare
 from tests.cli.conftest import SMALL
 
@@ -207,4 +207,4 @@ def test_what_one_device_needs_not_is_not_loaded(command: Command) -> None:
     packages = ("crew", "workers", "certifying", "perturbation", "studies")
     for name in (*packages, "algorithms.border", "shading.tracing_picture"):
         assert not [module for module in loaded if module.startswith(f"mandelcl.{name}")]
-    assert "mandelcl.algorithms.border" in command("render", *SMALL, "--algorithm", "border").loaded
+    assert "mandelcl.engine.loop.border" in command("render", *SMALL, "--algorithm", "border").loaded

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import timeline
+from mandelcl.core import timeline
 from tests import traces
 from tests.cli.conftest import SMALL, Run, refused
 

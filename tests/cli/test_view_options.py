@@ -9,11 +9,11 @@ from typing import Any
 import click
 import pytest
 
+from mandelcl.base.exact import parse_number
 from mandelcl.cli import cli
 from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.numbers_in_a_row import separated
-from mandelcl.exact import parse_number
-from mandelcl.locations import LOCATIONS
+from mandelcl.core.locations import LOCATIONS
 from tests.cli.conftest import SMALL, Run, refused
 
 NONE: dict[str, Any] = dict.fromkeys(JobOptions.__dataclass_fields__)

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
+from mandelcl.core.job import Job
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from tests import oracle

@@ -3,10 +3,10 @@
 from fractions import Fraction
 from functools import cache
 
-from mandelcl.job import Job
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import reference_orbit
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 Point = tuple[Fraction, Fraction]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
 from mandelcl.opencl.device import Device
 from mandelcl.workers import channel
 

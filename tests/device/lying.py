@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mandelcl.block import Block
-from mandelcl.cluster.relay import Answer, Order, Relay
+from mandelcl.core.block import Block
+from mandelcl.crew.dask.relay import Answer, Order, Relay
 
 _honest = Relay.compute
 

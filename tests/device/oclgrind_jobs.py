@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.algorithms.subdivision import Plan
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.methods import perturbation
 from mandelcl.engine.narrowing import Counts16
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.engine.smoothing import Smoothed
@@ -23,15 +28,10 @@ from mandelcl.film.assembly import assembled
 from mandelcl.film.frame_answers import case
 from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE, Assembler, Shape
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
-from mandelcl.job import Job
-from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
-from mandelcl.planes import values_of
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import deep, views
 from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
 from tests.device.test_sign_magnitude import computed

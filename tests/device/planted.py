@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.job import Job
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.lab.own_kernel import contract, shipped
+from mandelcl.lab.own_kernel.contract import KernelFile, Size
+from mandelcl.lab.own_kernel.running import Built, Running
+from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS
-from mandelcl.studies.own_kernel import contract, shipped
-from mandelcl.studies.own_kernel.contract import KernelFile, Size
-from mandelcl.studies.own_kernel.running import Built, Running
-from mandelcl.studies.own_kernel.worker import BuildTask, RunTask
-from mandelcl.view import View
 
 NAIVE = shipped.example("naive")
 WRITE = "counts[row * width + column] = n;"

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mandelcl.computing.settings import Settings
+from mandelcl.colour.colour import PALETTES, Colouring
+from mandelcl.core.job import Job
+from mandelcl.core.report import Report
 from mandelcl.engine import choose
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.files import output
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import streaming
 from mandelcl.rendering.store import Store
-from mandelcl.report import Report
-from mandelcl.shading.colour import PALETTES, Colouring
 from tests.device import views
 
 SIDE, CAP, BLOCK_ROWS = 320, 100_000, 16

@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Any
 
+from mandelcl.lab.soak import jobs, others
 from mandelcl.opencl.device import Device
-from mandelcl.soak import jobs, others
 from mandelcl.workers import channel
 
 INDEX, BIT = 77, 9

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from mandelcl.algorithms import border, escape
-from mandelcl.algorithms.schedule import BlockQueue, LaunchPlan, Pace
-from mandelcl.algorithms.subdivision import LEAST_SIDE
-from mandelcl.algorithms.subdivision import Plan as Division
-from mandelcl.block import Block, whole_of
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block, whole_of
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.engine import selftest
 from mandelcl.engine.delivery import fresh
+from mandelcl.engine.loop import border, escape
+from mandelcl.engine.loop.schedule import BlockQueue, LaunchPlan, Pace
+from mandelcl.engine.loop.subdivision import LEAST_SIDE
+from mandelcl.engine.loop.subdivision import Plan as Division
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
-from mandelcl.report import LaunchLog
-from mandelcl.words import Words
 from tests import oracle
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth

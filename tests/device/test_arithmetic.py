@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.arithmetic import Real
+from mandelcl.base.arithmetic import Real
+from mandelcl.base.words import Words
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.engine import selftest, source
 from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import FORMULAS, Formula
-from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
-from mandelcl.words import Words
 from tests.device.targets import Target
 from tests.ratios import Ratios
 

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.algorithms import border, border_ahead, survey
-from mandelcl.algorithms.schedule import BlockQueue
-from mandelcl.algorithms.subdivision import Plan
-from mandelcl.block import Block, whole_of
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block, whole_of
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate, resolve, selftest
+from mandelcl.engine.loop import border, border_ahead, survey
+from mandelcl.engine.loop.schedule import BlockQueue
+from mandelcl.engine.loop.subdivision import Plan
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.resolve import connected_below
 from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from mandelcl.report import LaunchLog
-from mandelcl.view import View
-from mandelcl.words import NO_COUNT, Words
 from tests.device import views
 from tests.device.comparing import quick_variant
 from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced

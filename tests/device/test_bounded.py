@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.certifying import bounding, exactly, work
-from mandelcl.certifying.refining import Refiner
-from mandelcl.computing.settings import Progress
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine import selftest
+from mandelcl.engine.computing.settings import Progress
 from mandelcl.engine.variant import default_variant
-from mandelcl.errors import CancelledError
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import counting
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.rendering.certify import bounding, exactly, work
+from mandelcl.rendering.certify.refining import Refiner
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes
 

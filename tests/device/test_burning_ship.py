@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import BurningShip
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
 from tests.device.comparing import check
 from tests.device.targets import Target
 

@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.errors import DeviceError
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.files.loading import read_field
-from mandelcl.job import Job
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
-from mandelcl.view import View
 
 pytest.importorskip("distributed")
 

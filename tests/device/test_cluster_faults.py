@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.cluster import connection
-from mandelcl.computing.settings import Settings
-from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.base.errors import DeviceError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.crew.dask import connection
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.loading import read_field
-from mandelcl.job import Job
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
-from mandelcl.view import View
 from tests.device.clusters import Cable, able, dask_worker, descendants, free_port, kinds, lent, scheduler
 
 pytest.importorskip("distributed")
@@ -211,7 +211,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("turn", range(5))
 def test_five_liars(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.cluster.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
+    monkeypatch.setattr("mandelcl.crew.dask.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
     monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
     liar_among_others(turn)
 

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
-from mandelcl.errors import CancelledError
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import discover
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from mandelcl.workers.process import WorkerProcess
 from tests.device import views
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.computing.settings import Settings
-from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.reference import Reference
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.ahead import beside
 from mandelcl.perturbation.confirming import confirm
 from mandelcl.perturbation.exact import exact_count, fraction_bits
-from mandelcl.reference import Reference
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import deep
 
 PLACES = Path(__file__).parents[1] / "host" / "deep_places.json"

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
 from mandelcl.engine import choose
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.loading import read_field, read_job
 from mandelcl.files.output import CERTIFIED_KEY
 from mandelcl.files.png import read_texts
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.perturbation.confirming import confirm
-from mandelcl.reference import Reference
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.view import View
 from tests.device import deep
 from tests.device.test_perturbation import replayed
 

@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine import source
 from mandelcl.engine.choose import class_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.perturbation.confirming import confirm, drawn
 from mandelcl.perturbation.counting import Task
 from mandelcl.rendering.render import render
-from mandelcl.words import Words
 from tests import places
 from tests.device.targets import name_of, planes
 from tests.exact_distance import Checked, Computed, check_all

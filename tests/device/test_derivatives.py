@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, Formula, Julia
 from mandelcl.numbers import by_name

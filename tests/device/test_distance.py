@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.planes import DISTANCE, LAST, first_words, values_of
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.formulas import Formula, Julia, formula_named
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, discover
-from mandelcl.planes import DISTANCE, LAST, first_words, values_of
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import deep
 from tests.device.comparing import quick_variant
 from tests.device.targets import SetPace, Target, planes

@@ -6,14 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.core.planes import Facts, smooth_fraction, values_of
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import Facts, smooth_fraction, values_of
 from mandelcl.rendering.render import render
-from mandelcl.view import View
 from tests.device import views
 from tests.device.targets import Target, expected, expected_smooth, planes
 from tests.oracle.cases import tiny_jobs

@@ -7,18 +7,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.certifying import bounding, work
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
 from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.rendering.certify import bounding, work
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device.targets import planes
 from tests.oracle import fixed as oracle
 from tests.oracle.cases import MAPS

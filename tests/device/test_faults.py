@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
-from mandelcl.errors import DeviceError
-from mandelcl.field import Field
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
-from mandelcl.view import View
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
 from tests.device.faulty_worker import KINDS, LIES, SITES

@@ -9,9 +9,9 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, Session, Settings
-from mandelcl.computing.computation import Computation
+from mandelcl.base.errors import CancelledError
+from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.lending import Lender
-from mandelcl.errors import CancelledError
 from mandelcl.files import strips
 from mandelcl.opencl.device import Device
 from tests.device.views import seahorses, whole

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.engine import source
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.numbers import fixed
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
-from mandelcl.words import WORD_MASK, Words
 from tests.device.word_cases import ACCESS, CASES, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import Fixed
 

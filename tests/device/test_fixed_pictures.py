@@ -7,19 +7,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.locations import find_location
 from mandelcl.engine import choose
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
-from mandelcl.locations import find_location
 from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, planes
 from tests.oracle.fixed import counts

@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from mandelcl.view import View
 from tests.device.comparing import check, truth_of
 from tests.device.targets import Target
 from tests.oracle.cases import JULIAS, RETURNS_AFTER, SHIP, returning_fixed_job, returning_job

@@ -13,12 +13,12 @@ from _pytest.mark.structures import ParameterSet
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import FORMULAS, Formula
-from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
 from tests.device.comparing import check
 from tests.device.targets import Target
 

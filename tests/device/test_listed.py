@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.computing.computation import Computation, fastest_computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.computation import Computation, fastest_computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.formulas import Julia
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.words import Words
 from tests.device import views
 
 WIDTH, HEIGHT = 45, 31

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.job import Job
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from mandelcl.view import View
 from tests.device.comparing import check, quick_variant, truth_of
 from tests.device.targets import Target, planes
 from tests.oracle.cases import MAPS

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.engine import choose
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import InvalidInputError
 from mandelcl.formulas import Multibrot3
-from mandelcl.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
 from tests.device.comparing import check
 from tests.device.targets import Target
 

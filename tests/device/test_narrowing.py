@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.computing.computation import fastest_computation
-from mandelcl.computing.settings import Progress, Settings
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.words import NO_COUNT
+from mandelcl.colour.colour import PALETTES, Colouring
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.engine import narrowing
+from mandelcl.engine.computing.computation import fastest_computation
+from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.engine.narrowing import MOST, Counts16, counts_16, narrows
-from mandelcl.errors import CancelledError
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.form import Form
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import PALETTES, Colouring
-from mandelcl.words import NO_COUNT
 from tests.device.views import seahorses, whole
 
 JOB = Job(seahorses(61, 47), 300, number="float", rounding="separate", algorithm="escape")

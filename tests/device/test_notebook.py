@@ -11,7 +11,7 @@ from PIL import Image
 
 import mandelcl
 from mandelcl.engine import choose
-from mandelcl.notebook import display
+from mandelcl.explore.notebook import display
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.devices_table import table
 

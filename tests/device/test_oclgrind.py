@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.names import PERTURBED_NUMBERS
+from mandelcl.base.names import PERTURBED_NUMBERS
 from mandelcl.numbers import NUMBERS
 from mandelcl.opencl import oclgrind
 from tests.device.targets import oracle_follows

@@ -6,27 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.engine import selftest
-from mandelcl.job import Job
+from mandelcl.lab.own_kernel import contract, shipped
+from mandelcl.lab.own_kernel import trial as trials
+from mandelcl.lab.own_kernel.contract import KernelFile, read_kernel
+from mandelcl.lab.own_kernel.diagnosis import diagnosis
+from mandelcl.lab.own_kernel.evidence import Evidence
+from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
+from mandelcl.lab.own_kernel.measuring import simulated
+from mandelcl.lab.own_kernel.study import OwnKernels
+from mandelcl.lab.own_kernel.trial import Shape, Trial
+from mandelcl.lab.own_kernel.worker import RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.device import Device
 from mandelcl.studies import plots
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import Document
-from mandelcl.studies.own_kernel import contract, shipped
-from mandelcl.studies.own_kernel import trial as trials
-from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
-from mandelcl.studies.own_kernel.diagnosis import diagnosis
-from mandelcl.studies.own_kernel.evidence import Evidence
-from mandelcl.studies.own_kernel.faults import KernelFaultError, Overrun
-from mandelcl.studies.own_kernel.measuring import simulated
-from mandelcl.studies.own_kernel.study import OwnKernels
-from mandelcl.studies.own_kernel.trial import Shape, Trial
-from mandelcl.studies.own_kernel.worker import RunTask
 from mandelcl.studies.row import Row
 from mandelcl.studies.timing import TimingSample
-from mandelcl.view import View
 from tests.device import planted
 from tests.device.planted import NAIVE, Planted, built_here, counts_of, run_here
 from tests.device.targets import devices as found_devices

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.algorithms.subdivision import Plan
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.reference import Reference
 from mandelcl.engine import source
 from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.methods import perturbation
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import ahead, orbit
 from mandelcl.perturbation.exact import exact_count, fraction_bits
-from mandelcl.reference import Reference
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes, traced
 

@@ -2,7 +2,7 @@
 
 import random
 
-from mandelcl.methods import direct as pixel
+from mandelcl.engine.methods import direct as pixel
 from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.targets import Target

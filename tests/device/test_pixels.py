@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from mandelcl.computing.settings import Progress, Settings
+from mandelcl.base.errors import CancelledError, FileError
+from mandelcl.colour.colour import PALETTES, Colouring
+from mandelcl.colour.palettes import Palette
+from mandelcl.core.job import Job
+from mandelcl.core.report import Report
 from mandelcl.engine import shading
-from mandelcl.errors import CancelledError, FileError
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.form import PIXELS
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.streaming import render_to
-from mandelcl.report import Report
-from mandelcl.shading.colour import PALETTES, Colouring
-from mandelcl.shading.palettes import Palette
 from tests.device import views
 
 WIDTH, HEIGHT, CAP = 61, 47, 300

@@ -14,21 +14,21 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Progress, Settings
-from mandelcl.computing.work import Place, Results, Room, anywhere, boundless
-from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
-from mandelcl.job import Job
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.base.srgb import decode, encode
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, colourise, find_palette
+from mandelcl.colour.samples import shifts
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Progress, Settings
+from mandelcl.engine.computing.work import Place, Results, Room, anywhere, boundless
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import sampling
 from mandelcl.rendering.render import render
 from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import Colouring, colourise, find_palette
-from mandelcl.shading.samples import shifts
-from mandelcl.srgb import decode, encode
-from mandelcl.view import View
 from tests.device import views
 
 WIDTH, HEIGHT = 61, 47

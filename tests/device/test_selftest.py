@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl import cache
+from mandelcl.base.errors import BuildError, DeviceError
+from mandelcl.base.words import Words
 from mandelcl.cli import device_report
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, known_answers, microbenchmarks, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
-from mandelcl.errors import BuildError, DeviceError
+from mandelcl.files import cache
 from mandelcl.formulas import MANDELBROT, BurningShip
-from mandelcl.job import Job
 from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.rendering.render import render
-from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import Target, devices, expected
 
@@ -310,7 +310,7 @@ def test_a_cache_that_cannot_be_written(device: Device, tmp_path: Path, monkeypa
 _LOAD = """
 import sys
 from mandelcl.opencl.device import discover
-from mandelcl.errors import BuildError
+from mandelcl.base.errors import BuildError
 device = next(device for device in discover() if device.spec == sys.argv[1])
 try:
     device.load(sys.argv[2].encode())

@@ -14,14 +14,14 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, Session, Settings, View
-from mandelcl.algorithms.schedule import Priorities
-from mandelcl.block import Block, grid
-from mandelcl.computing.computation import Computation
+from mandelcl.base.errors import CancelledError, InvalidInputError
+from mandelcl.base.words import NO_COUNT
+from mandelcl.core.block import Block, grid
 from mandelcl.engine import choose
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.loop.schedule import Priorities
 from mandelcl.engine.memory import Memory
-from mandelcl.errors import CancelledError, InvalidInputError
 from mandelcl.opencl.device import Device
-from mandelcl.words import NO_COUNT
 from mandelcl.workers.process import WorkerProcess
 from tests.device.views import seahorses, whole
 

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
-from mandelcl.computing.computation import fastest_computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import PALETTES, Colouring, paint
+from mandelcl.colour.palettes import Palette
+from mandelcl.core.block import Block
+from mandelcl.core.field import Field
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.planes import values_of
 from mandelcl.engine import shading, shading_answers, verdicts
+from mandelcl.engine.computing.computation import fastest_computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.shading import Shader, shaded, shader_of
 from mandelcl.engine.shading_answers import results_of
-from mandelcl.field import Field
 from mandelcl.formulas import formula_named
-from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import values_of
 from mandelcl.rendering.render import render
-from mandelcl.shading.colour import PALETTES, Colouring, paint
-from mandelcl.shading.palettes import Palette
-from mandelcl.view import View
-from mandelcl.words import Words
 
 VIEW = View.centred("-0.5", "0", "1", 16, 9)
 PLAIN, SMOOTH = Job(VIEW, 1000), Job(VIEW, 1000, planes=("counts", "smooth"))

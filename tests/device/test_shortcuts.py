@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 from tests.oracle.fixed import counts as fixed_counts

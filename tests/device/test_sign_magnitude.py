@@ -7,19 +7,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.algorithms import escape
-from mandelcl.algorithms.schedule import Pace
-from mandelcl.block import whole_of
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.words import Words, sha256
+from mandelcl.core.block import whole_of
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
 from mandelcl.engine import selftest
+from mandelcl.engine.loop import escape
+from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.program import Execution
-from mandelcl.errors import CancelledError
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.report import LaunchLog
 from mandelcl.studies import first_version, jobs, rewriting
 from mandelcl.studies.bench import Bench
-from mandelcl.words import Words, sha256
 from tests.device.targets import ALL_AT_ONCE, SetPace, place
 from tests.oracle import compiled
 from tests.oracle.cases import first_version_jobs

@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mandelcl import cache
-from mandelcl.block import Block
-from mandelcl.computing.computation import fastest_computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import values_of
 from mandelcl.engine import smoothing, verdicts
+from mandelcl.engine.computing.computation import fastest_computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import Delivery
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.engine.smoothing import Smoothed, ready, smoothed, smooths
+from mandelcl.files import cache
 from mandelcl.formulas import Formula, formula_named
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.planes import values_of
-from mandelcl.words import Words
 from tests.device.views import whole
 
 JOB = Job(whole(61, 47), 300, planes=("counts", "smooth"))

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
+from mandelcl.lab.soak.process import SoakProcess
+from mandelcl.lab.soak.record import Record
+from mandelcl.lab.soak.run import Soak, Start
+from mandelcl.lab.soak.verdict import FAILED, SLOWED, WRONG, verdict
 from mandelcl.opencl.device import Device
-from mandelcl.soak.process import SoakProcess
-from mandelcl.soak.record import Record
-from mandelcl.soak.run import Soak, Start
-from mandelcl.soak.verdict import FAILED, SLOWED, WRONG, verdict
 from mandelcl.workers.patience import Patience
 from tests.device.soaking_worker import BIT, INDEX
 

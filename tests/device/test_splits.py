@@ -12,17 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.delivery import fresh
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.job import MAX_ITERATIONS, Job
 from mandelcl.opencl.api import Kernel
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 

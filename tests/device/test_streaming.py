@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.computing.settings import Progress, Settings
-from mandelcl.errors import LONGEST_LINE, BuildError, CancelledError, FileError
+from mandelcl.base.errors import LONGEST_LINE, BuildError, CancelledError, FileError
+from mandelcl.base.printable import printable
+from mandelcl.colour.colour import PALETTES, Colouring
+from mandelcl.colour.light import Light
+from mandelcl.core.job import Job
+from mandelcl.core.report import Report
+from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.files import archive, output, png
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device, discover
-from mandelcl.printable import printable
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.render import render
 from mandelcl.rendering.store import Store
 from mandelcl.rendering.streaming import render_to
-from mandelcl.report import Report
-from mandelcl.shading.colour import PALETTES, Colouring
-from mandelcl.shading.light import Light
 from tests.device import views
 from tests.device.targets import Target, devices
 

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.algorithms.subdivision import Plan
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.core.job import Job
 from mandelcl.engine import choose
-from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
-from mandelcl.job import Job
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop.subdivision import Plan
 from mandelcl.opencl.api import Event
 from mandelcl.opencl.device import Device
 from mandelcl.studies import (

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.published import coursework_job
 from mandelcl.studies import jobs, plain_kernel, reference, study_kernel
 from mandelcl.studies.plain_kernel import in_line, one_each
+from mandelcl.studies.published import coursework_job
 from mandelcl.studies.published_order import ORDER, published_order
 from mandelcl.studies.study_kernel import Launch
-from mandelcl.words import Words
 
 _LAUNCHES: dict[str, Callable[[Job], Callable[[int], Launch]]] = {
     "a group of 4 x 2": lambda job: one_each(job, (4, 2)),

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.block import whole_of
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.block import whole_of
+from mandelcl.core.job import Job
+from mandelcl.core.report import Report
+from mandelcl.core.timeline.chrome import recording
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.streaming import render_to
-from mandelcl.report import Report
-from mandelcl.shading.colour import Colouring, find_palette
 from mandelcl.studies.child import RenderTask, timed_process
-from mandelcl.timeline.chrome import recording
-from mandelcl.view import View
 from tests import traces
 from tests.interruptible import Interruptible
 from tests.traces import Traced

@@ -7,13 +7,13 @@ import pytest
 
 import mandelcl
 from mandelcl import Job, Session, Settings
-from mandelcl.block import Block
-from mandelcl.computing.computation import Computation
+from mandelcl.base.words import NO_COUNT
+from mandelcl.core.block import Block
+from mandelcl.core.totals import Totals, certified_word, totals_of
+from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.program import Program
 from mandelcl.engine.totalling import Totalling
 from mandelcl.opencl.device import Device
-from mandelcl.totals import Totals, certified_word, totals_of
-from mandelcl.words import NO_COUNT
 from tests.device.targets import devices
 from tests.device.views import seahorses, whole
 

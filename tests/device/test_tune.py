@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import cache
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, tune, variant
 from mandelcl.engine.variant import Variant, default_variant, forget, remember, suited
-from mandelcl.job import Job
+from mandelcl.files import cache
 from mandelcl.numbers import DOUBLE, FLOAT, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render

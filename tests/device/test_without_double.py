@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.opencl.device import Device, discover
 from mandelcl.perturbation.confirming import confirm, drawn
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
-from mandelcl.view import View
 from tests.device.targets import name_of
 
 SPIRAL = "-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from mandelcl.base.words import Words
 from mandelcl.engine import source
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
-from mandelcl.words import Words
 from tests.device.word_cases import ACCESS, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE
 

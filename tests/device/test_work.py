@@ -9,21 +9,21 @@ from contextlib import AbstractContextManager, closing, contextmanager
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.cancelling import NEVER, Token
-from mandelcl.certifying.work import CertifiedWork, certified
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
-from mandelcl.computing.work import Place, Results, Room, Work, anywhere, boundless
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.totals import Totals, totals_of
 from mandelcl.crew import checking, judging
 from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere, boundless
 from mandelcl.engine.delivery import Delivered
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.certify.work import CertifiedWork, certified
 from mandelcl.rendering.sampling import SampledWork
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.totals import Totals, totals_of
 from tests.device import views
 from tests.host.test_auditing import Liar
 from tests.host.test_crew import Honest, choices

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.algorithms import sizing
-from mandelcl.algorithms.sizing import shared_band_pixels
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
 from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
-from mandelcl.job import Job
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop import sizing
+from mandelcl.engine.loop.sizing import shared_band_pixels
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from mandelcl.workers.buffers import SharedBuffers

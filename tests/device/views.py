@@ -5,8 +5,8 @@ from fractions import Fraction
 from functools import cache
 from random import Random
 
+from mandelcl.base.view import View
 from mandelcl.numbers import NumberFormat
-from mandelcl.view import View
 
 Sized = Callable[[int, int], View]
 

@@ -5,10 +5,10 @@ import os
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.words import Words
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
-from mandelcl.words import Words
 
 Integers = npt.NDArray[np.object_]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from mandelcl.words import sha256
+from mandelcl.base.words import sha256
 from mandelcl.workers.run_delay import RunDelay
 from tests.interruptible import Interruptible
 

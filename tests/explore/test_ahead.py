@@ -6,15 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
-from mandelcl.computing.computation import Computation
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, smoothing, verdicts
+from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.explore.ahead import Ahead, zoomed
-from mandelcl.job import Job
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
 
 
 class _Counting(Device):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.explore import bookmarks as module
 from mandelcl.explore.bookmarks import Bookmark, Bookmarks
-from mandelcl.job import Job
-from mandelcl.view import View
 from tests.explore.page import HOME, serving
 
 _JOB = Job(View.centred(0, 0, 1, 64, 36)).to_json()

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from mandelcl.block import Block
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.explore import frames, house
 from mandelcl.explore.answers import ANSWERS
 from mandelcl.explore.client import Client
@@ -18,9 +21,6 @@ from mandelcl.explore.house import House, Start
 from mandelcl.explore.seats import PATIENCE, Seat
 from mandelcl.explore.tasks import Settled, Task
 from mandelcl.explore.viewing import Viewing
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.view import View
 from tests.explore.page import HOME
 from tests.explore.test_leaving import run
 

@@ -19,14 +19,14 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.job import Job
 from mandelcl.explore import connections, finding, server
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.orbits import PointOrbit
 from mandelcl.explore.server import Server
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.view import View
 from tests.explore.page import PATIENCE_S, wait_until
 
 _FOR_EVER = 1e6

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.errors import CancelledError
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.explore.orbits import orbit_of
 from mandelcl.formulas import formula_named
-from mandelcl.job import Job
-from mandelcl.view import View
 from tests.explore.page import HOME, Page
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
+from mandelcl.core.planes import PLANES
 from mandelcl.explore import frames
 from mandelcl.explore.frames import Address
 from mandelcl.explore.pictures import assembled, round_cap, suggested_cap
-from mandelcl.planes import PLANES
 from tests.explore.page import HEADER
 
 _BLOCKS = st.builds(Block, st.integers(-600, 600), st.integers(-600, 600), st.integers(1, 300), st.integers(1, 300))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.explore.hosts import Hosts
 
 

@@ -1,12 +1,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.explore import rectangles
 from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
 from mandelcl.explore.tasks import Piece, Settled
-from mandelcl.job import Job
-from mandelcl.view import View
 
 _JOB = Job(View.centred(0, 0, 1, 64, 36), 100)
 

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
 from mandelcl.explore.rectangles import coarse, cut, missing, overlap
 
 _PLACES = st.integers(-40, 40)

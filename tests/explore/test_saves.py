@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 import mandelcl
+from mandelcl.core.job import Job
 from mandelcl.files.loading import read_field, read_job
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
 from tests.explore.page import HEADER, HOME, Page, Server, serving, wait_until
 
 CLASSIC = {"palette": "classic", "cycle": None, "offset": 0.25}

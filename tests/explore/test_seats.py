@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.job import Job
 from mandelcl.explore import house, roster, seats
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.roster import Roster
 from mandelcl.explore.seats import PATIENCE, Seat
 from mandelcl.explore.tasks import Task
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.view import View
 from mandelcl.workers.process import Activity, WorkerMessage
 from tests.explore.test_leaving import run
 

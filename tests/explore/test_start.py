@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from mandelcl.base.errors import MandelclError
 from mandelcl.cli import cli
-from mandelcl.errors import MandelclError
 
 
 @pytest.mark.parametrize(

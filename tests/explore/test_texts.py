@@ -5,17 +5,17 @@ import shlex
 
 import pytest
 
+from mandelcl.base.view import View
 from mandelcl.cli.colour_options import ColourOptions
 from mandelcl.cli.render import command as render
+from mandelcl.colour.boundary import Boundary
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.colour.decomposition import Decomposition
+from mandelcl.colour.light import Light
+from mandelcl.colour.palettes import Palette
+from mandelcl.colour.stripes import Stripes
+from mandelcl.core.job import Job
 from mandelcl.explore import places
-from mandelcl.job import Job
-from mandelcl.shading.boundary import Boundary
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.shading.decomposition import Decomposition
-from mandelcl.shading.light import Light
-from mandelcl.shading.palettes import Palette
-from mandelcl.shading.stripes import Stripes
-from mandelcl.view import View
 
 _STOPS = Palette(
     'two\'s "stops"',

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.explore import uploads
 from mandelcl.explore.client import Client
 

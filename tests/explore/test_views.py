@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mandelcl
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from tests.explore.page import HOME, Page, Picture, Server
 from tests.explore.quick import QuickPage
 

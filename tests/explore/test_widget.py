@@ -14,14 +14,14 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import mandelcl
-from mandelcl.errors import MandelclError
+from mandelcl.base.errors import MandelclError
 from mandelcl.explore.static_files import static_files
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from tests.explore.page import PATIENCE_S
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
-from mandelcl.notebook import bundle, pages
+from mandelcl.explore.notebook import bundle, pages
 from tests.explore.comm import CommPage, opened
 from tests.explore.kernel import running
 

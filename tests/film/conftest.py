@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.job import Job
 from mandelcl.film.folder import Folder, held
 from mandelcl.film.keyframes import compute
 from mandelcl.film.path import Stop
 from mandelcl.film.plan import Plan
-from mandelcl.job import Job
 from mandelcl.rendering.session import Session
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palettes import find_palette
 
 WIDE = Stop.of("-0.75", 0, "1.6")
 VALLEY = Stop.of("-0.7452", "0.1275", 20)

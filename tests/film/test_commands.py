@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.cli import cli
 from mandelcl.cli.stops import StopOptions
-from mandelcl.errors import CancelledError, MandelclError
+from mandelcl.core.locations import find_location
 from mandelcl.files.loading import read_field
 from mandelcl.film.folder import Folder
 from mandelcl.film.path import Stop
-from mandelcl.locations import find_location
 from tests.interruptible import Interruptible
 
 pytest.importorskip("av", reason="the extra `video` is not installed")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from mandelcl import extras
-from mandelcl.errors import CancelledError, FileError, InvalidInputError, MandelclError
+from mandelcl.base import extras
+from mandelcl.base.errors import CancelledError, FileError, InvalidInputError, MandelclError
 from mandelcl.film import encoding
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import CODECS, codec_for, require_encodable

@@ -11,9 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.cancelling import NEVER
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.cancelling import NEVER
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.colour.colour import Colouring, colourise
+from mandelcl.colour.linear_light import Light, bytes_of
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.field import Field
+from mandelcl.core.report import Stopwatch
 from mandelcl.film.assembly import Composition, Rgb, assembled, composition, recipes, scaled
 from mandelcl.film.folder import Folder
 from mandelcl.film.frames import Maker
@@ -21,10 +25,6 @@ from mandelcl.film.making import require_colouring, require_smaller
 from mandelcl.film.painted import fitted, painted
 from mandelcl.film.path import Leg, Stop
 from mandelcl.film.timing import Timing
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring, colourise
-from mandelcl.shading.linear_light import Light, bytes_of
-from mandelcl.shading.palettes import find_palette
 
 SIZE = 96, 54
 PIVOT = Fraction(-3, 4), Fraction(1, 5)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mandelcl.base.errors import CancelledError, FileError
+from mandelcl.base.words import sha256
 from mandelcl.cli import cli
-from mandelcl.errors import CancelledError, FileError
-from mandelcl.field import Field
+from mandelcl.core.field import Field
 from mandelcl.files import loading
 from mandelcl.film.folder import PLAN, Folder, held
 from mandelcl.film.keyframes import compute, nests
@@ -24,7 +25,6 @@ from mandelcl.film.plan import Plan
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
-from mandelcl.words import sha256
 from tests.film.conftest import VALLEY, WIDE, film
 
 

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.cancelling import NEVER
+from mandelcl.base.cancelling import NEVER
+from mandelcl.base.errors import DeviceError, NoDeviceError
+from mandelcl.colour.linear_light import Light
+from mandelcl.core.report import Stopwatch
 from mandelcl.engine import verdicts
-from mandelcl.errors import DeviceError, NoDeviceError
 from mandelcl.film import on_device
 from mandelcl.film.assembly import Rgb, assembled
 from mandelcl.film.folder import Folder
@@ -33,8 +35,6 @@ from mandelcl.film.on_device import (
 )
 from mandelcl.film.timing import Timing
 from mandelcl.opencl.device import Device
-from mandelcl.report import Stopwatch
-from mandelcl.shading.linear_light import Light
 
 SMALL = Shape(4, 8, 16, 2)  # where many points lie under eight pixels, a work-item makes four
 TABLE = noise_table(np.random.default_rng(7))

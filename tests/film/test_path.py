@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
 from mandelcl.film.keyframes import ring, shared
 from mandelcl.film.path import Leg, Stop, log2
 from mandelcl.film.timing import Timing
-from mandelcl.view import View
 
 WIDE = Stop.of("-0.75", 0, "1.6")
 SIZES = st.tuples(st.integers(1, 90), st.integers(1, 60))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.errors import CancelledError
+from mandelcl.base.errors import CancelledError
 from mandelcl.film.folder import Folder, held
 from mandelcl.film.keyframes import compute
 from mandelcl.film.path import Stop

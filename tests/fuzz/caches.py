@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl import cache as kept_things
-from mandelcl.cache import KINDS
+from mandelcl.base.errors import MandelclError
+from mandelcl.core.reference import Reference
 from mandelcl.engine import recall, selftest
 from mandelcl.engine.variant import Variant, suited
-from mandelcl.errors import MandelclError
+from mandelcl.files import cache as kept_things
+from mandelcl.files.cache import KINDS
 from mandelcl.numbers import by_name
 from mandelcl.opencl import ahead, known
 from mandelcl.perturbation import kept
-from mandelcl.reference import Reference
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground, environed
 from tests.fuzz.mutations import WORDS, as_json, changed, damaged

@@ -9,12 +9,12 @@ from random import Random
 import numpy as np
 
 import mandelcl
-from mandelcl.computing.settings import Settings
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.formulas import MANDELBROT
-from mandelcl.job import Job
 from mandelcl.opencl.device import Device
-from mandelcl.reference import Reference
 from mandelcl.rendering.session import Session
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground

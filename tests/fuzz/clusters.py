@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 import mandelcl
-from mandelcl.cluster import tasks, work
-from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
-from mandelcl.cluster.remote_scheduler import quiet
+from mandelcl.base.errors import MandelclError
+from mandelcl.crew.dask import tasks, work
+from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.crew.dask.remote_scheduler import quiet
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import MandelclError
 from mandelcl.rendering.session import Session
 from tests.fuzz.ground import Ground
 from tests.fuzz.messages import change

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 import mandelcl
-from mandelcl.computing.settings import Settings
-from mandelcl.errors import DeviceError, InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.errors import DeviceError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula
-from mandelcl.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.numbers.fixed import FixedFormat
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.session import Session
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palettes import find_palette
-from mandelcl.view import View
 from tests import oracle
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mandelcl.comparison import compare
+from mandelcl.base.names import ALGORITHMS, PALETTES
+from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import loading
-from mandelcl.locations import LOCATIONS
-from mandelcl.names import ALGORITHMS, PALETTES
+from mandelcl.files.comparison import compare
 from tests import oracle as counting
 from tests.fuzz import samples
 from tests.fuzz.devices import device

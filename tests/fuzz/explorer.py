@@ -22,7 +22,7 @@ import numpy as np
 from websockets.exceptions import InvalidStatus, WebSocketException
 
 import mandelcl
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from tests.explore.page import HOME, Page, Server
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.errors import FileError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError
+from mandelcl.core.field import Field
 from mandelcl.files import loading
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.film.folder import PLAN
 from mandelcl.film.plan import Plan
 from tests.fuzz import samples

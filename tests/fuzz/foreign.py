@@ -8,11 +8,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.colour.foreign import read_colouring
 from mandelcl.files import loading, output, places
 from mandelcl.files.foreign import Foreign
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.shading.foreign import read_colouring
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import changed_text, damaged

@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import Path
 
 import mandelcl
-from mandelcl.computing.settings import Settings
-from mandelcl.errors import CancelledError, FileError
+from mandelcl.base.errors import CancelledError, FileError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.job import Job
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.output import SUFFIXES
-from mandelcl.job import Job
 from mandelcl.rendering.session import Session
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.palettes import find_palette
-from mandelcl.view import View
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import require, require_line

@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 
 import mandelcl
-from mandelcl.errors import InvalidInputError, MandelclError
-from mandelcl.job import Job
-from mandelcl.job_text import READERS
+from mandelcl.base.errors import InvalidInputError, MandelclError
+from mandelcl.core.job import Job
+from mandelcl.core.job_text import READERS
 from mandelcl.rendering.session import Session
 from tests import oracle as counting
 from tests.fuzz import samples

@@ -4,7 +4,7 @@ import json
 import os
 from random import Random
 
-from mandelcl.studies.own_kernel import shipped
+from mandelcl.lab.own_kernel import shipped
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import damaged

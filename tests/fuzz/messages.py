@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.core.timeline.recorder import Recorder
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.errors import DeviceError
-from mandelcl.timeline.recorder import Recorder
 from mandelcl.workers import wire
 from mandelcl.workers.process import Worker, WorkerMessage, _activity
 from mandelcl.workers.timelines import ORDER, WorkerTimeline

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, PngImagePlugin
 
-from mandelcl.errors import FileError, InvalidInputError
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.colour.colour import Colouring
+from mandelcl.core.job import Job
 from mandelcl.files import loading
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import as_json, changed, changed_text, damaged

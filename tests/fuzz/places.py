@@ -4,10 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
-from mandelcl.view import View
 from tests.oracle import truth_counts
 
 _EDGE_CAP = 150

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.field import Field
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
+from mandelcl.core.report import Stopwatch
 from mandelcl.files import archive, output
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
-from mandelcl.job import Job
-from mandelcl.reference import Reference
-from mandelcl.report import Stopwatch
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.view import View
 
 _DEEP = Fraction(1, 10**40)
 

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 import mandelcl
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.files import deflate
-from mandelcl.job import Job
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form
 from mandelcl.rendering.manifest import Manifest, _checksum
 from mandelcl.rendering.store import _HEAD, _MAGIC, Store
 from mandelcl.rendering.store_names import MANIFEST
-from mandelcl.view import View
 from tests.fuzz import samples
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground

@@ -5,7 +5,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.studies import reading
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import parse_number, parse_size
-from mandelcl.names import PALETTES
-from mandelcl.shading.colour import Colouring
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_number, parse_size
+from mandelcl.base.names import PALETTES
+from mandelcl.colour.colour import Colouring
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import NUMBERS, WORDS
 from tests.fuzz.oracle import require, require_line

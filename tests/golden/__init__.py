@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 
 FILE = Path(__file__).with_name("fields.json")
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from tests import oracle
 from tests.golden import FILE
 from tests.oracle import published

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from tests import places
 from tests.oracle import truth_counts
 

@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.published import coursework_job
 from mandelcl.studies import border, devices, hpc_published, hybridizer, jobs, sizes
+from mandelcl.studies.published import coursework_job
 from mandelcl.studies.published_order import ORDER
 from mandelcl.studies.validation import KNOWN, key_of
 from tests.oracle import compiled

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.shading.colour import PALETTES, Colouring
-from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import PALETTES, Colouring
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 ICE = Colouring(PALETTES["ice"])

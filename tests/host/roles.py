@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import mandelcl
-from mandelcl import timeline
+from mandelcl.core import timeline
 from mandelcl.workers import wire
 from mandelcl.workers.channel import BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.timelines import RemoteRecorder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.extras import how_to_install
+from mandelcl.base.extras import how_to_install
 from mandelcl.opencl import absence, vendors
 from mandelcl.opencl.absence import diagnose, explain_absence, problems
 from mandelcl.opencl.runtimes import Runtimes

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from mandelcl.computing.settings import Progress
-from mandelcl.errors import CancelledError
-from mandelcl.job import MAX_ITERATIONS, Job
+from mandelcl.base.errors import CancelledError
+from mandelcl.base.view import View
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.reference import Reference
+from mandelcl.engine.computing.settings import Progress
 from mandelcl.perturbation import ahead
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
-from mandelcl.reference import Reference
 from mandelcl.rendering import waiting
-from mandelcl.view import View
 
 FOUR = Fraction(4)
 CENTRE = Reference(Fraction(-3, 4), Fraction(1, 10), Fraction(1, 10**20), 14, 14)

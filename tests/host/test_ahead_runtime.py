@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import cache
+from mandelcl.files import cache
 from mandelcl.opencl import ahead, icd, installation, runtimes
 from mandelcl.opencl.icd import Offered
 from mandelcl.opencl.runtimes import Runtimes

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation import replay
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.perturbation.orbit import CAP, INSIDE, Orbit, reference_orbit
 from mandelcl.perturbation.table import build
-from mandelcl.reference import Reference
 from tests.device import deep
 
 FOUR = Fraction(4)

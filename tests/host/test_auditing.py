@@ -7,12 +7,12 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.totals import Totals
 from mandelcl.crew import checking
 from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
 from mandelcl.crew.crew import Crew
-from mandelcl.totals import Totals
-from mandelcl.words import Words
 from tests.host.test_crew import Head, Honest, Messages, choices, counts, device, job
 
 

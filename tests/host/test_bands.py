@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
-from mandelcl.errors import CancelledError, FileError
-from mandelcl.job import Job
+from mandelcl.base.errors import CancelledError, FileError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.rendering.bands import BandReader, Bands
 from mandelcl.rendering.form import Form
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.queues import tiled
 
 LIMIT_S = 30

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import cache
+from mandelcl.files import cache
 
 
 @pytest.fixture
@@ -315,7 +315,7 @@ def test_two_at_once_clear_the_same_folder(root: Path, monkeypatch: pytest.Monke
 
 WRITE = """
 import sys
-from mandelcl import cache
+from mandelcl.files import cache
 cache._MOST_ENTRIES = 20
 for number in range(400):
     cache.write("rates", f"{number % 50:032x}", b"x" * 1000)

@@ -14,22 +14,22 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pytest
 
-from mandelcl.algorithms.sizing import ELSEWHERE, HERE, paced_block_pixels
-from mandelcl.block import Block
-from mandelcl.cluster import introduction, relay, supervisor, tasks
-from mandelcl.cluster.address import Address
-from mandelcl.cluster.casting import Casting, RemotePart, parsed
-from mandelcl.cluster.introduction import KEY, Introduction, RemoteDevice
-from mandelcl.cluster.members import Members
-from mandelcl.cluster.preload import turn_of
-from mandelcl.cluster.relay import Relay
-from mandelcl.cluster.remote_worker import RemoteWorker
+from mandelcl.base.errors import DeviceError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.crew.dask import introduction, relay, supervisor, tasks
+from mandelcl.crew.dask.address import Address
+from mandelcl.crew.dask.casting import Casting, RemotePart, parsed
+from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.crew.dask.members import Members
+from mandelcl.crew.dask.preload import turn_of
+from mandelcl.crew.dask.relay import Relay
+from mandelcl.crew.dask.remote_worker import RemoteWorker
+from mandelcl.engine.loop.sizing import ELSEWHERE, HERE, paced_block_pixels
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import DeviceError, InvalidInputError
 from mandelcl.formulas.formula import Formula
-from mandelcl.job import Job
-from mandelcl.view import View
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
@@ -490,7 +490,7 @@ def test_a_worker_that_never_had_a_device_is_given_up(monkeypatch: pytest.Monkey
 
 
 def test_without_dask_the_command_to_install_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mandelcl.cluster import connection
+    from mandelcl.crew.dask import connection
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(DeviceError, match=r"a cluster needs Dask: .*cluster"):

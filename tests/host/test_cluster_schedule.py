@@ -7,7 +7,11 @@ from itertools import count
 
 import pytest
 
-from mandelcl.algorithms.sizing import (
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.crew.sharing import DEPTH, ShareOut
+from mandelcl.engine.loop.sizing import (
     ELSEWHERE,
     SHARED_BAND_BYTES,
     in_hand_pixels,
@@ -15,10 +19,6 @@ from mandelcl.algorithms.sizing import (
     shared_band_pixels,
     shared_block_pixels,
 )
-from mandelcl.block import Block
-from mandelcl.crew.sharing import DEPTH, ShareOut
-from mandelcl.job import Job
-from mandelcl.view import View
 from tests.host.test_sharing import Shelf
 
 SIDE, RATE = 16384, 1e9

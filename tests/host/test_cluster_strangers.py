@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from mandelcl.cluster.connection import Connection
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
+from mandelcl.crew.dask.connection import Connection
 
 distributed = pytest.importorskip("distributed")
 

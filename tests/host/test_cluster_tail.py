@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.algorithms.sizing import ELSEWHERE, in_hand_pixels
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.view import View
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.totals import Totals
 from mandelcl.crew import checking, crosscheck, judging
 from mandelcl.crew import crew as crews
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.roster import Roster
 from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import DEPTH
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.engine.variant import Variant
-from mandelcl.job import Job
-from mandelcl.totals import Totals
-from mandelcl.view import View
 from mandelcl.workers import supervised
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy

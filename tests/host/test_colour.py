@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl import names
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
-from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.names import DEFAULT_PALETTE
-from mandelcl.shading.colour import PALETTES, Colouring, Palette, colourise, find_palette
-from mandelcl.shading.palettes import TABLE_SIZE, read_colour
-from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.base import names
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.names import DEFAULT_PALETTE
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.colour.colour import PALETTES, Colouring, Palette, colourise, find_palette
+from mandelcl.colour.palettes import TABLE_SIZE, read_colour
+from mandelcl.core.field import Field
+from mandelcl.core.job import MAX_ITERATIONS, Job
 
 # seeds/003, `mapping`.
 PUBLISHED = [

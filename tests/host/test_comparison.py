@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl import comparison
-from mandelcl.comparison import compare
-from mandelcl.errors import FileError
-from mandelcl.files import strips
+from mandelcl.base.errors import FileError
+from mandelcl.files import comparison, strips
+from mandelcl.files.comparison import compare
 from mandelcl.files.output import write
 from tests.host.files import a_field, field_of
 from tests.host.memory import allocating

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.formulas import formula_named
-from mandelcl.job import Job
 from mandelcl.perturbation.confirming import Confirmation, Difference, confirm, confirm_field, drawn
-from mandelcl.view import View
 from tests.oracle.truth import truth_counts
 
 JOB = Job(View.centred("-1.25066", "0.02012", "11764", 48, 27), 300)

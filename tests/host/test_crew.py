@@ -18,22 +18,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
-from mandelcl.computing.settings import Settings
+from mandelcl.base.errors import LONGEST_LINE, CancelledError, DeviceError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew import checking
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import block_head, parse
 from mandelcl.crew.seat import Seat
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.methods import direct
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import LONGEST_LINE, CancelledError, DeviceError, InvalidInputError
 from mandelcl.formulas import MANDELBROT, Julia
-from mandelcl.job import Job
-from mandelcl.methods import direct
 from mandelcl.opencl.device import Device
-from mandelcl.view import View
-from mandelcl.words import NO_COUNT, Words
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError

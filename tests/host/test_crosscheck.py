@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.block import Block
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
 from mandelcl.crew.checking import PixelSample
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
-from mandelcl.job import Job
-from mandelcl.methods import direct as pixel
-from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.engine.methods import direct as pixel
 
 CAP = 200
 JOB = Job(View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16), CAP, number="float", rounding="separate")

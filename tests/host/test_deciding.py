@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from mandelcl.block import Block
-from mandelcl.field import Rows
-from mandelcl.job import Job
-from mandelcl.shading.averaging import Averages
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.shading.deciding import Undecided, contrasting
-from mandelcl.shading.linear_light import light_of
-from mandelcl.shading.painting import lit
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.colour.averaging import Averages
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.colour.deciding import Undecided, contrasting
+from mandelcl.colour.linear_light import light_of
+from mandelcl.colour.painting import lit
+from mandelcl.core.block import Block
+from mandelcl.core.field import Rows
+from mandelcl.core.job import Job
 
 JOB = Job(View.centred(0, 0, 1, 6, 5), 1000)
 COLOURING = Colouring(find_palette("coursework"), samples="auto")

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.colour.colour import PALETTES, Colouring, colourise
 from mandelcl.files import deflate, output
 from mandelcl.files.zip_writer import Unpacked, ZipWriter
 from mandelcl.rendering.streaming import render_to
-from mandelcl.shading.colour import PALETTES, Colouring, colourise
 from tests.host.files import a_field, field_of
 
 EXTRA = {"tif": "tifffile", "dzi": "pyvips"}

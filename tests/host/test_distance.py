@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.distance import distances_of, logarithms
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.distance import distances_of, logarithms
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.core.planes import PLANES, values_of
+from mandelcl.core.report import Stopwatch
 from mandelcl.files.archive import read_archive, write_archive
 from mandelcl.formulas import formula_named
-from mandelcl.job import Job
-from mandelcl.lattice import Lattice
-from mandelcl.planes import PLANES, values_of
-from mandelcl.report import Stopwatch
-from mandelcl.view import View
 
 UPRIGHT = (1.0, 0.0, 0.0, -1.0)
 NORM = 20_000.0

@@ -6,14 +6,14 @@ from functools import cache
 
 import pytest
 
-from mandelcl.cancelling import NEVER
+from mandelcl.base.cancelling import NEVER
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
-from mandelcl.job import Job
-from mandelcl.methods import method_of
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.rendering.waiting import await_host
-from mandelcl.view import View
 from tests import places
 
 CAP = 200

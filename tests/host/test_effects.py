@@ -7,15 +7,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field, Rows
-from mandelcl.job import Job
-from mandelcl.shading import effects
-from mandelcl.shading.colour import Colouring, colourise, find_palette, paint
-from mandelcl.shading.effects import Listed, in_order
-from mandelcl.shading.linear_light import bytes_of, light_of
-from mandelcl.srgb import decode
-from mandelcl.view import View
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.srgb import decode
+from mandelcl.base.view import View
+from mandelcl.colour import effects
+from mandelcl.colour.colour import Colouring, colourise, find_palette, paint
+from mandelcl.colour.effects import Listed, in_order
+from mandelcl.colour.linear_light import bytes_of, light_of
+from mandelcl.core.field import Field, Rows
+from mandelcl.core.job import Job
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mandelcl.endings import ending
+from mandelcl.base.endings import ending
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.errors import (
+from mandelcl.base.errors import (
     BuildError,
     CancelledError,
     DeviceError,
@@ -17,10 +17,10 @@ from mandelcl.errors import (
     remark,
     require_type,
 )
+from mandelcl.core.job import Job
 from mandelcl.files.loading import read_field, read_job
 from mandelcl.files.output import check_writable
 from mandelcl.files.paths import one_line
-from mandelcl.job import Job
 
 
 def test_being_stopped_is_no_failure() -> None:

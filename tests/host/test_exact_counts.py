@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from mandelcl.errors import CancelledError, InvalidInputError
-from mandelcl.job import Job
+from mandelcl.base.errors import CancelledError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.perturbation.bounded import BoundedOrbit
 from mandelcl.perturbation.counting import Task, exact_counts
 from mandelcl.perturbation.exact import GUARD_BITS, exact_count, exact_outcome, fraction_bits
 from mandelcl.perturbation.integers import FASTEST, PLAIN, Integers
-from mandelcl.view import View
 
 FOUR = Fraction(4)
 

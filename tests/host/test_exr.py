@@ -16,18 +16,18 @@ import numpy.typing as npt
 import OpenEXR
 import pytest
 
-from mandelcl.errors import FileError, InvalidInputError, MandelclError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.srgb import decode
+from mandelcl.base.view import View
+from mandelcl.colour.colour import PALETTES, Colouring, colourise
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.files import loading
 from mandelcl.files.exr import writing
 from mandelcl.files.exr.channels import channels_of
 from mandelcl.files.exr.header import read_header
 from mandelcl.files.output import write
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
-from mandelcl.shading.colour import PALETTES, Colouring, colourise
-from mandelcl.srgb import decode
-from mandelcl.view import View
 from tests.host.files import ICE
 from tests.host.memory import allocating
 
@@ -315,7 +315,7 @@ def test_pictures_need_no_openexr(tmp_path: Path) -> None:
     field = a_field()
     write(tmp_path / "a.exr", field, ICE.picture(field))
     code = (
-        "import sys, mandelcl; from mandelcl.files import loading, output; from mandelcl.shading.colour import *; "
+        "import sys, mandelcl; from mandelcl.files import loading, output; from mandelcl.colour.colour import *; "
         f"field = loading.read_foreign({str(tmp_path / 'a.exr')!r}).field; "
         f"output.write({str(tmp_path / 'a.png')!r}, field, Colouring(PALETTES['ice']).picture(field)); "
         "print('OpenEXR' in sys.modules)"

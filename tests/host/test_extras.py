@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import extras
-from mandelcl.errors import FileError, MandelclError
-from mandelcl.extras import how_to_install
+from mandelcl.base import extras
+from mandelcl.base.errors import FileError, MandelclError
+from mandelcl.base.extras import how_to_install
 
 
 class Installed:

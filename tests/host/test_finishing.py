@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, colourise, find_palette, paint
+from mandelcl.colour.quantising import quantised, thresholds
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.files import loading, output, pillow
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring, colourise, find_palette, paint
-from mandelcl.shading.quantising import quantised, thresholds
-from mandelcl.view import View
 
 CLASSIC = find_palette("classic")
 

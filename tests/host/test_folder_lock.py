@@ -11,7 +11,7 @@ from pathlib import Path
 import filelock
 import pytest
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.film.folder import held
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.store import Store
@@ -120,7 +120,7 @@ def test_a_file_named_lock_that_is_not_empty_stays(hold: Hold, tmp_path: Path) -
 TAKE_TURNS = """
 import os, sys
 from pathlib import Path
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.rendering.store import Store
 folder, marker = Path(sys.argv[1]), Path(sys.argv[2])
 held = 0

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
-from mandelcl.errors import FileError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError
+from mandelcl.colour.colour import PALETTES, Colouring, colourise
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
 from mandelcl.files.strips import Picture
-from mandelcl.job import Job
-from mandelcl.shading.colour import PALETTES, Colouring, colourise
 from tests.host.files import ICE, a_field, assert_same, fields, names, same_folder
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.engine import source
-from mandelcl.errors import InvalidInputError
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_named
-from mandelcl.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.numbers import DOUBLE
-from mandelcl.view import View
 from tests.oracle import vectors
 from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job
 from tests.ratios import Complex, Ratios

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mandelcl import windows
-from mandelcl.host_cores import cores, give_way
+from mandelcl.base import windows
+from mandelcl.base.host_cores import cores, give_way
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_a_process_gives_way(niceness: int, priority: int) -> None:
     else:
         ask = "import os; print(os.nice(0))"
         expected = min(19, os.nice(0) + niceness)
-    code = f"from mandelcl.host_cores import give_way; give_way({niceness}); {ask}"
+    code = f"from mandelcl.base.host_cores import give_way; give_way({niceness}); {ask}"
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
     assert int(done.stdout) == expected

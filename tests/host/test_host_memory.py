@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from mandelcl import host_memory, macos, windows
-from mandelcl.errors import MandelclError
-from mandelcl.field import allocate
-from mandelcl.host_memory import available_bytes, scarce_addresses
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base import host_memory, macos, windows
+from mandelcl.base.errors import MandelclError
+from mandelcl.base.host_memory import available_bytes, scarce_addresses
+from mandelcl.base.view import View
+from mandelcl.core.field import allocate
+from mandelcl.core.job import Job
 
 GIB = 1 << 30
 MEMINFO = f"MemTotal: {16 << 20} kB\nMemFree: {1 << 20} kB\nMemAvailable: {8 << 20} kB\nBuffers: 1 kB\n"

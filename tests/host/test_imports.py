@@ -17,7 +17,7 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "module", ["mandelcl", "mandelcl.cli", "mandelcl.view", "mandelcl.files.output", "mandelcl.opencl.runtimes"]
+    "module", ["mandelcl", "mandelcl.cli", "mandelcl.base.view", "mandelcl.files.output", "mandelcl.opencl.runtimes"]
 )
 def test_importing_loads_no_opencl(module: str) -> None:
     assert python(f"import sys, {module}; print('pyopencl' in sys.modules)") == "False\n"
@@ -25,7 +25,7 @@ def test_importing_loads_no_opencl(module: str) -> None:
 
 def test_signals_are_answered_before_anything_else_is_loaded() -> None:
     code = "import sys; before = {*sys.modules}; import mandelcl.__main__; print(*sorted({*sys.modules} - before))"
-    assert set(python(code).split()) <= {"gc", "mandelcl", "mandelcl.__main__", "mandelcl.interrupts"}
+    assert set(python(code).split()) <= {"gc", "mandelcl", "mandelcl.__main__", "mandelcl.base.interrupts"}
 
 
 HEAVY = ("numpy", "pyopencl", "rich", "PIL")

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl import methods
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import MAX_DIGITS, parse_number
-from mandelcl.field import Field
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import MAX_DIGITS, parse_number
+from mandelcl.base.names import INNER_METHODS, METHODS
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
+from mandelcl.core.reference import Reference
+from mandelcl.engine import methods
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.job import LEAST_RADIUS_SQUARED, MAX_ITERATIONS, Job
-from mandelcl.names import INNER_METHODS, METHODS
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 unhurried = settings(deadline=None)
 VIEW = View.upright(Fraction(-2), Fraction(1), Fraction(1, 100), 30, 20)

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.field import Field
+from mandelcl.base.view import View
+from mandelcl.colour.colour import PALETTES, Colouring, colourise
+from mandelcl.colour.kalles_fraktaler import colouring_of, lines_of
+from mandelcl.colour.light import Light
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.files import places
 from mandelcl.files.places import Place
-from mandelcl.job import Job
-from mandelcl.shading.colour import PALETTES, Colouring, colourise
-from mandelcl.shading.kalles_fraktaler import colouring_of, lines_of
-from mandelcl.shading.light import Light
-from mandelcl.view import View
 
 COLOURS = "10,20,200,255,255,255,0,128,40,30,0,0,90,200,250,"
 PLACE = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 9000\r\n"

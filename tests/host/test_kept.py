@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept
 from mandelcl.perturbation.integers import FASTEST
 from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
-from mandelcl.reference import Reference
 
 FOUR = Fraction(4)
 LONG = Reference(Fraction(-3, 4), Fraction(1, 10**500), Fraction(1, 10**800), 14, 14)

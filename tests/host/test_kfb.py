@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
 from mandelcl.files import loading
 from tests.host.memory import allocating
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from mandelcl.errors import FileError
-from mandelcl.field import Field
+from mandelcl.base.errors import FileError
+from mandelcl.colour.colour import PALETTES, Colouring, colourise
+from mandelcl.core.field import Field
 from mandelcl.files import loading, output
-from mandelcl.shading.colour import PALETTES, Colouring, colourise
 from tests.host.files import a_field, names
 
 SIZES = [(1, 1), (1, 700), (700, 1), (256, 256), (257, 513), (600, 255)]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import root_above, root_below
-from mandelcl.lattice import Lattice
-from mandelcl.view import View
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import root_above, root_below
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
 
 unhurried = settings(deadline=None)
 parts = st.fractions(-1000, 1000, max_denominator=10**12)

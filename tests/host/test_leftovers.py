@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl import processes
+from mandelcl.base import processes
 from mandelcl.files.leftovers import in_temporary_folder, temporary_folder
 from tests.host.files import names
 

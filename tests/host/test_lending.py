@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl import host_memory
+from mandelcl.base import host_memory
+from mandelcl.base.words import Words
 from mandelcl.engine import lending
 from mandelcl.engine.lending import Lender
 from mandelcl.opencl.device import Device
-from mandelcl.words import Words
 
 
 class Host:

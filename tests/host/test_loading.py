@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.comparison import compare
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.core.job import Job
 from mandelcl.files import archive, png
+from mandelcl.files.comparison import compare
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
-from mandelcl.job import Job
 from tests.host.files import ICE, a_field, assert_same, refused
 
 

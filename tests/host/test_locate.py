@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.base.errors import CancelledError, InvalidInputError
+from mandelcl.base.view import View
 from mandelcl.perturbation.integers import FASTEST, PLAIN
 from mandelcl.perturbation.locate import Box, Minibrot, decimal_text, locate, short_text
 from mandelcl.perturbation.newton import find_nucleus
-from mandelcl.view import View
 
 MOST = 100_000
 

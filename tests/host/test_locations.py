@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.locations import LOCATIONS, Location, find_location
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.colour.palettes import PALETTES
+from mandelcl.core.locations import LOCATIONS, Location, find_location
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.perturbation.newton import find_nucleus
 from mandelcl.perturbation.orbit import PERIOD, reference_orbit
-from mandelcl.reference import Reference
-from mandelcl.shading.palettes import PALETTES
 
 SHALLOW = {name: place for name, place in LOCATIONS.items() if not place.deep}
 DEEP = {name: place for name, place in LOCATIONS.items() if place.deep}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.errors import CancelledError, DeviceError
-from mandelcl.job import Job
+from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from mandelcl.studies import jobs, native
 from mandelcl.studies.bench import Bench
-from mandelcl.words import Words
 from tests.oracle.marks import INSTALL_COMPILER, needs_compiler
 
 _ROWS = """

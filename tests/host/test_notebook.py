@@ -12,13 +12,13 @@ import pytest
 from PIL import Image
 
 import mandelcl
-from mandelcl.errors import MandelclError
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.labelled import _ABOUT
-from mandelcl.notebook import display, register
-from mandelcl.planes import PLANES
-from mandelcl.view import View
+from mandelcl.base.errors import MandelclError
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.core.labelled import _ABOUT
+from mandelcl.core.planes import PLANES
+from mandelcl.explore.notebook import display, register
 
 
 def a_field(width: int, height: int, planes: tuple[str, ...] = ("counts", "smooth"), **place: Any) -> Field:
@@ -131,7 +131,7 @@ def test_importing_mandelcl_loads_nothing_of_notebooks() -> None:
 import sys, json, mandelcl
 from mandelcl import Field, Job, Session, render
 print(json.dumps([name for name in ("IPython", "anywidget", "ipywidgets", "traitlets", "xarray", "pandas", "PIL",
-                                    "mandelcl.notebook", "mandelcl.explore") if name in sys.modules]))
+                                    "mandelcl.explore.notebook", "mandelcl.explore") if name in sys.modules]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl import names
-from mandelcl.errors import InvalidInputError
+from mandelcl.base import names
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
 from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, IeeeFormat, by_name
 from mandelcl.numbers.format import guard_bits
-from mandelcl.view import View
 from tests import oracle
 
 ieee = pytest.mark.parametrize("number", [FLOAT, DOUBLE], ids=lambda number: number.name)

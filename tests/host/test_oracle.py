@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from tests import oracle
 from tests.oracle import compiled, exact, formats, vectors
 from tests.oracle.cases import FORMULAS, MAPS, RETURNS_AFTER, formula_jobs, map_jobs, returning_job, tiny_jobs

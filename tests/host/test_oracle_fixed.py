@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from tests import oracle
 from tests.oracle import fixed
 from tests.oracle.cases import FORMULAS, JULIAS, MAPS, returning_fixed_job

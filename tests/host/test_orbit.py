@@ -14,8 +14,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import CancelledError, InvalidInputError
-from mandelcl.exact import floor_log2
+from mandelcl.base.errors import CancelledError, InvalidInputError
+from mandelcl.base.exact import floor_log2
+from mandelcl.base.view import View
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation import orbit as orbit_module
 from mandelcl.perturbation.integers import (
     FASTEST,
@@ -28,8 +30,6 @@ from mandelcl.perturbation.integers import (
     reference_bits,
 )
 from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
-from mandelcl.reference import Reference
-from mandelcl.view import View
 from tests.oracle import reference as oracle
 
 PLACES = json.loads((Path(__file__).parent / "deep_places.json").read_text())

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files.loading import read_field
 from mandelcl.files.output import check_writable, write
 from tests.host.files import ICE, a_field, assert_same, names, refused

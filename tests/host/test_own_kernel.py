@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.job import Job
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.lab.own_kernel import complaints, contract, faults, shipped
+from mandelcl.lab.own_kernel.contract import KernelFile, read_kernel
+from mandelcl.lab.own_kernel.faults import Overrun
+from mandelcl.lab.own_kernel.one_file import other_file
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.kernels import Parameter
-from mandelcl.studies.own_kernel import complaints, contract, faults, shipped
-from mandelcl.studies.own_kernel.contract import KernelFile, read_kernel
-from mandelcl.studies.own_kernel.faults import Overrun
-from mandelcl.studies.own_kernel.one_file import other_file
-from mandelcl.view import View
 
 NAIVE = KernelFile("naive.cl", shipped.example("naive"))
 MINE = KernelFile("mine.cl", "kernel void mandelbrot(global uint *counts) {\n  counts[0] = missing;\n}\n")

@@ -6,18 +6,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.errors import DeviceError
-from mandelcl.job import Job
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.view import View
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.job import Job
+from mandelcl.lab.own_kernel import evidence as evidence_module
+from mandelcl.lab.own_kernel import oracle as oracle_module
+from mandelcl.lab.own_kernel.diagnosis import diagnosis
+from mandelcl.lab.own_kernel.difference import first_difference
+from mandelcl.lab.own_kernel.evidence import Evidence
+from mandelcl.lab.own_kernel.oracle import Oracle
+from mandelcl.lab.own_kernel.replay import Variation, least, path
 from mandelcl.studies import reference
-from mandelcl.studies.own_kernel import evidence as evidence_module
-from mandelcl.studies.own_kernel import oracle as oracle_module
-from mandelcl.studies.own_kernel.diagnosis import diagnosis
-from mandelcl.studies.own_kernel.difference import first_difference
-from mandelcl.studies.own_kernel.evidence import Evidence
-from mandelcl.studies.own_kernel.oracle import Oracle
-from mandelcl.studies.own_kernel.replay import Variation, least, path
-from mandelcl.view import View
-from mandelcl.words import NO_COUNT, Words
 
 WIDTH, HEIGHT, CAP = 30, 22, 60
 VIEW = View.centred(Fraction("-0.7"), Fraction("0.2"), Fraction(4, 3), WIDTH, HEIGHT)

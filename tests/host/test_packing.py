@@ -6,16 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.words import Words
+from mandelcl.core.reference import Reference
 from mandelcl.engine import source
-from mandelcl.errors import InvalidInputError
 from mandelcl.numbers import by_name
 from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.packing import REALS, Header, Packing, coefficients_of, packed, places_of
 from mandelcl.perturbation.scaled_arithmetic import FORMATS
 from mandelcl.perturbation.table import build
-from mandelcl.reference import Reference
-from mandelcl.words import Words
 
 REFERENCE = Reference(Fraction("-0.743643887037151"), Fraction("0.131825904205330"), Fraction(1, 10**14), 14, 14)
 ORBIT = reference_orbit(REFERENCE, 5000, Fraction(4))

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl import names
-from mandelcl.errors import FileError, InvalidInputError, MandelclError
-from mandelcl.shading.colour import Colouring, Palette, find_palette
-from mandelcl.shading.palette_files import MOST_BYTES, READERS, palettes_in
-from mandelcl.shading.palettes import MOST_COLOURS, TABLE_SIZE
+from mandelcl.base import names
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.colour.colour import Colouring, Palette, find_palette
+from mandelcl.colour.palette_files import MOST_BYTES, READERS, palettes_in
+from mandelcl.colour.palettes import MOST_COLOURS, TABLE_SIZE
 
 SAMPLES = {
     "steps.map": "0 0 0\n255 0 0 red\n  255 255 0\n255\t255 255\n",

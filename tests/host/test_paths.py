@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mandelcl import processes
-from mandelcl.errors import FileError
+from mandelcl.base import processes
+from mandelcl.base.errors import FileError
 from mandelcl.files import drafts, paths
 from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
 from tests.host.files import names

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import CancelledError, InvalidInputError
+from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.perturbation import segments, table
 from mandelcl.perturbation.jets import ZERO_EXPONENT
 from mandelcl.perturbation.orbit import CAP, Orbit

@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 from PIL import Image, PngImagePlugin
 
-from mandelcl.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.view import View
+from mandelcl.colour.foreign import read_colouring
+from mandelcl.core.job import Job
+from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import kfb, places
 from mandelcl.files.foreign import origin_of
 from mandelcl.files.places import Orientation, Place
@@ -21,10 +25,6 @@ from mandelcl.files.places.decimals import decimal, places_of, scientific
 from mandelcl.files.places.of_job import place_of
 from mandelcl.files.places.toml import values_of
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.job import Job
-from mandelcl.locations import LOCATIONS
-from mandelcl.shading.foreign import read_colouring
-from mandelcl.view import View
 from tests.host.memory import allocating
 from tests.ratios import Ratios
 

@@ -7,17 +7,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.colour.boundary import Boundary
+from mandelcl.colour.colour import Colouring, colourise, find_palette
+from mandelcl.colour.decomposition import Decomposition
+from mandelcl.colour.effects import EFFECTS, Effect, effect_named
+from mandelcl.colour.light import Light
+from mandelcl.colour.stripes import Stripes
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from mandelcl.formulas import formula_named
-from mandelcl.job import Job
-from mandelcl.shading.boundary import Boundary
-from mandelcl.shading.colour import Colouring, colourise, find_palette
-from mandelcl.shading.decomposition import Decomposition
-from mandelcl.shading.effects import EFFECTS, Effect, effect_named
-from mandelcl.shading.light import Light
-from mandelcl.shading.stripes import Stripes
-from mandelcl.view import View
 
 JOB = Job(View.centred(0, 0, 1, 8, 2), 100, planes=("counts", "distance", "last"))
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.cancelling import NEVER
-from mandelcl.errors import CancelledError
+from mandelcl.base.cancelling import NEVER
+from mandelcl.base.errors import CancelledError
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation import ahead, kept, pool
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.kept import found_orbit, kept_orbit
@@ -20,7 +21,6 @@ from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.pool import Pool
 from mandelcl.perturbation.table import build
 from mandelcl.perturbation.wanted import Wanted
-from mandelcl.reference import Reference
 from tests.host.started import started_helpers
 
 FOUR = Fraction(4)

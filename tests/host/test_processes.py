@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from mandelcl import macos, processes, windows
-from mandelcl.processes import has_ended, own_name
+from mandelcl.base import macos, processes, windows
+from mandelcl.base.processes import has_ended, own_name
 
-NAMING = "from mandelcl.processes import own_name; print(own_name(), flush=True); input()"
+NAMING = "from mandelcl.base.processes import own_name; print(own_name(), flush=True); input()"
 known = pytest.mark.skipif(not own_name(), reason="a system that does not name its processes")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import mandelcl
-from mandelcl.errors import InvalidInputError, MandelclError
+from mandelcl.base.errors import InvalidInputError, MandelclError
 
 VIEW = mandelcl.View.centred("-0.75", 0, 1.6, 8, 4)
 JOB = mandelcl.Job(VIEW, 50)
@@ -21,7 +21,7 @@ ICE = mandelcl.Colouring(mandelcl.find_palette("ice"))
 def test_names_can_be_found() -> None:
     wanted = {"View", "Job", "Lattice", "Field", "Report", "Progress", "Settings", "MANDELBROT", "render", "render_to"}
     wanted |= {"Reference", "Colouring", "Palette", "PALETTES", "find_palette", "colourise"}
-    wanted |= {name for name in vars(mandelcl.errors) if name.endswith("Error")}
+    wanted |= {name for name in vars(mandelcl.base.errors) if name.endswith("Error")}
     assert wanted <= set(mandelcl.__all__)
     assert dir(mandelcl) == sorted(mandelcl.__all__)
     for name in mandelcl.__all__:

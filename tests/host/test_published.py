@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mandelcl.job import Job
-from mandelcl.view import View
-from mandelcl.words import Words
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 from tests import oracle
 from tests.oracle import published, vectors
 from tests.oracle.marks import needs_compiler

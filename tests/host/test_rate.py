@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from mandelcl.engine.methods import METHODS
 from mandelcl.engine.program import Execution
 from mandelcl.engine.rate import _measure, iterations_per_second
-from mandelcl.methods import METHODS
 
 RATE = 1e9
 

@@ -9,18 +9,18 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl import cache
+from mandelcl.base.errors import DeviceError, InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.engine import choose, recall
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
-from mandelcl.errors import DeviceError, InvalidInputError
+from mandelcl.files import cache
 from mandelcl.formulas import BurningShip
-from mandelcl.job import Job
 from mandelcl.opencl import ahead
 from mandelcl.opencl.icd import Offered
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor
-from mandelcl.view import View
 
 JOB = Job(View.centred("-0.75", 0, 1, 64, 36))
 DEEP = Job(View.centred("-0.75", "0.1", "1e15", 64, 36), 100, method="direct")

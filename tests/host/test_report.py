@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from mandelcl.report import Report
+from mandelcl.core.report import Report
 
 ONE = Report(
     device=["GPU"], platform=["Maker"], driver=["1.0"], number="float", rounding="fused", method="direct",

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
 from mandelcl.engine import choose, selftest
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import ResolvedJob, Survey, resolve, surveyed
 from mandelcl.engine.variant import Variant
-from mandelcl.errors import InvalidInputError
 from mandelcl.formulas import BurningShip
-from mandelcl.job import Job
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.families import OTHER
-from mandelcl.reference import Reference
-from mandelcl.view import View
-from mandelcl.words import Words
 
 WITH = [DeviceClass(fp64=False), DeviceClass()]
 WITHOUT = [DeviceClass(fp64=False)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.rotation import BITS, cosine_and_sine
+from mandelcl.base.rotation import BITS, cosine_and_sine
 
 unhurried = settings(deadline=None)
 ratios = st.fractions(max_denominator=10**30)

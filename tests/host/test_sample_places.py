@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.colour.samples import bits_of, shifts
+from mandelcl.core.job import Job
 from mandelcl.rendering.sampling import finest, require_sampled
-from mandelcl.shading.colour import Colouring, find_palette
-from mandelcl.shading.samples import bits_of, shifts
-from mandelcl.view import View
 
 ICE = find_palette("ice")
 JOB = Job(View.centred(0, 0, 1, 8, 6))

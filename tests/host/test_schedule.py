@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.algorithms.schedule import Pace, default_budget
-from mandelcl.algorithms.sizing import block_shape
-from mandelcl.block import Block, grid
+from mandelcl.core.block import Block, grid
+from mandelcl.engine.loop.schedule import Pace, default_budget
+from mandelcl.engine.loop.sizing import block_shape
 from tests.queues import tiled
 
 sides = st.integers(1, 5000)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl import cache
 from mandelcl.engine.microbenchmarks import Launcher, is_software
 from mandelcl.engine.selftest import _recall
+from mandelcl.files import cache
 
 STEP_S = 1e-7
 OVERHEAD_S = 2e-5

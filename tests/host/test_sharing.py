@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.block import Block
+from mandelcl.core.block import Block
 from mandelcl.crew.sharing import DEPTH, ShareOut
 
 

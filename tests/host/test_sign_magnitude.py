@@ -8,16 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.host_cores import cores
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.engine.methods import METHODS
 from mandelcl.engine.program import Execution
-from mandelcl.errors import DeviceError
-from mandelcl.host_cores import cores
-from mandelcl.job import Job
-from mandelcl.methods import METHODS
 from mandelcl.numbers import by_name
 from mandelcl.studies import first_version, native, reference, rewriting, sign_magnitude
 from mandelcl.studies.bench import Bench
-from mandelcl.view import View
-from mandelcl.words import Words
 from tests.oracle import fixed
 from tests.oracle import sign_magnitude as oracle
 from tests.oracle.cases import first_version_jobs

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mandelcl.base.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS, UNIT_BITS, fractions_of, logarithms
+from mandelcl.base.words import Words
 from mandelcl.formulas import FORMULAS
-from mandelcl.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS, UNIT_BITS, fractions_of, logarithms
-from mandelcl.words import Words
 
 DEGREES = sorted({formula.degree for formula in FORMULAS.values()})
 UNIT = Fraction(1, 1 << UNIT_BITS)

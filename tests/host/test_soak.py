@@ -16,17 +16,17 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from mandelcl.cancelling import NEVER, Token
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import CancelledError, DeviceError
 from mandelcl.cli import soak as shown
-from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.lab.soak import process, run
+from mandelcl.lab.soak.jobs import compared, repeats, sized
+from mandelcl.lab.soak.others import Others
+from mandelcl.lab.soak.process import PATIENCE, Soaking, SoakProcess
+from mandelcl.lab.soak.record import JobFacts, JobRun, Record, Round, WrongWord
+from mandelcl.lab.soak.run import Soak, Start, Turns
+from mandelcl.lab.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
 from mandelcl.opencl.device import Device
-from mandelcl.soak import process, run
-from mandelcl.soak.jobs import compared, repeats, sized
-from mandelcl.soak.others import Others
-from mandelcl.soak.process import PATIENCE, Soaking, SoakProcess
-from mandelcl.soak.record import JobFacts, JobRun, Record, Round, WrongWord
-from mandelcl.soak.run import Soak, Start, Turns
-from mandelcl.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
 from mandelcl.workers.process import Activity
 from mandelcl.workers.wire import WireError
 

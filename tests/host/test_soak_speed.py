@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.soak import speed
-from mandelcl.soak.speed import LEAST_ROUNDS, chance_of_ranks, largest_rise, spread, steadiness
+from mandelcl.lab.soak import speed
+from mandelcl.lab.soak.speed import LEAST_ROUNDS, chance_of_ranks, largest_rise, spread, steadiness
 
 ROUNDS = 200
 SPEEDS = st.floats(0.01, 1e6)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from mandelcl.arithmetic import Arithmetic
+from mandelcl.base.arithmetic import Arithmetic
+from mandelcl.base.view import View
 from mandelcl.formulas import MANDELBROT, Formula, Multibrot3
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name
 from mandelcl.numbers.fixed import FixedFormat
 from mandelcl.numbers.ieee_arithmetic import Scalars
-from mandelcl.view import View
 from tests.ratios import Complex, Ratios
 
 FORMULAS = (MANDELBROT, Multibrot3())

@@ -21,14 +21,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from mandelcl.errors import FileError
-from mandelcl.job import Job
+from mandelcl.base.errors import FileError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.rendering import packing
 from mandelcl.rendering.form import Form, Values
 from mandelcl.rendering.manifest import Manifest, OtherVersionError, _checksum
 from mandelcl.rendering.resuming import adopt, left_behind, locked
 from mandelcl.rendering.store import _HEAD, _MAGIC, Store
-from mandelcl.view import View
 from tests.host.memory import allocating
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.studies import STUDIES, find_study, plots
 from mandelcl.studies.scaling_devices import unit_counts
 

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl.cluster import measuring
-from mandelcl.cluster.introduction import RemoteDevice
-from mandelcl.cluster.measuring import Measuring
-from mandelcl.cluster.members import Member
-from mandelcl.errors import CancelledError, DeviceError
+from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.crew.dask import measuring
+from mandelcl.crew.dask.introduction import RemoteDevice
+from mandelcl.crew.dask.measuring import Measuring
+from mandelcl.crew.dask.members import Member
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.document import row_as_dict
 from mandelcl.studies.on_cluster import ClusterRun

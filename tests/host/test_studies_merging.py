@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.studies import STUDIES, changes, find_study, merging, plots, reading
 from mandelcl.studies.document import Document
 from tests.tables import STUDY, failed, planted, saved, table

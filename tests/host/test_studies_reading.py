@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.studies import changes, merging, reading
 from mandelcl.studies.document import Document
 from tests.tables import STUDY, failed, planted, saved, table

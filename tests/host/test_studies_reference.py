@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.job import Job
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from mandelcl.studies import jobs, reference
-from mandelcl.view import View
 from tests import oracle
 from tests.oracle import compiled, exact_fma, fixed, published
 from tests.oracle.marks import needs_compiler

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.algorithms.subdivision import Plan
-from mandelcl.block import Block
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.engine.loop.subdivision import Plan
 from mandelcl.formulas import FORMULAS, MANDELBROT, formula_named
 from mandelcl.studies import plots, rules, variations
 from mandelcl.studies.naming import labelled
 from mandelcl.studies.rules import Fills, judged
-from mandelcl.words import NO_COUNT, Words
 
 ESCAPE = np.arange(12 * 16, dtype=np.uint32).reshape(12, 16) // 40 + 3
 BLOCK = Block(4, 2, 12, 10)

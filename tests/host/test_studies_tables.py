@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.studies import changes, document, reading
 from mandelcl.studies.document import Document, Source
 from mandelcl.studies.row import Times

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mandelcl.computing.settings import Settings
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.studies.row import Times
 from mandelcl.studies.timing import TimingSample, coarse_step, plain, repeated, steady
 

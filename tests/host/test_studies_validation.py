@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mandelcl.job import Job
+from mandelcl.base.words import Words, sha256
+from mandelcl.core.job import Job
 from mandelcl.studies import jobs, reference, validation
 from mandelcl.studies.validation import Validator
-from mandelcl.words import Words, sha256
 from tests import oracle
 from tests.golden import studies as golden
 from tests.oracle.marks import needs_compiler

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.algorithms import proof
-from mandelcl.algorithms.subdivision import Level, Plan, levels, line
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.engine.loop import proof
+from mandelcl.engine.loop.subdivision import Level, Plan, levels, line
 from mandelcl.engine.resolve import share_of_one_count
-from mandelcl.errors import InvalidInputError
-from mandelcl.job import Job
 from mandelcl.numbers import DOUBLE, FLOAT, FP128, by_name
-from mandelcl.view import View
 
 plans = st.builds(Plan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
 sides = st.integers(3, 3000)

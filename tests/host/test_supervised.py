@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl.errors import DeviceError
+from mandelcl.base.errors import DeviceError
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 

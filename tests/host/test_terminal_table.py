@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from mandelcl.cli import devices, soak
 from mandelcl.cli.terminal_table import _FOLDED, _NEVER, Layout, fitted, show
-from mandelcl.locations import LOCATIONS
+from mandelcl.core.locations import LOCATIONS
 from tests.tables import failed, planted, table
 
 TABLE = table(

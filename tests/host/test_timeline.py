@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl import timeline
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.core import timeline
+from mandelcl.core.report import Stopwatch
+from mandelcl.core.timeline.chrome import TraceFile, recording
+from mandelcl.core.timeline.offset import ClockOffset
+from mandelcl.core.timeline.recorder import Batch, Recorder, Span
 from mandelcl.opencl.commands import Commands
-from mandelcl.report import Stopwatch
-from mandelcl.timeline.chrome import TraceFile, recording
-from mandelcl.timeline.offset import ClockOffset
-from mandelcl.timeline.recorder import Batch, Recorder, Span
 from mandelcl.workers.dialogue import Dialogue
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from tests import traces

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mandelcl.block import Block
-from mandelcl.errors import FileError
-from mandelcl.shading.tracing_picture import TracingPicture
-from mandelcl.view import View
-from mandelcl.words import NO_COUNT, Words
+from mandelcl.base.errors import FileError
+from mandelcl.base.view import View
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.colour.tracing_picture import TracingPicture
+from mandelcl.core.block import Block
 
 CAP = 9
 MIXED = NO_COUNT

@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl import names
-from mandelcl.errors import InvalidInputError
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.shading.colour import Colouring, colourise, find_palette, paint
-from mandelcl.shading.equalising import KNOTS, knots_of, sampled_rows, sampled_view
-from mandelcl.shading.painting import places_of
-from mandelcl.shading.turns import BENDS, UNITS, bent
-from mandelcl.view import View
+from mandelcl.base import names
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring, colourise, find_palette, paint
+from mandelcl.colour.equalising import KNOTS, knots_of, sampled_rows, sampled_view
+from mandelcl.colour.painting import places_of
+from mandelcl.colour.turns import BENDS, UNITS, bent
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 
 FUNCTIONS = {
     "root4": lambda n: (8 + n) ** 0.25,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.job import MAX_ITERATIONS
-from mandelcl.shading.palettes import PALETTES
-from mandelcl.shading.turns import Turns, bent, linear
+from mandelcl.colour.palettes import PALETTES
+from mandelcl.colour.turns import Turns, bent, linear
+from mandelcl.core.job import MAX_ITERATIONS
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 255, 4096, 100_000])
 COUNTS = st.lists(st.integers(0, MAX_ITERATIONS), min_size=1, max_size=50)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import MAX_DIGITS, exact, from_digits, parse_number, parse_size, to_digits
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import MAX_DIGITS, exact, from_digits, parse_number, parse_size, to_digits
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 
 unhurried = settings(deadline=None)
 wide = st.fractions(min_value=-4, max_value=4)

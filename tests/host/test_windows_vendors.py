@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mandelcl import windows
+from mandelcl.base import windows
 from mandelcl.opencl import runtimes
 from mandelcl.opencl.absence import explain_absence
 from mandelcl.opencl.runtimes import Runtimes

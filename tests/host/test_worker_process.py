@@ -16,8 +16,8 @@ from typing import Any, cast
 import pytest
 
 import mandelcl
-from mandelcl import windows
-from mandelcl.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.base import windows
+from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.workers import wire
 from mandelcl.workers.channel import BEAT_S, BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.dialogue import Dialogue

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from tests.oracle import compiled, vectors
 from tests.oracle.formats import FORMATS, encode
 from tests.oracle.smooth import Smooth

@@ -7,7 +7,7 @@ from itertools import count, islice
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from tests.oracle import reading
 from tests.oracle.formats import (
     FORMATS,

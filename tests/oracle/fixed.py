@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from tests.oracle import reading
 from tests.oracle.smooth import Smooth
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
-from mandelcl.view import View
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
 from tests.oracle import LEAST_DOUBLE, LEAST_FLOAT, compiled
 
 _COLOURS = np.array(

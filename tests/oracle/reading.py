@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from itertools import product as pairs
 
 import numpy as np
 
-from mandelcl.job import Job
-from mandelcl.words import Words
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
 
 WORDS, FRACTION_BITS = 4, 96
 _WORD = 1 << 32

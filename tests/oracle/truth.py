@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import Job
+from mandelcl.core.job import Job
 from tests.oracle import reading
 
 Point = tuple[int, int]

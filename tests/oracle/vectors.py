@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from tests.oracle import exact_fma, reading
 from tests.oracle.formats import encode
 from tests.oracle.smooth import Smooth

@@ -5,22 +5,22 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, PLANES
+from mandelcl.core.reference import Reference
 from mandelcl.engine import narrowing, reach, selftest, source, totalling
 from mandelcl.engine.building import loop_text
+from mandelcl.engine.methods import METHODS
 from mandelcl.engine.shading import Shader
 from mandelcl.engine.shading_answers import COLOURINGS
 from mandelcl.engine.smoothing import Smoothed
 from mandelcl.engine.variant import Variant, class_variant
-from mandelcl.errors import InvalidInputError
 from mandelcl.film import on_device
 from mandelcl.film.on_device import GPU_SHAPE
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
-from mandelcl.job import Job
-from mandelcl.methods import METHODS
 from mandelcl.numbers import NumberFormat
-from mandelcl.planes import CERTIFIED, PLANES
-from mandelcl.reference import Reference
-from mandelcl.view import View
 
 USUAL = ("counts", "smooth")
 _VIEW = View.centred("-0.75", "0.125", "1.5", 64, 64)

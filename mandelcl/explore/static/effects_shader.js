@@ -1,4 +1,4 @@
-// Effects as WebGL draws them while anything moves: floats, where mandelcl/shading has doubles and rounds to bytes.
+// Effects as WebGL draws them while anything moves: floats, where mandelcl/colour has doubles and rounds to bytes.
 
 export const effectsUniforms = `
 uniform vec4 light;           /* where it comes from (x, y), its height, its strength */

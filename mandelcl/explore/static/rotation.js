@@ -1,4 +1,4 @@
-// Cosine and sine of angles in degrees, to the last bit those of mandelcl/rotation.py: whole numbers alone.
+// Cosine and sine of angles in degrees, to the last bit those of mandelcl/base/rotation.py: whole numbers alone.
 
 import { Ratio } from "./ratio.js";
 

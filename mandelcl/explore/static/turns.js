@@ -1,4 +1,4 @@
-// From counts to places in a palette's table, to the last bit as mandelcl/shading/turns.py does it.
+// From counts to places in a palette's table, to the last bit as mandelcl/colour/turns.py does it.
 //
 // A count, with its smooth fraction where there is one, turns the palette by so much of a turn: a binary fraction of 32
 // or 64 bits, whose carries are whole turns and are dropped. A word of 64 bits is two of 32, the low one first.

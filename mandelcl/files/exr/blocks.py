@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files.exr.header import SIZES, Header
 
 _DTYPES = ("<u4", "<f2", "<f4")  # of the types of channels

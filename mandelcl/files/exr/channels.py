@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError
-from mandelcl.field import Rows
+from mandelcl.base.errors import FileError
+from mandelcl.core.field import Rows
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, DISTANCE, LAST, SMOOTH
 from mandelcl.files.continuous import joined, shift_of, split
 from mandelcl.formulas import Formula
-from mandelcl.job import Job
-from mandelcl.planes import COUNTS, DISTANCE, LAST, SMOOTH
 
 BIAS = 1024
 RADIUS = 625  # of Fraktaler-3, where nothing says another

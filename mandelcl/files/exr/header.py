@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from mandelcl.errors import FileError
-from mandelcl.printable import quoted
+from mandelcl.base.errors import FileError
+from mandelcl.base.printable import quoted
 
 MAGIC = b"v/1\x01"
 PLACES = ("KallesFraktaler2+", "Fraktaler3", "fraktaler-3")  # attributes with the text of a place

@@ -7,14 +7,14 @@ from typing import BinaryIO
 
 import numpy as np
 
-from mandelcl.errors import FileError
-from mandelcl.field import Field, Rows
+from mandelcl.base.errors import FileError
+from mandelcl.core.field import Field, Rows
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
 from mandelcl.files.exr.blocks import Blocks
 from mandelcl.files.exr.channels import BIAS, RADIUS, Channels, planes_of
 from mandelcl.files.exr.header import UINT, Header, read_header
 from mandelcl.files.foreign import Foreign, Origin, origin_of, require_memory
-from mandelcl.job import MAX_ITERATIONS, Job
-from mandelcl.planes import DISTANCE, LAST, PLANES, SMOOTH
 
 _PIXEL_BYTES = 32  # of memory: those of all planes, and some more while rows are taken over
 _OWN = "mandelcl"

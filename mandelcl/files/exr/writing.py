@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.errors import FileError, InvalidInputError
-from mandelcl.field import RowSource
+from mandelcl.base.errors import FileError, InvalidInputError
+from mandelcl.base.srgb import decode
+from mandelcl.core.field import RowSource
+from mandelcl.core.job import Job
+from mandelcl.core.report import Stopwatch
 from mandelcl.files.exr.channels import BIAS, RADIUS, channels_of, names_of
 from mandelcl.files.paths import in_utf8
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler
 from mandelcl.files.places.of_job import place_of
 from mandelcl.files.strips import Picture, in_order, strip_rows
-from mandelcl.job import Job
-from mandelcl.report import Stopwatch
-from mandelcl.srgb import decode
 
 _PACKED_ROWS = 16  # that ZIP packs together
 _LARGEST_INT = (1 << 31) - 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files.paths import one_line, read_bounded, require_readable, target
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal, toml
 from mandelcl.files.places.place import Orientation, Place

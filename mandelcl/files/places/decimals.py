@@ -4,9 +4,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from mandelcl.errors import FileError
-from mandelcl.exact import floor_log2, parse_number, to_digits
-from mandelcl.printable import quoted
+from mandelcl.base.errors import FileError
+from mandelcl.base.exact import floor_log2, parse_number, to_digits
+from mandelcl.base.printable import quoted
 
 _ROUNDED_DIGITS = 25  # of a number that no decimal is, such as 1/3
 _MOST_DIGITS = 4000

@@ -10,10 +10,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from mandelcl.errors import FileError
-from mandelcl.exact import about
+from mandelcl.base.errors import FileError
+from mandelcl.base.exact import about
+from mandelcl.base.printable import printable, quoted
 from mandelcl.formulas import Formula
-from mandelcl.printable import printable, quoted
 
 _PREPARED = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}
 _OPERATIONS = ("add", "store", "mul", "sqr", "absx", "absy", "negx", "negy")  # of Fraktaler-3

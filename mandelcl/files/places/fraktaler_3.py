@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.base.printable import quoted
 from mandelcl.files.places.decimals import decimal, number_of, scientific
 from mandelcl.files.places.formulas import of_fraktaler_3, to_fraktaler_3
 from mandelcl.files.places.place import Orientation, Place
 from mandelcl.formulas import MANDELBROT
-from mandelcl.printable import quoted
 
 _DEFAULTS: Mapping[str, Any] = {
     "location.real": "0",

@@ -8,12 +8,12 @@ step in pixels is turned by RotateAngle, then stretched by 2^StretchAmount along
 from collections.abc import Mapping
 from fractions import Fraction
 
-from mandelcl.errors import FileError
-from mandelcl.exact import parse_number
+from mandelcl.base.errors import FileError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.printable import printable, quoted
 from mandelcl.files.places.decimals import decimal, scientific
 from mandelcl.files.places.formulas import of_kalles_fraktaler, to_kalles_fraktaler
 from mandelcl.files.places.place import Orientation, Place
-from mandelcl.printable import printable, quoted
 
 _MOST_LINES = 10_000
 _COMMENTS = (";", "#")

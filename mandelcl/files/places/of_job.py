@@ -3,10 +3,10 @@
 import math
 from fractions import Fraction
 
-from mandelcl.exact import floor_log2, root_below
+from mandelcl.base.exact import floor_log2, root_below
+from mandelcl.base.lattice import Matrix
+from mandelcl.core.job import Job
 from mandelcl.files.places.place import Orientation, Place
-from mandelcl.job import Job
-from mandelcl.lattice import Matrix
 
 _NEAR = Fraction(1, 1 << 60)  # relative: roots are known to 64 bits
 _DIGITS = 12  # of an angle that is looked for: one that someone typed is found again

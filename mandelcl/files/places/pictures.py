@@ -7,7 +7,7 @@ likewise.
 import warnings
 from typing import BinaryIO
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 from mandelcl.files import png
 from mandelcl.files.exr import header
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from mandelcl.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.lattice import Lattice, Matrix
+from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.view import View
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.lattice import Lattice, Matrix
-from mandelcl.rotation import cosine_and_sine
-from mandelcl.view import View
 
 _POWER = Context(prec=40)
 _MOST_STRETCH = 1000  # as a power of two: beyond it a picture is a line

@@ -7,10 +7,10 @@ turned by `rotate`. Its first and last row are 4/zoom apart; here the picture is
 from collections.abc import Mapping
 from typing import Any
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
+from mandelcl.base.printable import quoted
 from mandelcl.files.places.decimals import number_of
 from mandelcl.files.places.place import Orientation, Place
-from mandelcl.printable import quoted
 
 _PLACE = ("real", "imag", "zoom")
 _USUAL = {"fractal_type": "mandelbrot", "fractal_power": 2}

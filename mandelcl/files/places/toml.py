@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from mandelcl.errors import FileError
+from mandelcl.base.errors import FileError
 
 _MOST_PARTS = 16  # of a key; a place has two
 _MOST_TOKENS = 20_000  # of a text: keys, their parts, values, lines

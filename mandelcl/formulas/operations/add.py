@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.formulas.operations.operation import Place
 from mandelcl.formulas.operations.turning import Turning
 

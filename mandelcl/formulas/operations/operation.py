@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.base.arithmetic import Arithmetic, Complex
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mandelcl.arithmetic import Arithmetic, Complex
-from mandelcl.errors import InvalidInputError
-from mandelcl.exact import about
+from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import about
 from mandelcl.formulas.operations.operation import Growth, Operation, Place
 
 _OFF = Fraction(1, 1 << 64)

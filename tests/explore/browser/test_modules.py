@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.exact import exact
-from mandelcl.field import Field
-from mandelcl.job import Job
-from mandelcl.rotation import cosine_and_sine
-from mandelcl.shading.colour import Colouring
-from mandelcl.shading.effects import EFFECTS, effect_named
-from mandelcl.shading.painting import paint
-from mandelcl.shading.palettes import PALETTES, Palette
-from mandelcl.view import View
+from mandelcl.base.exact import exact
+from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.view import View
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.effects import EFFECTS, effect_named
+from mandelcl.colour.painting import paint
+from mandelcl.colour.palettes import PALETTES, Palette
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
 from tests.explore.browser.explorer import in_modules
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from mandelcl.exact import exact
+from mandelcl.base.exact import exact
 from tests.explore.browser.explorer import SIZE, Explorer, in_modules
 
 _HOME = "re=-0.75&im=0&zoom=1.6&n=1000&palette=classic"

@@ -119,7 +119,7 @@ def test_a_link_carries_a_palette_that_is_in_no_list(explorer: Explorer, tmp_pat
 
 def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -> None:
     from mandelcl import Job, render
-    from mandelcl.words import sha256
+    from mandelcl.base.words import sha256
 
     own = explorer.run(
         """async (explorer) => {

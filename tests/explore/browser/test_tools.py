@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 import mandelcl
-from mandelcl.exact import exact
+from mandelcl.base.exact import exact
 from tests.explore.browser.cable import laid
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
 from tests.explore.page import Server, serving

@@ -11,8 +11,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import mandelcl
+from mandelcl.base.words import sha256
 from mandelcl.files.output import JOB_KEY
-from mandelcl.words import sha256
 from tests.explore.browser.notebook import Notebook, notebook
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any, Protocol
 
-from mandelcl.arithmetic import Arithmetic, Complex, Real
+from mandelcl.base.arithmetic import Arithmetic, Complex, Real
 from mandelcl.numbers import NumberFormat
 from mandelcl.numbers.fixed import FixedFormat
 from mandelcl.numbers.ieee import FLOAT, IeeeFormat

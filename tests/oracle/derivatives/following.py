@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mandelcl.arithmetic import Complex
-from mandelcl.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.methods import direct, perturbation
+from mandelcl.base.arithmetic import Complex
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.engine.methods import direct, perturbation
 from mandelcl.numbers import by_name
 from tests.oracle.derivatives import formula
 from tests.oracle.derivatives.arithmetic import FollowedDerivatives, derivatives

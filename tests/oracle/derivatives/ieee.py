@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mandelcl.arithmetic import Arithmetic, Complex
+from mandelcl.base.arithmetic import Arithmetic, Complex
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat

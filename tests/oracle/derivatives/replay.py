@@ -4,8 +4,8 @@ The derivative of the difference is that of the orbit, so it stays as it is wher
 of the reference.
 """
 
-from mandelcl.job import Job
-from mandelcl.methods import perturbation
+from mandelcl.core.job import Job
+from mandelcl.engine.methods import perturbation
 from mandelcl.perturbation.replay import Replay, State, Turn
 from mandelcl.perturbation.scaled_arithmetic import ZERO, Parts, Scaled, key_of
 

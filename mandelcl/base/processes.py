@@ -1,0 +1,72 @@
+"""Names of processes that no other process has: what one has left is told from what a running one still needs.
+
+A name has the system, which is known by its start and its numbering of processes, of which each container has its own,
+and the process's number. Windows soon gives that to another process: there a name has the machine, and the process's
+start beside its number.
+"""
+
+import hashlib
+import os
+import re
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+_BOOT, _NUMBERING = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+_DIGITS = 12
+_NAME = re.compile(r"([0-9a-f]+)-(([1-9][0-9]{0,8})(?:_[0-9]+)?)", re.ASCII)
+
+
+def own_name() -> str:
+    """Return the name of this process; an empty text where the system does not say enough."""
+    system = _system()
+    return f"{system}-{_process(os.getpid())}" if system else ""
+
+
+def has_ended(name: str) -> bool:
+    """Return whether a name is that of a process of this system that no longer runs; False where that is unknown."""
+    found = _NAME.fullmatch(name)
+    if found is None or found[1] != _system():
+        return False
+    with suppress(OSError):
+        return _process(int(found[3])) != found[2]
+    return False
+
+
+@cache
+def _system() -> str:
+    """Return what names this start of the system and the numbering of its processes; an empty text where unknown."""
+    platform: str = sys.platform  # so that the type checker reads the code for all
+    try:
+        if platform == "win32":
+            from mandelcl.base import windows  # loaded where it is needed
+
+            text = windows.machine()
+        elif platform == "darwin":
+            from mandelcl.base import macos  # loaded where it is needed
+
+            text = macos.boot_session()
+        else:
+            text = f"{_BOOT.read_text().strip()} {_NUMBERING.readlink()}"
+    except OSError:
+        return ""
+    return hashlib.sha256(os.fsencode(text)).hexdigest()[:_DIGITS]
+
+
+def _process(number: int) -> str:
+    """Return what names the process of a number, an empty text for none; raises OSError where that is unknown."""
+    platform: str = sys.platform
+    if platform == "win32":
+        from mandelcl.base import windows  # loaded where it is needed
+
+        started = windows.started(number)
+        return "" if started is None else f"{number}_{started}"
+    assert os.name == "posix"  # elsewhere this signal is Ctrl-C
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return ""
+    except PermissionError:  # another user's
+        pass
+    return str(number)

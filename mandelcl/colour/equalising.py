@@ -1,0 +1,71 @@
+"""The counts of a picture at equal distances in rank, by which a palette is laid over it evenly.
+
+They are taken from every eighth pixel of the lattice in both directions, counted from its anchor: so each way of
+computing a picture, in strips, again or at once, comes to the same ones. A picture keeps them with its colouring.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.view import View
+from mandelcl.core.field import Rows
+from mandelcl.core.job import Job
+from mandelcl.core.planes import COUNTS, SMOOTH
+
+KNOTS = 257
+STRIDE = 8
+_DECIMALS = 4
+
+
+def sampled_view(view: View) -> View:
+    """Return every eighth pixel of a view; in one that has none of them, its first pixel."""
+    left, top = first_of(view)
+    if left >= view.width or top >= view.height:
+        return view.part(0, 0, 1, 1)
+    return view.part(left, top, view.width - left, view.height - top).coarser(STRIDE)
+
+
+def sampled_rows(view: View, rows: Rows) -> Rows:
+    """Return the planes of every eighth pixel, of a whole view's."""
+    left, top = first_of(view)
+    if left >= view.width or top >= view.height:
+        return {name: values[:1, :1] for name, values in rows.items()}
+    return {name: values[top::STRIDE, left::STRIDE] for name, values in rows.items()}
+
+
+def first_of(view: View) -> tuple[int, int]:
+    """Return the column and row of the first pixel of a view that is one of every eighth."""
+    return view.lattice.column % STRIDE, view.lattice.row % STRIDE
+
+
+def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
+    """Return the counts, or continuous counts, below which 0, 1/256, 2/256 … of those outside the set lie."""
+    counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if continuous else None
+    outside = counts != np.uint32(job.iterations)
+    values = counts[outside].astype(np.float64)
+    if smooth is not None:
+        values += smooth[outside]
+        values -= 1
+    if not values.size:
+        return tuple(float(knot) for knot in range(KNOTS))
+    return tuple(float(value) for value in np.round(_quantiles(values), _DECIMALS))
+
+
+def _quantiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the values at equal distances in rank, the least and the largest among them."""
+    ordered = np.sort(values)
+    place = np.arange(KNOTS) * ((len(ordered) - 1) / (KNOTS - 1))
+    low = place.astype(np.intp)
+    high = np.minimum(low + 1, len(ordered) - 1)
+    return np.asarray(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+
+
+def require_knots(knots: Sequence[float]) -> tuple[float, ...]:
+    """Return knots as a colouring keeps them; raises ValueError for what are none."""
+    values = tuple(float(knot) for knot in knots)
+    finite = all(abs(knot) < 2.0**40 for knot in values)
+    if len(values) != KNOTS or not finite or any(values[k] > values[k + 1] for k in range(KNOTS - 1)):
+        raise ValueError(f"an even distribution has {KNOTS} counts, ascending")
+    return values

@@ -1,0 +1,50 @@
+"""Colours as amounts of light, in which they are mixed, and back."""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.srgb import decode, encode
+
+Light = npt.NDArray[np.float32]  # 0 … 1 a channel
+
+_STEPS = 65535  # of a table from light to bytes: twenty to the least step of a byte
+
+
+def light_of(values: npt.NDArray[np.uint8]) -> Light:
+    """Return the light of sRGB bytes."""
+    return np.take(_decoded(), values, mode="clip")
+
+
+def bytes_of(light: Light) -> npt.NDArray[np.uint8]:
+    """Return light as sRGB bytes, limited to what these hold; that of a byte is this byte again."""
+    return encoded(steps_of(light))
+
+
+def steps_of(light: Light) -> npt.NDArray[np.uint16]:
+    """Return light in steps of 1/65535, limited to 0 … 1: what tables of bytes are asked by."""
+    steps = np.clip(light, 0, 1)
+    steps *= np.float32(_STEPS)
+    steps += np.float32(0.5)
+    return steps.astype(np.uint16)
+
+
+def encoded(steps: npt.NDArray[np.uint16], table: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
+    """Return the sRGB bytes for steps of light, or those of another table."""
+    return np.take(srgb_bytes() if table is None else table, steps, mode="clip")
+
+
+@cache
+def _decoded() -> Light:
+    table = decode(np.arange(256) / 255).astype(np.float32)
+    table.flags.writeable = False
+    return table
+
+
+@cache
+def srgb_bytes() -> npt.NDArray[np.uint8]:
+    """Return the sRGB byte for each step of light."""
+    table = np.rint(encode(np.arange(_STEPS + 1) / _STEPS) * 255).astype(np.uint8)
+    table.flags.writeable = False
+    return table

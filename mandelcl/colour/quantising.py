@@ -1,0 +1,48 @@
+"""From sRGB values to whole numbers of 8 or 16 bits a channel, with or without ordered dithering."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.lattice import Lattice
+
+Values = npt.NDArray[np.float32]  # 0 … 1 a channel
+Pixels = npt.NDArray[Any]  # uint8 or uint16
+
+_SIDE = 8
+
+
+def type_of(depth: int) -> type[np.uint8] | type[np.uint16]:
+    """Return the type of a channel of so many bits."""
+    return np.uint8 if depth == 8 else np.uint16
+
+
+def quantised(values: Values, depth: int, thresholds: Values | None = None) -> Pixels:
+    """Return values as numbers of so many bits, limited to what these hold.
+
+    `thresholds`, rows × columns, are added before rounding, in units of the last place.
+    """
+    most = (1 << depth) - 1
+    scaled = values * np.float32(most)
+    if thresholds is not None:
+        scaled += thresholds[..., np.newaxis]
+    return np.asarray(np.clip(np.rint(scaled), 0, most).astype(type_of(depth)))
+
+
+def thresholds(lattice: Lattice, left: int, top: int, columns: int, rows: int) -> Values:
+    """Return the thresholds of pixels from column `left` and row `top` on: between −1/2 and 1/2, their mean 0.
+
+    They repeat every eight pixels of the lattice, counted from its anchor, so parts of a picture agree (B. E. Bayer,
+    "An optimum method for two-level rendition of continuous-tone pictures", 1973).
+    """
+    x = (np.arange(columns) + left - lattice.column) % _SIDE
+    y = (np.arange(rows) + top - lattice.row) % _SIDE
+    return _bayer()[np.ix_(y, x)]
+
+
+def _bayer() -> Values:
+    matrix = np.zeros((1, 1))
+    while len(matrix) < _SIDE:
+        matrix = np.block([[4 * matrix, 4 * matrix + 2], [4 * matrix + 3, 4 * matrix + 1]])
+    return ((matrix + 0.5) / matrix.size - 0.5).astype(np.float32)

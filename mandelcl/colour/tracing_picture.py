@@ -1,0 +1,60 @@
+"""A picture of what border tracing did: which rectangles it filled, by which rule, and which pixels it computed."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.view import View
+from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.core.block import Block
+from mandelcl.files.paths import replacing, require_replaceable, target
+
+_MOST_PIXELS = 1 << 28
+_BYTES = 3
+_COMPUTED = (20, 20, 24)
+_EDGE = 0.72  # how dark a filled rectangle's outline is
+# By kind of fill: the colour of the largest rectangles, to which white is added level by level.
+_PROVED_INSIDE, _PROVED_OUTSIDE, _TRUSTED = (38, 70, 140), (196, 110, 40), (70, 150, 90)
+_LIGHTER = 0.16
+
+
+class TracingPicture:
+    """Collects the rectangles of a render; `watch` goes into its `Settings`."""
+
+    def __init__(self, path: str | Path, view: View) -> None:
+        if view.pixels > _MOST_PIXELS:
+            raise InvalidInputError(f"a picture of rectangles has at most {_MOST_PIXELS} pixels; choose a smaller size")
+        if not str(path).lower().endswith(".png"):
+            raise InvalidInputError(f"the picture of rectangles must be a .png, not {path}")
+        require_replaceable(target(path), path)
+        self._path = path
+        self._pixels = np.full((view.height, view.width, _BYTES), _COMPUTED, np.uint8)
+        self._levels: dict[Block, int] = {}
+        self.rectangles = 0
+
+    def watch(self, cap: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
+        """Draw what a level of a block filled."""
+        level = self._levels[block] = self._levels.get(block, -1) + 1
+        filled = np.flatnonzero(answers != NO_COUNT)
+        self.rectangles += len(answers)
+        for (x0, y0, x1, y1), by_proof, count in zip(
+            corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
+        ):
+            colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
+            edge = 0 if by_proof else 1  # a trusted rectangle has a border that was computed
+            top, left = block.y + y0 + edge, block.x + x0 + edge
+            shade = np.array([part + (255 - part) * min(0.8, _LIGHTER * level) for part in colour])
+            place = self._pixels[top : block.y + y1 + 1 - edge, left : block.x + x1 + 1 - edge]
+            place[:] = shade.astype(np.uint8)
+            if by_proof:
+                dark = (shade * _EDGE).astype(np.uint8)
+                place[0, :] = place[-1, :] = dark
+                place[:, 0] = place[:, -1] = dark
+
+    def write(self) -> None:
+        """Write the file, replacing what was there in one step; where nothing was traced, all pixels were computed."""
+        from PIL import Image
+
+        with replacing(self._path) as draft:
+            Image.fromarray(self._pixels).save(draft, format="PNG")

@@ -1,0 +1,169 @@
+"""What is kept of an orbit: the table of named planes.
+
+A plane is what a user gets a pixel of, such as `counts` or `smooth`. It is stored as one or more words of 32 bits,
+which the kernels write, the store packs, and from which its values follow. To add one: its line here, the
+function that derives it, and what the kernels write (cl/results.cl).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.distance import distances_of
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.printable import quoted
+from mandelcl.base.smooth import fractions_of
+from mandelcl.base.words import Words
+
+Values = npt.NDArray[Any]
+
+# The temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
+CHUNK_PIXELS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a plane: 32 bits a pixel.
+
+    `inside` is its value for a pixel whose orbit stays: a number, or the iteration cap where it is None. A word that
+    follows the counts closely is packed as its difference from them.
+    """
+
+    name: str
+    inside: int | None
+    near_counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What of a job the values of planes depend on: the cap, the degrees of steps that take turns, and the lattice.
+
+    `steps` is the lattice's matrix times 2^scale: about 1, however far one has zoomed in.
+    """
+
+    iterations: int
+    degrees: tuple[int, ...]
+    steps: tuple[float, float, float, float] = (1.0, 0.0, 0.0, -1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A named plane: its words, the type of its values, and how these follow from the words.
+
+    `derive(counts, words, facts)` takes arrays of words of one shape, those of the plane in order, and returns values
+    of that shape and of type `dtype`.
+    """
+
+    name: str
+    words: tuple[Word, ...]
+    dtype: str
+    derive: Callable[[Words, Sequence[Words], Facts], Values]
+
+
+def _counts(counts: Words, _words: Sequence[Words], _facts: Facts) -> Values:
+    return counts
+
+
+def _certified(_counts: Words, words: Sequence[Words], _facts: Facts) -> Values:
+    """Return 1 where the count is proved to be that of exact arithmetic, else 0."""
+    return np.not_equal(words[0], 0).astype(np.uint8)
+
+
+def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.float32]:
+    """Return the smooth fraction of pixels: what the continuous count adds to count − 1.
+
+    `words` are the step m at which the orbit left the smooth radius, and |z_m|² there as the bits of a float. The
+    continuous count is m − log_d log₂ |z_m| for a step of degree d; it hardly depends on the radius at which it is
+    taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
+    (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
+    mandelcl/base/smooth.py says how it is rounded.
+    """
+
+    def fractions(count: Words, step: Words, norm: Words) -> npt.NDArray[np.float32]:
+        return fractions_of(count, step, norm, facts.degrees)
+
+    return _in_chunks(fractions, counts, words, facts, "<f4")
+
+
+def distance_estimate(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
+    """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. mandelcl/base/distance.py."""
+
+    def distances(_count: Words, norm: Words, re: Words, im: Words) -> npt.NDArray[np.complex64]:
+        return distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)
+
+    return _in_chunks(distances, counts, words, facts, "<c8")
+
+
+def _in_chunks(
+    derive: Callable[..., Values], counts: Words, words: Sequence[Words], facts: Facts, dtype: str
+) -> Values:
+    """Return what `derive` makes of counts and words, chunk by chunk; 0 inside."""
+    values = np.empty(counts.shape, dtype)
+    flat, into = [np.ascontiguousarray(array).reshape(-1) for array in (counts, *words)], values.reshape(-1)
+    for start in range(0, into.size, CHUNK_PIXELS):
+        chunk = [array[start : start + CHUNK_PIXELS] for array in flat]
+        derived = derive(*chunk)
+        np.copyto(derived, 0, where=chunk[0] == np.uint32(facts.iterations))
+        into[start : start + CHUNK_PIXELS] = derived
+    return values
+
+
+def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noqa: ARG001 - words alone
+    """Return z where the orbit left the smooth radius; 0 inside, and where it is beyond any float."""
+    last = np.empty(counts.shape, np.complex64)
+    last.real, last.imag = (np.ascontiguousarray(word).view(np.float32) for word in words)
+    last[~np.isfinite(last)] = 0
+    return last
+
+
+COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
+SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
+CERTIFIED = Plane("certified", (Word("certified", 0),), "|u1", _certified)
+_SLOPE = (Word("distance norm", 0), Word("slope by re", 0), Word("slope by im", 0))
+DISTANCE = Plane("distance", _SLOPE, "<c8", distance_estimate)
+LAST = Plane("last", (Word("last re", 0), Word("last im", 0)), "<c8", _last)
+PLANES: Mapping[str, Plane] = MappingProxyType(
+    {plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED, DISTANCE, LAST)}
+)
+
+
+def ordered(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of planes in the table's order, each once, `counts` always among them.
+
+    Raises InvalidInputError for one that is not in the table.
+    """
+    if isinstance(names, str):
+        names = (names,)
+    if not isinstance(names, Collection):
+        raise InvalidInputError(f"planes must be a list of names, not {quoted(names)}")
+    unknown = [name for name in names if not isinstance(name, str) or name not in PLANES]
+    if unknown:
+        raise InvalidInputError(f"unknown plane {quoted(unknown[0])}; there is {', '.join(PLANES)}")
+    return tuple(name for name in PLANES if name in names or name == COUNTS.name)
+
+
+def words_of(names: Sequence[str]) -> tuple[Word, ...]:
+    """Return the words of some planes, in the order in which kernels and stores have them; the count comes first."""
+    return tuple(word for name in names for word in PLANES[name].words)
+
+
+def first_words(names: Sequence[str]) -> dict[str, int]:
+    """Return where each plane's words begin among those of all."""
+    places, place = {}, 0
+    for name in names:
+        places[name] = place
+        place += len(PLANES[name].words)
+    return places
+
+
+def values_of(names: Sequence[str], results: Words, facts: Facts) -> dict[str, Values]:
+    """Return the values of each plane, by name, of results (words × any shape) as the kernels wrote them."""
+    first = first_words(names)
+    return {
+        name: PLANES[name].derive(results[0], list(results[first[name] : first[name] + len(PLANES[name].words)]), facts)
+        for name in names
+    }

@@ -1,0 +1,79 @@
+"""The reference of a perturbation: the point whose orbit is computed in full, and how far from it others may begin."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Self
+
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import exact, root_above, whole
+from mandelcl.base.view import View
+
+VERSION = 1
+_RADIUS_BITS = 32
+_MOST_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The point `re` + `im`·i beside which orbits are computed, for all points within `radius` of it.
+
+    A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps. Once an orbit is
+    2^(−`tail_bits`) from the reference's, it is iterated as it is, not as a difference. `version` is that of the
+    definition: equal references give equal counts. Bits that are 0 are left to the number, until they are settled.
+    Numbers may be Fractions, ints, decimal texts or floats. Raises InvalidInputError for values that make no sense.
+    """
+
+    re: Fraction
+    im: Fraction
+    radius: Fraction
+    step_bits: int = 0
+    tail_bits: int = 0
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        for name in ("re", "im", "radius"):
+            object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
+        for name in ("step_bits", "tail_bits", "version"):
+            object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
+        if self.version != VERSION:
+            raise InvalidInputError(f"the reference has version {self.version}; this mandelcl knows {VERSION}")
+        if self.radius <= 0:
+            raise InvalidInputError("the reference's radius must be positive")
+        for name, bits in (("step_bits", self.step_bits), ("tail_bits", self.tail_bits)):
+            if not 0 <= bits <= _MOST_BITS:
+                raise InvalidInputError(f"the reference's {name} must be from 0 to {_MOST_BITS}, not {bits}")
+
+    @classmethod
+    def of(cls, view: View, step_bits: int = 0, tail_bits: int = 0) -> Self:
+        """Return the reference in the middle of a view, whose radius reaches a pixel beyond its corners.
+
+        So it serves finer levels and shifted samples of the view, too.
+        """
+        return cls(*_disc(view), step_bits, tail_bits)
+
+    def settled(self, step_bits: int, tail_bits: int) -> Self:
+        """Return the reference with these bits where it leaves them open."""
+        return replace(self, step_bits=self.step_bits or step_bits, tail_bits=self.tail_bits or tail_bits)
+
+    def reaches(self, view: View) -> bool:
+        """Return whether all pixels of a view lie within the radius."""
+        right, bottom = view.width - 1, view.height - 1
+        corners = (view.lattice.point(column, row) for column in (0, right) for row in (0, bottom))
+        return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
+
+
+@lru_cache(maxsize=128)  # it is asked for several times while a job is settled, and deep down that takes a while
+def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the middle of a view, and a radius that reaches a pixel beyond its corners."""
+    corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]
+    re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
+    farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
+    return re, im, rounded_up(root_above(farthest), _RADIUS_BITS)
+
+
+def rounded_up(value: Fraction, bits: int) -> Fraction:
+    """Return the least number of so many bits that is at least a positive value."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
+    scaled = value / Fraction(2) ** exponent
+    return -(-scaled.numerator // scaled.denominator) * Fraction(2) ** exponent

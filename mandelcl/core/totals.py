@@ -1,0 +1,51 @@
+"""What the results of blocks come to: sums that a report and a progress line are made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from mandelcl.base.words import Words
+from mandelcl.core.planes import CERTIFIED, first_words
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The sum of some pixels' counts, how many of them are at the cap, and how many counts are certified.
+
+    `certified` is 0 where the plane is not kept.
+    """
+
+    iterations: int = 0
+    inside: int = 0
+    certified: int = 0
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Self:
+        """Return the totals that `dataclasses.asdict` gave these values of; raises ValueError for others."""
+        numbers = [values.get(one.name) for one in fields(cls)]
+        if len(values) != len(numbers) or not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError("they are no totals")
+        return cls(**values)
+
+    def __add__(self, other: Self) -> "Totals":
+        return Totals(self.iterations + other.iterations, self.inside + other.inside, self.certified + other.certified)
+
+    def __sub__(self, other: Self) -> "Totals":
+        return Totals(self.iterations - other.iterations, self.inside - other.inside, self.certified - other.certified)
+
+
+def certified_word(planes: Sequence[str]) -> int:
+    """Return which word of a pixel says whether its count is certified; 0 where none does."""
+    return first_words(planes).get(CERTIFIED.name, 0)
+
+
+def totals_of(planes: Sequence[str], cap: int, results: Words) -> Totals:
+    """Return the totals of results (words × any shape) in these planes, as the host counts them."""
+    word = certified_word(planes)
+    return Totals(
+        int(results[0].sum(dtype=np.uint64)),
+        int(np.count_nonzero(results[0] == np.uint32(cap))),
+        int(np.count_nonzero(results[word])) if word else 0,
+    )

@@ -1,0 +1,99 @@
+"""The workers of a cluster, as its scheduler knows them."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mandelcl.base.printable import printable
+from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.workers.channel import DOING, STARTING
+from mandelcl.workers.process import Activity
+from mandelcl.workers.wire import WireError
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A Dask worker with a device: its address and name, and when and at what it was last heard (time.monotonic)."""
+
+    address: str
+    name: str
+    device: RemoteDevice
+    heard: float = field(default_factory=time.monotonic)
+    activity: Activity = field(default_factory=Activity)
+    gone: bool = False
+    call: "asyncio.Task[Any] | None" = None  # what it was last told at once, which tasks come after
+    _seen: object = None
+
+    def update(self, said: Mapping[str, Any]) -> None:
+        """Take note of what the scheduler says of it now; nonsense is silence."""
+        if said.get("last_seen") == self._seen:
+            return
+        self._seen = said.get("last_seen")
+        metrics = said.get("metrics")
+        state = metrics.get(KEY) if isinstance(metrics, Mapping) else None
+        if isinstance(state, Mapping):
+            doing, seconds, silent = (state.get(name) for name in ("doing", "for", "silent"))
+            if doing in DOING and isinstance(seconds, int | float) and isinstance(silent, int | float):
+                self.activity = Activity(str(doing), float(seconds))
+                self.heard = time.monotonic() - float(silent)
+                return
+        self.activity = Activity(STARTING, 0.0)
+
+
+_WRONG = "its results were wrong before"
+
+
+class Members:
+    """Those workers of a cluster that may take part, by address, and why others may not."""
+
+    def __init__(self) -> None:
+        self.present: dict[str, Member] = {}
+        self.refused: dict[str, str] = {}
+        self.others = 0  # workers without a device
+        self.known = False  # whether the scheduler has been asked
+        self._wrong: set[str] = set()  # names of workers that are excluded
+
+    def update(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take note of the workers that there are now."""
+        for address, member in list(self.present.items()):
+            if address not in workers:
+                member.gone = True
+                del self.present[address]
+        for address in [address for address in self.refused if address not in workers]:
+            del self.refused[address]
+        self.others = sum(KEY not in said for said in workers.values())
+        for address, said in workers.items():
+            if KEY in said and address not in self.present and address not in self.refused:
+                self._meet(address, said)
+            if address in self.present:
+                self.present[address].update(said)
+        self.known = True
+
+    def exclude(self, member: Member) -> None:
+        """Have a worker whose results were wrong take part no more, nor whoever comes under its name."""
+        self._wrong.add(member.name)
+        if self.present.pop(member.address, None) is not None:
+            self.refused[member.address] = f"{member.device.label}: {_WRONG}"
+
+    def clear(self) -> None:
+        """Take note that all are out of reach."""
+        self.update({})
+
+    def _meet(self, address: str, said: Mapping[str, Any]) -> None:
+        try:
+            introduction = Introduction.parse(said[KEY])
+            why = introduction.refusal()
+        except WireError as error:
+            introduction, why = None, f"sent nonsense: {error}"
+        name = printable(str(said.get("name", address)))
+        if name in self._wrong:
+            why = _WRONG
+        if why is None and introduction is not None and introduction.device is not None:
+            place = address.partition("://")[2]
+            device = introduction.device
+            named = replace(device, label=f"{device.label} at {place}")
+            self.present[address] = Member(address, name, named)
+        else:
+            self.refused[address] = f"{address}: {why}"

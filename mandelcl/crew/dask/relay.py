@@ -1,0 +1,280 @@
+"""Between a Dask worker and the process beside it: tasks come in by threads, messages go through the pipe.
+
+Tasks say all that they need, so several clients may use one worker: the process takes up the job of one of them once
+the blocks of the other are done. Nobody is overtaken: whoever wants another job is next.
+"""
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mandelcl.base.errors import DeviceError
+from mandelcl.base.printable import printable
+from mandelcl.core.block import Block
+from mandelcl.crew.messages import block_head, corners
+from mandelcl.crew.sharing import DEPTH
+from mandelcl.engine.loop.sizing import SHARED_BAND_BYTES
+from mandelcl.workers.channel import BUILDING, STARTING
+from mandelcl.workers.process import WorkerMessage, WorkerProcess
+
+Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
+Answer: TypeAlias = tuple[dict[str, Any], Any]  # a message, and the bytes behind it
+
+_MOST_AUDITIONS = 256
+
+THREADS = DEPTH + 1  # of a Dask worker: the blocks that it may have at once, and a check that goes ahead of them
+ROLE = "cluster device"
+_NOTHING = np.empty(0, np.uint8)
+_DROPPED: Answer = ({"say": "dropped"}, _NOTHING)
+
+
+class Relay:
+    """The process for a device: the one for worker number `turn` of those that SPECs name."""
+
+    def __init__(self, devices: tuple[str, ...], turn: int) -> None:
+        self._opening = {"do": "open", "devices": list(devices), "turn": turn}
+        self._entry = threading.Lock()  # held while a job is taken up
+        self._changed = threading.Condition()
+        self._child: WorkerProcess | None = None
+        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self._order: Order | None = None  # what the process is at
+        self._assignment = 0
+        self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
+        self._ready: Future[Answer] = Future()
+        self._opened: Future[Answer] = Future()  # what the device says of itself
+        self._answer = self._opened
+        self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._others_turn = False
+        self._ending = 0  # processes that are being ended
+
+    def start(self) -> None:
+        """Start the process, which opens its device; raises DeviceError where the system refuses it."""
+        with self._changed:
+            self._start()
+
+    def introduce(self) -> dict[str, Any]:
+        """Return what the device says of itself, once it is open and tested; raises DeviceError where it fails."""
+        with self._changed:
+            if self._child is None:
+                self._start()
+            opened = self._opened
+        return _answered(opened)
+
+    def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the device answers to a question about a job; raises DeviceError where it fails.
+
+        Questions of one `key` have one answer: the number, the rounding and what of the formula is in the text of a
+        kernel.
+        """
+        key = *question["key"], question["self_test"]
+        with self._entry:
+            answer = self._auditions.get(key)
+            if answer is None:
+                try:
+                    answer = self._ask(question)
+                except DeviceError:  # once more: the process may have been ended by somebody
+                    answer = self._ask(question)
+                self._auditions[key] = answer
+                for old in list(self._auditions)[:-_MOST_AUDITIONS]:
+                    del self._auditions[old]
+            return answer
+
+    def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        with self._changed:
+            self._await_idle()
+            if self._child is None or self._order is not None:  # it computes, and answers no more questions
+                self._start()
+            opened = self._opened
+        _answered(opened)
+        with self._changed:
+            answer = self._answer = Future()
+            if self._child is None:
+                raise DeviceError("the process has gone")
+            self._child.send({"do": "answer", "question": dict(question)})
+        return _answered(answer)
+
+    def prepare(self, order: Order) -> Answer:
+        """Have the device get ready for an order's job, its blocks under way dropped; return what it says then."""
+        with self._entry:
+            ready = self._take_up(order, anew=True)
+        return ready.result()
+
+    def compute(self, order: Order, block: Block, urgent: bool) -> Answer:
+        """Return what the device says of a block, and the block's results; urgent ones go ahead of others."""
+        with self._entry:
+            ready = self._take_up(order, anew=False).result()
+            if ready[0].get("say") != "ready":
+                return ready
+            with self._changed:
+                if self._child is None or self._order != order:
+                    return _DROPPED
+                found = self._blocks.setdefault((self._assignment, *corners(block)), Future())
+                self._child.send(block_head(block, urgent), lend=not urgent)
+        return found.result()
+
+    def drop(self, session: str) -> None:
+        """Drop the blocks that a session has under way; return at once."""
+        with self._changed:
+            if self._blocks and self._order is not None and self._order["session"] == session:
+                self._assign({"do": "job", "job": None})
+
+    def restart(self) -> None:
+        """End the process, whatever it is doing; the next task starts another."""
+        with self._changed:
+            self._end("it was ended")
+            self._await_ended()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Have the process compute nothing meanwhile: its blocks under way are done first, and others wait."""
+        with self._entry:
+            with self._changed:
+                self._await_idle()
+            self._others_turn = True
+            try:
+                yield
+            finally:
+                self._others_turn = False
+
+    def state(self) -> dict[str, Any]:
+        """Return what the process is doing, for how many seconds it has been, and for how many it has been silent.
+
+        Seconds for which others kept it from running are left out.
+        """
+        child = self._child
+        if self._others_turn:  # or who waits for a block would take it for idle, and end it
+            return {"doing": BUILDING, "for": 0.0, "silent": 0.0}
+        if child is None:
+            return {"doing": STARTING, "for": 0.0, "silent": 0.0}
+        activity, silent = child.activity, max(0.0, child.time_since(child.heard))
+        return {"doing": activity.doing, "for": activity.seconds + silent, "silent": silent}
+
+    def close(self) -> None:
+        """End the process for good."""
+        self.restart()
+
+    # What follows is called with `_changed` held, but for `_take_up` and what listens.
+
+    def _start(self) -> WorkerProcess:
+        """Start a process, once the one before has ended: a device may be for one at a time."""
+        while self._child is not None or self._ending:
+            self._end("another takes its place")
+            self._await_ended()
+        self._messages = queue.Queue()
+        self._child = WorkerProcess(ROLE, self._messages, SHARED_BAND_BYTES, THREADS)
+        self._opened = self._answer = Future()
+        self._child.send(self._opening)
+        threading.Thread(
+            target=self._listen, args=(self._child, self._messages), name="mandelcl relay", daemon=True
+        ).start()
+        return self._child
+
+    def _end(self, why: str) -> None:
+        """Have the process end; `_await_ended` waits for it, which may take seconds."""
+        child, self._child, self._order = self._child, None, None
+        if child is not None:
+            child.kill()
+            self._ending += 1
+            threading.Thread(target=self._release, args=(child,), name="mandelcl ending", daemon=True).start()
+        self._fail(why)
+
+    def _release(self, child: WorkerProcess) -> None:
+        """Release what belonged to a process, which others need not wait for (called without `_changed`)."""
+        try:
+            child.end()
+        finally:
+            with self._changed:
+                self._ending -= 1
+                self._changed.notify_all()
+
+    def _await_ended(self) -> None:
+        while self._ending:
+            self._changed.wait()
+
+    def _fail(self, why: str) -> None:
+        """Tell all who wait that the process is gone."""
+        failed: Answer = ({"say": "failed", "why": why}, _NOTHING)
+        for waiting in (*self._blocks.values(), self._ready, self._opened, self._answer):
+            if not waiting.done():
+                waiting.set_result(failed)
+        self._blocks.clear()
+        self._changed.notify_all()
+
+    def _await_idle(self) -> None:
+        while self._blocks:
+            self._changed.wait()
+
+    def _take_up(self, order: Order, anew: bool) -> "Future[Answer]":
+        """Return what will say that the device is ready for an order; with `anew`, its blocks under way are dropped."""
+        with self._changed:
+            if self._order is not None and self._order["session"] != order["session"]:
+                self._await_idle()
+            now = self._order
+            if now == order and not anew:
+                return self._ready
+            if now is not None and _setup(now) == _setup(order):
+                head = {"do": "job", "job": None if now["job"] == order["job"] else order["job"]}
+            else:
+                if now is not None or self._child is None:
+                    self._start()
+                head = {"do": "start", "job": order["job"], **_setup(order)}
+            self._order = order
+            self._assign(head)
+            return self._ready
+
+    def _assign(self, head: dict[str, Any]) -> None:
+        """Send an assignment; what belongs to the one before is dropped."""
+        assert self._child is not None
+        for waiting in (*self._blocks.values(), self._ready):
+            if not waiting.done():
+                waiting.set_result(_DROPPED)
+        self._blocks.clear()
+        self._assignment += 1
+        self._ready = Future()
+        self._child.send({**head, "assignment": self._assignment})
+        self._changed.notify_all()
+
+    def _listen(self, child: WorkerProcess, messages: "queue.Queue[WorkerMessage]") -> None:
+        while True:
+            message = messages.get()
+            with self._changed:
+                if child is not self._child:
+                    return
+                if message.head is None or message.head.get("say") == "failed":
+                    said = (message.head or {}).get("why")
+                    self._end(printable(said) if isinstance(said, str) else child.last_words())
+                    return
+                self._hear(dict(message.head), message.payload)
+
+    def _hear(self, head: dict[str, Any], payload: bytearray | memoryview) -> None:
+        """Hand a message to whoever waits for it; what nobody waits for belongs to something dropped."""
+        say = head.get("say")
+        if say == "answer" and not self._answer.done():
+            self._answer.set_result((head, _NOTHING))
+        elif say == "ready" and head.get("assignment") == self._assignment and not self._ready.done():
+            if self._child is not None:
+                self._child.reclaim()
+            self._ready.set_result((head, _NOTHING))
+        elif say == "done" and isinstance(head.get("block"), list):
+            waiting = self._blocks.pop((int(head.get("assignment", 0)), *head["block"]), None)
+            if waiting is not None:
+                waiting.set_result((head, np.frombuffer(payload, np.uint8)))
+                self._changed.notify_all()
+
+
+def _setup(order: Order) -> dict[str, Any]:
+    """Return what a process is started with, and keeps for all jobs."""
+    return {name: value for name, value in order.items() if name not in ("session", "job")}
+
+
+def _answered(answer: "Future[Answer]") -> dict[str, Any]:
+    head, _ = answer.result()
+    values = head.get("answer")
+    if not isinstance(values, dict):
+        raise DeviceError(str(head.get("why", "the process sent nonsense")))
+    return values

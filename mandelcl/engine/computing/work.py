@@ -1,0 +1,97 @@
+"""A job in progress, on whatever devices: what renders are built on."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import LateText, LaunchLog, Report
+from mandelcl.engine.delivery import Array, Delivered, FormFor
+
+
+class Finished(NamedTuple):
+    """A block with its values: results, words × height × width, or the form in which they are delivered.
+
+    A block whose values turn out to have been wrong is yielded again, with a higher `revision`. Whoever consumes blocks
+    replaces what it had of that block.
+    """
+
+    block: Block
+    values: Delivered
+    revision: int = 0
+
+
+Results: TypeAlias = Iterator[Finished]
+
+# Returns whether there is memory for another band; with a true argument, waits until there is.
+Room: TypeAlias = Callable[[bool], bool]
+
+
+def boundless(_wait: bool) -> bool:
+    """Return True: there is always room."""
+    return True
+
+
+# Returns where a block's results, of a shape and type, are best put: contiguous memory; None where it does not matter.
+Place: TypeAlias = Callable[[Block, tuple[int, ...], np.dtype[Any]], Array | None]
+
+
+def anywhere(_block: Block, _shape: tuple[int, ...], _dtype: np.dtype[Any]) -> None:
+    """Return None: results may be anywhere."""
+
+
+class Work(Protocol):
+    """A resolved job on one device, a crew of several, or a cluster.
+
+    `rate` is iterations a second when no orbit escapes, `band_rows` how many rows a band, from which blocks are cut,
+    should have, and `warnings` lines for the user. `log` has the totals of the blocks that were yielded.
+    """
+
+    job: Job
+    log: LaunchLog
+    rate: float
+    band_rows: int
+    warnings: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began, or was last reset."""
+
+    @property
+    def name(self) -> str:
+        """The devices' names."""
+
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        """Yield the blocks of some bands as they finish, and again where they are corrected: see `Finished`.
+
+        Bands are taken one by one, in order, when there is `room`, so urgent ones may come first. Results may come to
+        the `place` of their block. Raises CancelledError at most a launch after `cancel` is set; the work may then be
+        reset. Where a run ends early, `suspect` in `log` has the blocks whose values may be wrong.
+        """
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+
+    def deliver(self, make: FormFor) -> bool:
+        """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
+
+        They are not where it returns None, nor where several devices, which check each other, exchange results. A reset
+        ends it.
+        """
+
+    def reset(self, job: Job) -> None:
+        """Take another job in the same number and rounding, such as another view; results of the old one are dropped.
+
+        Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
+        """
+
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done so far."""
+
+    def close(self) -> None:
+        """Release what belongs to this work alone, such as processes."""

@@ -1,0 +1,194 @@
+"""The method `perturbation`: an orbit is computed as its difference from a reference orbit."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.view import View
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, DISTANCE
+from mandelcl.core.reference import Reference
+from mandelcl.engine.methods import direct
+from mandelcl.numbers.ieee import IEEE_FORMATS
+from mandelcl.numbers.ieee_arithmetic import Scalars
+
+if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
+    from mandelcl.perturbation.orbit import Orbit
+    from mandelcl.perturbation.replay import Replay
+    from mandelcl.perturbation.table import Table
+
+KERNEL = "method_perturbation.cl"
+LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
+_UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
+_NOWHERE = 0xFFFFFFFF  # a saved place that there is not
+TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
+_REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
+
+
+def scale(job: Job) -> int:
+    """Return k for which the distance between pixels times 2^k is from 1 to 2: the kernels' points are that large."""
+    return job.view.lattice.scale
+
+
+def lattice(job: Job) -> Lattice:
+    """Return the lattice of the constants' differences from the reference's, times 2^`scale`."""
+    reference, own, by = reference_of(job), job.view.lattice, Fraction(2) ** scale(job)
+    a, b, c, d = (by * entry for entry in own.matrix)
+    return replace(own, re=by * (own.re - reference.re), im=by * (own.im - reference.im), matrix=(a, b, c, d))
+
+
+def begin(job: Job) -> None:
+    """Begin to compute what `words` of a settled job returns."""
+    from mandelcl.perturbation import ahead
+
+    then = _packing(job), partial(_packed, job)
+    ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), then)
+
+
+def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
+    """Wait until `words` of a settled job needs no time; raises CancelledError where `cancel` is set before.
+
+    `progress` is told now and then how many iterations of the reference are done.
+    """
+    from mandelcl.perturbation.ahead import await_begun
+
+    await_begun(reference_of(job), job.iterations, job.radius_squared, progress, cancel, _unit_bits(job))
+
+
+def words(job: Job) -> Words:
+    """Return what the kernels of a resolved job read of its reference."""
+    from mandelcl.perturbation.ahead import beside, taken
+
+    wanted = reference_of(job), job.iterations, job.radius_squared, _unit_bits(job)
+    words: Words | None = taken(*wanted, _packing(job))
+    return _packed(job, *beside(*wanted)) if words is None else words
+
+
+def _packing(job: Job) -> Hashable:
+    """Return what words depend on beside the orbit and the table."""
+    return job.view, job.number
+
+
+def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
+    from mandelcl.perturbation.packing import Packing, packed
+
+    return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
+
+
+def stays(job: Job) -> bool:
+    """Return whether all pixels of a settled job are known never to escape."""
+    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.orbit import INSIDE
+
+    return beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
+
+
+def doubts(job: Job) -> tuple[str, ...]:
+    """Return lines for the user about counts of a settled job that may be wrong, once `prepare` is done.
+
+    Where a view's orbits pass R almost together, |z|² is off by more than they differ, or they pass in the midst of a
+    long step, which is tested where it ends. Where |c| is R itself, resolving the job has warned of that.
+    """
+    from mandelcl.perturbation.ahead import beside
+
+    if CERTIFIED.name in job.planes:
+        return ()
+    reference, square = reference_of(job), float(job.radius_squared)
+    orbit, _ = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    unsure = square / (1 << (IEEE_FORMATS[job.number].precision - 2))
+    close = max(8 * square / (1 << reference.step_bits), _UNSURE_SHARE * unsure)
+    if not orbit.passes(square, unsure, reference.radius, close):
+        return ()
+    return (
+        "the orbits of this view pass the escape radius almost together, so counts may be off by one; use --certify, "
+        "or another --escape-radius",
+    )
+
+
+def point_error(job: Job, length: int) -> Fraction:
+    """Return a bound of how far the kernels' points are from the pixels', as they have them.
+
+    The anchor and the steps are rounded once, and so are two products and sums. An error in a reference of `length`
+    iterations does what as large an error in c would do (perturbation/orbit.py).
+    """
+    view, by = job.view, Fraction(2) ** scale(job)
+    own = lattice(job)
+    a, b, c, d = (abs(entry) for entry in own.matrix)
+    columns = max(abs(own.column), abs(view.width - 1 - own.column))
+    rows = max(abs(own.row), abs(view.height - 1 - own.row))
+    largest = abs(own.re) + abs(own.im) + (a + c) * columns + (b + d) * rows
+    of_reference = by * reference_of(job).radius * length / (1 << _REFERENCE_BITS)
+    return 4 * largest / (1 << IEEE_FORMATS[job.number].precision) + of_reference
+
+
+def _unit_bits(job: Job) -> int | None:
+    """Return the number's bits where errors are to be bounded."""
+    return IEEE_FORMATS[job.number].precision if CERTIFIED.name in job.planes else None
+
+
+def cost(job: Job) -> int:
+    """Return how many iterations a pixel may be taken to need, in time."""
+    return min(job.iterations, 4096)
+
+
+def state_words(job: Job) -> int:
+    """Return how many words a saved state has."""
+    return len(start_words(job))
+
+
+def start_words(job: Job) -> tuple[int, ...]:
+    """Return the saved state of an orbit that has yet to begin, as cl/method_perturbation.cl packs it.
+
+    There is no difference at all, at the reference's start, nothing is known of a cycle, and a first place for it is
+    kept at the first comparison; the derivative is 0.
+    """
+    from mandelcl.perturbation.packing import NOTHING
+
+    number = IEEE_FORMATS[job.number]
+    nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
+    error = [0] * number.words if CERTIFIED.name in job.planes else []
+    derivative = nothing if DISTANCE.name in job.planes else ()
+    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1, *derivative
+
+
+def count(job: Job, column: int, row: int, most: int) -> int | None:
+    """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.
+
+    Each step is made as on the devices, to the last bit; `most` is taken for turns, which are iterations or more.
+    """
+    return replay(job).count(*point(job, column, row), most)
+
+
+def replay(job: Job) -> "Replay":
+    """Return what follows orbits of a resolved job on the host."""
+    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.replay import Replay
+
+    reference = reference_of(job)
+    orbit, table = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    radius_squared = float(_arithmetic(job).encode(job.radius_squared))
+    return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
+
+
+def point(job: Job, column: int, row: int) -> tuple[float, float]:
+    """Return the point of a pixel as the kernels see it, in the job's number."""
+    view = View(lattice(job), job.view.width, job.view.height)
+    re, im = direct.point(view, _arithmetic(job), column, row)
+    return float(re), float(im)
+
+
+def _arithmetic(job: Job) -> Scalars:
+    return Scalars(IEEE_FORMATS[job.number], fused=True)
+
+
+def reference_of(job: Job) -> Reference:
+    """Return the reference of a settled job."""
+    if job.reference is None or not job.reference.step_bits or not job.reference.tail_bits:
+        raise InvalidInputError("the job's reference is not settled")
+    return job.reference

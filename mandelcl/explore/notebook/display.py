@@ -1,0 +1,75 @@
+"""Pictures of what a notebook shows: small, in the default colours, and none where something is in the way."""
+
+import io
+import time
+from dataclasses import replace
+
+from mandelcl.base.names import DEFAULT_PALETTE
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+
+MOST_SIDE = 1024  # pixels of a field's picture; of a larger field it has every second, third … pixel
+PREVIEW_SIDE = 320  # of a job's, which is computed for it
+PREVIEW_S = 3.0  # for computing that; what takes longer is not shown
+
+
+class _Deadline:
+    """The token of work that is to be done so many seconds after it was first asked: devices start before that."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._end = seconds, 0.0
+
+    def is_set(self) -> bool:
+        """Return whether they are over."""
+        self._end = self._end or time.monotonic() + self._seconds
+        return time.monotonic() > self._end
+
+
+def png(shown: object) -> bytes | None:
+    """Return a field or a job as a PNG in the default colours; None where that is not to be had.
+
+    A field's picture has every k-th pixel of it, with the least k for sides of at most 1024. That of a job is computed,
+    with sides of at most 320, unless it takes more than three seconds.
+    """
+    try:
+        if isinstance(shown, Field):
+            return _painted(strided(shown, MOST_SIDE))
+        if isinstance(shown, Job):
+            return _painted(_preview(shown))
+    except Exception:  # whatever it is, a notebook shows the repr instead, and no traceback
+        return None
+    return None
+
+
+def strided(field: Field, most: int) -> Field:
+    """Return every k-th column and row of a field, with the least k for sides of at most `most`."""
+    step = _step(field.job, most)
+    planes = {name: values[::step, ::step] for name, values in field.planes.items()}
+    return Field(field.job.at(field.job.view.coarser(step)), planes)
+
+
+def _preview(job: Job) -> Field:
+    from mandelcl.rendering.render import render
+
+    small = replace(job.at(job.view.coarser(_step(job, PREVIEW_SIDE))), planes=_colouring().planes)
+    return render(small, cancel=_Deadline(PREVIEW_S))[0]
+
+
+def _step(job: Job, most: int) -> int:
+    return -(-max(job.view.width, job.view.height) // most)
+
+
+def _colouring() -> Colouring:
+    return Colouring(find_palette(DEFAULT_PALETTE))
+
+
+def _painted(field: Field) -> bytes:
+    from PIL import Image
+
+    picture = _colouring().picture(field)
+    pixels = picture.paint(0, field.job.view.height)
+    file = io.BytesIO()
+    Image.fromarray(pixels if picture.table is None else picture.table[pixels]).save(file, "PNG")
+    return file.getvalue()

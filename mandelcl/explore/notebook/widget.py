@@ -1,0 +1,86 @@
+"""The explorer as a widget (anywidget): the page's modules in the browser, the server's in this process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import traitlets
+from anywidget import AnyWidget
+
+from mandelcl.base.errors import MandelclError
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.explore import places
+from mandelcl.explore.house import Start
+from mandelcl.explore.notebook.bundle import bundle
+from mandelcl.explore.notebook.pages import Pages
+from mandelcl.explore.pictures import assembled
+
+
+class Explorer(AnyWidget):
+    """The explorer in a notebook; `mandelcl.explore` makes it.
+
+    `place`, `job` and `field` are those of the view that it shows, which they wait for; as long as no page shows it,
+    those of the view that it will begin with. Its devices work in processes of their own while it is shown; `close`
+    ends them, as does the end of the kernel.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    _address = traitlets.Unicode().tag(sync=True)  # of the place shown, for a page that shows it next
+    size = traitlets.Tuple(traitlets.Int(), traitlets.Int(), read_only=True).tag(sync=True)
+
+    def __init__(self, start: Start, size: tuple[int, int]) -> None:
+        self._start = start
+        self._first: Field | None = None
+        self._pages = Pages(start, self._post)
+        self.set_trait("size", size)
+        super().__init__(_esm=bundle())
+        self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        return f"<Explorer of {width}x{height}>"
+
+    @property
+    def job(self) -> Job:
+        """The job of the view, settled once a page shows it."""
+        return self._shown()[0]
+
+    @property
+    def field(self) -> Field:
+        """The field of the view: counts and smooth fractions, the very ones that the page shows."""
+        job, planes = self._shown()
+        if planes:
+            return Field(job, planes)
+        if self._first is None:
+            from mandelcl.rendering.render import render
+
+            self._first, _ = render(job, self._start.devices)
+        return self._first
+
+    @property
+    def place(self) -> Mapping[str, Any]:
+        """The `center`, `zoom` and `rotate` of the view, exactly, as `mandelcl.explore` takes them."""
+        re, im, zoom, degrees = map(places.number_text, places.centred(self.job.view))
+        return {"center": (re, im), "zoom": zoom, "rotate": degrees}
+
+    def close(self) -> None:
+        """Close the widget, and end its processes."""
+        self._pages.close()
+        super().close()
+
+    def _shown(self) -> tuple[Job, Mapping[str, Any]]:
+        viewing = self._pages.at_rest()
+        if viewing is None:
+            return places.resized(self._start.job, *self.size), {}
+        if not viewing.complete:
+            raise MandelclError("the view that the widget shows could not be computed, or was stopped")
+        planes = assembled(viewing.whole, list(viewing.parts))
+        for values in planes.values():
+            values.flags.writeable = False
+        return viewing.job, {name: planes[name] for name in viewing.job.planes}
+
+    def _post(self, content: Mapping[str, Any], buffers: Sequence[bytes | memoryview]) -> None:
+        self.send(content, list(buffers))
+
+    def _hear(self, _widget: object, content: object, buffers: Sequence[bytes | memoryview]) -> None:
+        self._pages.hear(content, buffers)

@@ -1,0 +1,72 @@
+"""Counts in fixed point on a device, each with a bound on its error: exact arithmetic for many pixels at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from mandelcl.base.cancelling import Token
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, COUNTS, first_words
+from mandelcl.core.report import LaunchLog
+from mandelcl.numbers import by_name
+from mandelcl.numbers.fixed import MOST_WORDS
+from mandelcl.perturbation.exact import fraction_bits
+from mandelcl.rendering.certify.refining import Indices, Refiner, Watch
+
+_LEAST_WORDS = 5  # with fewer R must be smaller
+_MORE_WORDS = (0, 3)  # than tell pixels apart with 64 bits to spare: most orbits need half of these, some more
+_WORTH = 1 << 21  # iterations for which a kernel need be built
+_FARTHEST = 4  # of the view from 0: |z|² + |c| stays in a digit's range
+MOST_TURNS = 1 << 16  # of 64 iterations
+
+
+class Bounding:
+    """Proves counts in fixed point of some widths, with what `refiner(job)` makes; None where a device cannot."""
+
+    def __init__(self, refiner: Callable[[Job], Refiner | None]) -> None:
+        self._make_refiner = refiner
+        self._refiners: dict[Job, Refiner | None] = {}
+
+    def certified(
+        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token, watch: Watch
+    ) -> Indices:
+        """Put counts of the pixels at these places of a block into its results (words × pixels); return what is left.
+
+        It goes on as long as `watch` has time, and leaves the rest where that is little. Raises CancelledError where
+        `cancel` is set.
+        """
+        first, total = first_words(job.planes), indices.size
+        for wide in _wider(job):
+            if words[first[COUNTS.name], indices].sum(dtype=int) < _WORTH:
+                break
+            if wide not in self._refiners:
+                if len(self._refiners) >= len(_MORE_WORDS):
+                    self._refiners.clear()
+                self._refiners[wide] = self._make_refiner(wide)
+            refiner = self._refiners[wide]
+            if refiner is None:
+                break
+            found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size))
+            proved = found[first[CERTIFIED.name]] == 1
+            # Equal counts keep what else is known of them.
+            changed = proved & (found[first[COUNTS.name]] != words[first[COUNTS.name], indices])
+            words[:, indices[changed]] = found[:, changed]
+            words[first[CERTIFIED.name], indices[proved]] = 1
+            indices = indices[~proved]
+        return indices
+
+
+def _wider(job: Job) -> Iterator[Job]:
+    """Yield the job in fixed point of more and more words; none where fixed point has no room for it."""
+    view = job.view
+    if view.largest_coordinate() > _FARTHEST:
+        return
+    least = max(_LEAST_WORDS, 1 - (-fraction_bits(view.pitch) // 32))
+    for words in (least + more for more in _MORE_WORDS):
+        if words > MOST_WORDS:
+            return
+        number = by_name(f"fixed:{words}")
+        largest = number.largest_radius_squared
+        if (largest is None or job.radius_squared <= largest) and number.cannot_hold(view) is None:
+            yield replace(job, method="bounded", number=number.name, rounding="fixed", reference=None)

@@ -1,0 +1,75 @@
+"""The last stage: counts in exact arithmetic, on a device and on all cores, as long as there is time."""
+
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from mandelcl.base.cancelling import Token
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.planes import CERTIFIED, COUNTS, SMOOTH, first_words
+from mandelcl.core.report import LaunchLog
+from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.perturbation.bounded import Point
+from mandelcl.perturbation.counting import Task, exact_outcomes
+from mandelcl.perturbation.exact import Outcome
+from mandelcl.rendering.certify.bounding import Bounding
+from mandelcl.rendering.certify.refining import Indices, Watch
+
+Told: TypeAlias = Callable[[int, int], None]  # how many of how many are done
+
+
+class Exactly:
+    """Counts pixels in exact arithmetic for at most `seconds` in all; many of them on a device, by `bounding`."""
+
+    def __init__(self, seconds: float, bounding: Bounding) -> None:
+        self._seconds, self._bounding = seconds, bounding
+
+    def certify(
+        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, told: Told, cancel: Token
+    ) -> int:
+        """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
+
+        Return how many could be proved. `told` learns how many of how many are done. Raises CancelledError where
+        `cancel` is set.
+        """
+        if not indices.size or self._seconds <= 0:
+            return 0
+        started = time.monotonic()
+        watch = Watch(started + self._seconds, lambda done: told(done, indices.size))
+        watch.told(0)
+        left = self._bounding.certified(job, block, indices, words, log, cancel, watch)
+        places = [divmod(int(index), block.width) for index in left]
+        points = [job.view.point(block.x + column, block.y + row) for row, column in places]
+        seconds = self._seconds - (time.monotonic() - started)
+        watch = watch.after(indices.size - left.size)
+        outcomes = exact_outcomes(Task.of(job), points, seconds=seconds, cancel=cancel, progress=watch.told)
+        self._seconds -= time.monotonic() - started
+        for index, point, outcome in zip(left, points, outcomes, strict=True):
+            if outcome is not None:
+                _write(words[:, index], job, point, outcome)
+        return indices.size - sum(outcome is None for outcome in outcomes)
+
+
+def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
+    """Write the words of a pixel."""
+    first = first_words(job.planes)
+    if SMOOTH.name in first and words[first[COUNTS.name]] != outcome.count:
+        step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(point, outcome.count, outcome.z)
+        place = first[SMOOTH.name]
+        words[place], words[place + 1] = step, np.float32(norm).view(np.uint32)
+    words[first[COUNTS.name]] = outcome.count
+    words[first[CERTIFIED.name]] = 1
+
+
+def _smooth(point: Point, count: int, z: tuple[float, float]) -> tuple[int, float]:
+    """Return the step at which an escaped orbit leaves the smooth radius, and |z|² there."""
+    (re, im), (x, y) = map(float, point), z
+    step, limit = count, float(SMOOTH_RADIUS_SQUARED)
+    while x * x + y * y <= limit and step < count + SMOOTH_LIMIT:
+        x, y = x * x - y * y + re, 2 * x * y + im
+        step += 1
+    return step, x * x + y * y

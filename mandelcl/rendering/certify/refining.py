@@ -1,0 +1,100 @@
+"""Some pixels of a block, computed again on a device: by perturbation with a finer reference, or in another way."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.cancelling import Token, stop_if
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.report import LaunchLog
+from mandelcl.engine.loop.schedule import Pace
+from mandelcl.engine.memory import Memory
+from mandelcl.engine.program import Program
+from mandelcl.engine.resolve import FINE
+from mandelcl.numbers import DOUBLE
+
+Indices = npt.NDArray[np.uint32]
+
+
+def finer(job: Job, double: bool) -> Job:
+    """Return a job by perturbation with finer steps over the same orbit, in `double` where there is double."""
+    reference = job.reference
+    assert reference is not None, "a settled job by perturbation has a reference"
+    number = DOUBLE.name if double else job.number
+    steps, tail = FINE[number]  # few counts are left in doubt, and a pixel takes some three times as long
+    steps, tail = max(reference.step_bits, steps), min(reference.tail_bits, tail)
+    return replace(job, number=number, reference=replace(reference, step_bits=steps, tail_bits=tail))
+
+
+def _silent(_done: int) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Until when a stage may go on, by the monotonic clock, and what is `told` how many pixels are done."""
+
+    ends: float = math.inf
+    told: Callable[[int], None] = _silent
+
+    def after(self, more: int) -> "Watch":
+        """Return the watch of what follows so many that are done."""
+        return Watch(self.ends, lambda done: self.told(more + done))
+
+
+class Refiner:
+    """Computes single pixels on a device with the program of another job, in at most `most_turns` turns each."""
+
+    def __init__(self, program: Program, pace: Pace, most_turns: float = math.inf) -> None:
+        self._program, self._pace, self._most_turns = program, pace, most_turns
+
+    def refined(
+        self, block: Block, indices: Indices, log: LaunchLog, cancel: Token, watch: Watch | None = None
+    ) -> Words:
+        """Return the results of the pixels at these places of a block, words × pixels; `log` notes the launches.
+
+        What is not decided in so many turns, or in the time that `watch` has, is NO_COUNT. Raises CancelledError after
+        a launch if `cancel` is set.
+        """
+        watch = watch or Watch()
+        program = self._program
+        memory = Memory(program.device, program.job, block.pixels, 1, indices.size)
+        parts = [
+            self._part(memory, block, indices[first : first + memory.capacity], log, cancel, watch.after(first))
+            for first in range(0, indices.size, memory.capacity)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _part(
+        self, memory: Memory, block: Block, indices: Indices, log: LaunchLog, cancel: Token, watch: Watch
+    ) -> Words:
+        program = self._program
+        memory.guard()
+        begin = program.method.start_words
+        assert begin is not None, "orbits by perturbation begin alike"
+        start = begin(program.job)
+        saved = np.zeros((1 + len(start), memory.capacity), np.uint32)
+        saved[0, : indices.size] = indices
+        saved[1:, : indices.size] = np.array(start, np.uint32)[:, None]
+        program.device.wait(program.device.write(memory.lists()[0], saved))
+        left, strides, turns = indices.size, program.first_strides, 0
+        while left and turns < self._most_turns and time.monotonic() < watch.ends:
+            ready = time.perf_counter()
+            launch = program.launch_survivors(memory, block, left, 0, min(strides, program.most_strides))
+            launch.wait(program.device)
+            seconds, left = launch.seconds(ready), launch.survivors
+            log.add(seconds)
+            turns += launch.strides
+            watch.told(indices.size - left)
+            stop_if(cancel)
+            strides = self._pace.next(launch.strides, seconds, program.most_strides)
+        results = np.empty((memory.words, block.height, block.width), np.uint32)
+        program.device.wait(program.device.read(memory.results, results))
+        found: Words = results.reshape(memory.words, -1)[:, indices]
+        return found

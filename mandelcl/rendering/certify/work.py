@@ -1,0 +1,158 @@
+"""A job under way whose counts are proved: a `Work` around another one."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.words import Words
+from mandelcl.core.block import Block
+from mandelcl.core.job import Job
+from mandelcl.core.planes import CERTIFIED, first_words
+from mandelcl.core.report import LateText, Report
+from mandelcl.core.totals import Totals, totals_of
+from mandelcl.engine import selftest
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
+from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere, boundless
+from mandelcl.engine.delivery import Array, FormFor
+from mandelcl.engine.loop.schedule import Pace, default_budget
+from mandelcl.engine.program import Execution, Program
+from mandelcl.engine.rate import iterations_per_second
+from mandelcl.engine.variant import Variant
+from mandelcl.numbers import by_name
+from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
+from mandelcl.rendering.certify.exactly import Exactly
+from mandelcl.rendering.certify.refining import Indices, Refiner, finer
+from mandelcl.rendering.certify.tally import Tally
+
+
+class CertifiedWork:
+    """A job whose blocks' counts are proved, as far as `exactly` has time (a `Work`).
+
+    Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
+    which `refiner(job)` makes, then in exact arithmetic, while `progress` is called from any thread. `tally` says how
+    many each of them proved. A corrected block is proved again, and its earlier proof no longer counts.
+    """
+
+    def __init__(
+        self,
+        work: Work,
+        refiner: Callable[[Job], Refiner],
+        exactly: Exactly,
+        progress: ShowProgress = lambda _progress: None,
+    ) -> None:
+        self._work, self._make_refiner, self._exactly, self._progress = work, refiner, exactly, progress
+        self._take()
+
+    def _take(self) -> None:
+        """Take over what the work around which this is says of its job."""
+        work = self._work
+        self.job, self.log, self.rate = work.job, work.log, work.rate
+        self.band_rows, self.warnings = work.band_rows, work.warnings
+        self._refiner: Refiner | None = None
+        self._proofs: dict[Block, tuple[Tally, Totals]] = {}  # and what it changed in the totals
+        self._finished = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began, or was last reset."""
+        return self._work.seconds
+
+    @property
+    def name(self) -> str:
+        """The devices' names."""
+        return self._work.name
+
+    def run(
+        self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
+    ) -> Results:
+        """Yield the blocks of some bands with their results, certified as far as there is time for it."""
+        for finished in self._work.run(bands, room, place=place, cancel=cancel):
+            block = finished.block
+            if block in self._proofs:
+                self.log.add_totals(Totals() - self._proofs.pop(block)[1])
+            else:
+                self._finished += block.pixels
+            self._proofs[block] = self._certify(block, finished.values, cancel)
+            self.log.end()
+            yield finished
+
+    @property
+    def tally(self) -> Tally:
+        """How many pixels there are, and how many of them each stage proved."""
+        return sum((tally for tally, _ in self._proofs.values()), Tally())
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+        return self._work.lend(shape, dtype)
+
+    def _certify(self, block: Block, results: Words, cancel: Token) -> tuple[Tally, Totals]:
+        """Replace what the device does not vouch for, in place; return what was proved, and what it changed."""
+        words = results.reshape(len(results), -1)
+        mask = words[first_words(self.job.planes)[CERTIFIED.name]]
+        doubtful = np.flatnonzero(mask == 0).astype(np.uint32)
+        at_once = block.pixels - doubtful.size
+        if not doubtful.size:
+            return Tally(block.pixels, at_once), Totals()
+        before = self._totals(words[:, doubtful])
+        words[:, doubtful] = self._refined(block, doubtful, cancel)
+        still = doubtful[mask[doubtful] == 0]
+        exactly = self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
+        change = self._totals(words[:, doubtful]) - before
+        self.log.add_totals(change)
+        return Tally(block.pixels, at_once, doubtful.size - still.size, exactly), change
+
+    def _told(self, done: int, total: int) -> None:
+        """Show how many of how many pixels of a block have been counted in exact arithmetic."""
+        pixels, iterations = self.job.view.pixels, self.log.totals.iterations
+        self._progress(Progress(self._finished, pixels, iterations, self.seconds, self.name, exact=(done, total)))
+
+    def _totals(self, words: Words) -> Totals:
+        return totals_of(self.job.planes, self.job.iterations, words)
+
+    def _refined(self, block: Block, indices: Indices, cancel: Token) -> Words:
+        if self._refiner is None:
+            self._refiner = self._make_refiner(self.job)
+        return self._refiner.refined(block, indices, self.log, cancel)
+
+    def deliver(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+        """Return False: what is certified is words, on the host."""
+        return False
+
+    def reset(self, job: Job) -> None:
+        """Take another job in the same method, number and rounding."""
+        self._work.reset(job)
+        self._take()
+
+    def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
+        """Return the report of what has been done so far, with how many counts are certified."""
+        return self.tally.noted(self._work.report(counts_sha256, stages))
+
+    def close(self) -> None:
+        """Release what belongs to this work alone."""
+        self._work.close()
+
+
+def certified(
+    work: Work, choice: Choice, settings: Settings, progress: ShowProgress = lambda _progress: None
+) -> CertifiedWork:
+    """Return some work with its counts certified; the choice's device refines."""
+    budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
+
+    def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
+        program = Program(choice.device, job, variant, Execution(settings.shortcuts, loop_limit=loop_limit))
+        rate = iterations_per_second(program)
+        return Refiner(program, Pace(budget, rate, program.saturation, uneven=True), most_turns)
+
+    def refiner(job: Job) -> Refiner:
+        wanted = finer(job, choice.device.fp64)
+        return made(wanted, choice.variant if wanted.number == job.number else None, choice.loop_limit)
+
+    def bounding(job: Job) -> Refiner | None:
+        tested = selftest.result(choice.device, by_name(job.number), job.rounding, formula=job.formula)
+        return made(job, None, tested.loop_limit, MOST_TURNS) if tested.passed else None
+
+    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)), progress)
