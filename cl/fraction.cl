@@ -1,4 +1,5 @@
-/* The smooth fraction of pixels, as mandelcl/base/smooth.py has it, to the last bit: whole numbers, and one rounding. */
+/* The smooth fraction of pixels, as mandelcl/base/smooth.py has it, to the last bit: whole numbers, and one
+ * rounding. */
 
 #define LEAST_NORM 0x40800000u /* 4 as a float's bits, and the largest float: what is no norm counts as one of them */
 #define MOST_NORM 0x7f7fffffu

@@ -9,7 +9,8 @@
 #endif
 #define LANE_ROWS (LANES / LANE_COLUMNS)
 
-/* Words that a pixel has in the results, and where each plane's words begin among them: mandelcl/core/planes.py decides. */
+/* Words that a pixel has in the results, and where each plane's words begin among them: mandelcl/core/planes.py
+ * decides. */
 #if !defined(RESULT_WORDS) || !defined(PLANE_COUNTS) || (SMOOTH && !defined(PLANE_SMOOTH)) || \
     (CERTIFIED && !defined(PLANE_CERTIFIED)) || (DISTANCE && !defined(PLANE_DISTANCE)) || \
     (LAST && !defined(PLANE_LAST))

@@ -1,1 +1,1 @@
-"""What stands on nothing: exact numbers, the lattice, text, processes of the system, errors."""
+"""Below everything else: exact numbers, the lattice, text, errors, signals, memory and cores of the host."""

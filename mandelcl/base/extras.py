@@ -14,7 +14,7 @@ from typing import Any
 from mandelcl.base.errors import MandelclError
 from mandelcl.base.shell import command_line
 
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 
 
 _VISUAL_C = "; Microsoft's Visual C++ runtime may be missing: https://aka.ms/vs/17/release/vc_redist.x64.exe"

@@ -1,1 +1,1 @@
-"""What a computation is about: the job, its planes, the field that comes of it, and the report."""
+"""What a computation is about, and what comes of it: job, planes, field, report."""

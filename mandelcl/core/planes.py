@@ -90,7 +90,7 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
 
 
 def distance_estimate(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
-    """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. mandelcl/base/distance.py."""
+    """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. See `base.distance`."""
 
     def distances(_count: Words, norm: Words, re: Words, im: Words) -> npt.NDArray[np.complex64]:
         return distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)

@@ -1,6 +1,7 @@
 """`mandelcl explore`: a server of pixels on this machine, and the page that asks it for them.
 
-From Python, `mandelcl.explore(…)` is the same explorer as a widget in a notebook (`mandelcl.explore.notebook.opening.explore`).
+From Python, `mandelcl.explore(…)` is the same explorer as a widget in a notebook: see
+`mandelcl.explore.notebook.opening.explore`.
 """
 
 import sys

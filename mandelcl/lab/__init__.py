@@ -1,1 +1,1 @@
-"""Examinations of devices and kernels: soak tests, and kernels of the user's own."""
+"""Examinations of devices and kernels: soak tests, and kernels that you write."""

@@ -21,7 +21,7 @@ KEY = "mandelcl"  # of what a worker says, among all that Dask knows of it
 @cache
 def code_digest() -> str:
     """Return a short hash of this package's modules and kernels: where it is the same, so are the bits."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     found = hashlib.sha256()
     for folder, pattern in ((package, "**/*.py"), (source.folder(), "*.cl")):
         for path in sorted(folder.glob(pattern)):
