@@ -12,7 +12,7 @@ from mandelcl.lab.soak.record import Record
 from mandelcl.lab.soak.run import Soak, Start
 from mandelcl.lab.soak.verdict import FAILED, SLOWED, WRONG, verdict
 from mandelcl.opencl.device import Device
-from mandelcl.workers.patience import Patience
+from mandelcl.workers.supervised import RestartPolicy
 from tests.device.soaking_worker import BIT, INDEX
 
 
@@ -24,7 +24,7 @@ def _real(device: Device) -> None:
 
 def faulty(kind: str, at: int) -> Start:
     line = (sys.executable, "-m", "tests.device.soaking_worker", kind, str(at))
-    return partial(SoakProcess, command_line=line, patience=Patience(start=120, launch=3))
+    return partial(SoakProcess, command_line=line, policy=RestartPolicy(start=120, launch=3))
 
 
 def soaked(device: Device, rounds: int, start: Start = SoakProcess) -> Record:

@@ -22,12 +22,11 @@ from mandelcl.cli import soak as shown
 from mandelcl.lab.soak import process, run
 from mandelcl.lab.soak.jobs import compared, repeats, sized
 from mandelcl.lab.soak.others import Others
-from mandelcl.lab.soak.process import PATIENCE, Soaking, SoakProcess
+from mandelcl.lab.soak.process import Soaking, SoakProcess
 from mandelcl.lab.soak.record import JobFacts, JobRun, Record, Round, WrongWord
 from mandelcl.lab.soak.run import Soak, Start, Turns
 from mandelcl.lab.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
 from mandelcl.opencl.device import Device
-from mandelcl.workers.process import Activity
 from mandelcl.workers.wire import WireError
 
 FLOAT = JobFacts("float", "float fused, 64x48, cap 2000", "iterations", 64 * 48, 64, steady=True)
@@ -380,27 +379,14 @@ def test_every_word_is_compared() -> None:
 # The process.
 
 
-class FakeWorker:
-    """What a process said last, and how long ago that was."""
-
-    def __init__(self, activity: Activity, silence: float) -> None:
-        self.activity, self.heard = activity, time.monotonic() - silence
-
-    def time_since(self, moment: float) -> float:
-        return time.monotonic() - moment
-
-
 class FakeDialogue:
     """Answers as told."""
 
-    def __init__(self, *answers: dict[str, Any], activity: Activity | None = None, silence: float = 0.0) -> None:
+    def __init__(self, *answers: dict[str, Any]) -> None:
         self.answers = list(answers)
-        self.worker = FakeWorker(activity or Activity("launching", 0.1), silence)
         self.ended = False
-        self.check: Callable[[], None] = lambda: None
 
     def ask(self, _question: object) -> dict[str, Any]:
-        self.check()
         return self.answers.pop(0)
 
     def __exit__(self, *_exception: object) -> None:
@@ -417,12 +403,8 @@ WRONG_RUNS += [[GOOD_RUN | {"first": value}] for value in (1, [1, 2], [1, 2, "x"
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, dialogue: FakeDialogue) -> SoakProcess:
-    def make(_role: str, check: Callable[[], None], **_line: object) -> FakeDialogue:
-        dialogue.check = check
-        return dialogue
-
-    monkeypatch.setattr(process, "Dialogue", make)
-    return SoakProcess(cast(Device, FakeDevice()), 0.1, lambda: None, patience=PATIENCE)
+    monkeypatch.setattr(process, "Dialogue", lambda *_arguments, **_options: dialogue)
+    return SoakProcess(cast(Device, FakeDevice()), 0.1, lambda: None)
 
 
 def test_what_a_process_says_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,28 +427,6 @@ def test_nonsense_from_a_process_is_a_failure_of_its_device(
     with pytest.raises((DeviceError, WireError), match="nonsense"):
         opened(monkeypatch, dialogue).round(0)
     assert dialogue.ended or jobs == [GOOD_JOB]
-
-
-@pytest.mark.parametrize(
-    ("activity", "silence", "why"),
-    [
-        (Activity("launching", 31), 0.1, "hangs: in one launch for 30 s"),
-        (Activity("launching", 1), 31, "hangs: silent for 30 s"),
-        (Activity("building", 299), 299, ""),
-        (Activity("starting", 301), 1, "hangs: not ready after 300 s"),
-    ],
-)
-def test_a_hang_is_told_from_a_long_build(
-    monkeypatch: pytest.MonkeyPatch, activity: Activity, silence: float, why: str
-) -> None:
-    dialogue = FakeDialogue({"jobs": [GOOD_JOB]}, {"runs": [GOOD_RUN], "others": 0.25})
-    soaking = opened(monkeypatch, dialogue)
-    dialogue.worker = FakeWorker(activity, silence)
-    if why:
-        with pytest.raises(DeviceError, match=why):
-            soaking.round(0)
-    else:
-        assert soaking.round(0)
 
 
 # What is printed.

@@ -23,6 +23,7 @@ from mandelcl.workers.channel import BEAT_S, BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.dialogue import Dialogue
 from mandelcl.workers.process import WorkerMessage, WorkerProcess, command_to_call
 from mandelcl.workers.roles import ROLES, find_role
+from mandelcl.workers.supervised import RestartPolicy
 
 PACKAGE = Path(mandelcl.__file__).parent
 
@@ -132,6 +133,16 @@ def test_a_worker_may_leave_by_itself_and_be_given_up_at_any_time() -> None:
 
     with Dialogue("tests.host.roles:build", stop) as worker, pytest.raises(CancelledError):
         worker.ask({})
+
+
+def test_an_answer_has_a_deadline_and_its_process_timeouts() -> None:
+    with Dialogue("tests.host.roles:build", nothing, policy=RestartPolicy(start=0.5)) as worker:
+        worker.allow(0.0, DeviceError("too long"))
+        with pytest.raises(DeviceError, match=r"^too long$"):
+            worker.ask({})
+        worker.allow(600.0, DeviceError("too long"))
+        with pytest.raises(DeviceError, match=r"^its driver hangs: (not ready after|silent for) 0.5 s$"):
+            worker.hear()
 
 
 def test_a_process_that_cannot_be_started_is_an_error_of_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

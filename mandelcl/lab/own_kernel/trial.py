@@ -1,6 +1,5 @@
 """A kernel of the user's own on one device, seen from outside the process that it runs in: with deadlines."""
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +24,6 @@ from mandelcl.opencl import oclgrind
 from mandelcl.opencl.kernels import Parameter
 from mandelcl.studies.timing import TimingSample
 from mandelcl.workers.dialogue import Dialogue
-from mandelcl.workers.process import Worker
 
 _START_S = 120.0  # for a process to start, and a driver to load
 _LEAST_BUILD_S = 15.0  # for a compiler, whatever patience there is
@@ -39,31 +37,6 @@ class Shape:
 
     local: Size | None = None
     items: Size | None = None
-
-
-class _Deadline:
-    """Raises what is to be raised after a time, and what `check` raises before.
-
-    Seconds for which other processes keep the kernel's from running do not count.
-    """
-
-    def __init__(self, check: Callable[[], None]) -> None:
-        self._check = check
-        self._worker: Worker | None = None
-        self._begun, self._most, self._fault = 0.0, float("inf"), DeviceError("")
-
-    def watch(self, worker: Worker) -> None:
-        """Watch over the process in which the kernel runs."""
-        self._worker = worker
-
-    def allow(self, seconds: float, fault: DeviceError) -> None:
-        """Allow so many seconds from here."""
-        self._begun, self._most, self._fault = time.monotonic(), seconds, fault
-
-    def __call__(self) -> None:
-        self._check()
-        if self._worker is not None and self._worker.time_since(self._begun) > self._most:
-            raise self._fault
 
 
 class Trial:
@@ -85,7 +58,7 @@ class Trial:
         self.kernel, self._device, self._number, self._patience = kernel, device, number, patience
         self._simulator = simulator
         self._ends = ExitStack()
-        self._deadline = _Deadline(check)
+        self._check = check
 
     def __enter__(self) -> Self:
         line = other_file(self.kernel.text)
@@ -94,8 +67,7 @@ class Trial:
         try:
             self._folder = self._ends.enter_context(in_temporary_folder("mandelcl-kernel-"))
             self._log = self._folder / "oclgrind.log"
-            self._process = self._ends.enter_context(Dialogue("kernel", self._deadline, 4 * contract.MOST_PIXELS))
-            self._deadline.watch(self._process.worker)
+            self._process = self._ends.enter_context(Dialogue("kernel", self._check, 4 * contract.MOST_PIXELS))
             self.facts = self._built()
         except BaseException:
             self._ends.close()
@@ -112,10 +84,10 @@ class Trial:
         text, double = contract.source(self.kernel, self._number), self._number.needs_fp64
         folder, alone = str(self._folder), self._simulator is not None
         task = BuildTask(self._device, text, contract.KERNEL, double, folder, environment, alone)
-        self._deadline.allow(_START_S, DeviceError(f"the driver did not open the device within {_START_S:g} s"))
+        self._process.allow(_START_S, DeviceError(f"the driver did not open the device within {_START_S:g} s"))
         self._ask(asdict(task))
         seconds = max(self._patience, _LEAST_BUILD_S)
-        self._deadline.allow(seconds, faults.hung_build(seconds))
+        self._process.allow(seconds, faults.hung_build(seconds))
         facts = self._heard(self._process.hear)[0]
         if "log" in facts:
             raise faults.not_built(self.kernel, str(facts["log"]), self._number)
@@ -171,7 +143,7 @@ class Trial:
         on_device = self.facts["platform"] != oclgrind.PLATFORM
         if on_device:
             self._run_small(task)
-        self._deadline.allow(self._patience + _GRACE_S, faults.hung(self._patience, small_ended=on_device))
+        self._process.allow(self._patience + _GRACE_S, faults.hung(self._patience, small_ended=on_device))
         answer, data = self._ask(asdict(task))
         counts: Words = np.frombuffer(data, np.uint32).reshape(task.height, task.width)
         return counts, _overrun(answer)
@@ -181,13 +153,13 @@ class Trial:
         small = replace(task, width=_SMALL_SIDE, height=_SMALL_SIDE, pitch=pitch, items=(_SMALL_SIDE, _SMALL_SIDE))
         small = replace(small, cap=min(task.cap, _SMALL_CAP))
         seconds = min(self._patience, _SMALL_S)
-        self._deadline.allow(seconds + _GRACE_S, faults.hung_small(seconds))
+        self._process.allow(seconds + _GRACE_S, faults.hung_small(seconds))
         self._ask(asdict(small))
 
     def time(self, task: RunTask, repeat: int) -> tuple[list[TimingSample], bool, Overrun]:
         """Return the times of `repeat` runs or more, whether the last had the counts of the first, and the overrun."""
         seconds = 2 * self._patience + _GRACE_S  # the last run may begin just before the patience ends
-        self._deadline.allow(seconds, faults.hung(self._patience, small_ended=True))
+        self._process.allow(seconds, faults.hung(self._patience, small_ended=True))
         answer, _ = self._ask(asdict(replace(task, repeat=repeat, patience=self._patience)))
         samples = [TimingSample(**sample) for sample in answer["samples"]]
         return samples, bool(answer["same"]), _overrun(answer)

@@ -8,9 +8,9 @@ from mandelcl.base.printable import printable
 from mandelcl.lab.soak.record import UNITS, JobFacts, JobRun, Round
 from mandelcl.opencl.device import Device
 from mandelcl.workers.dialogue import Dialogue
-from mandelcl.workers.patience import Attention, Patience
+from mandelcl.workers.supervised import RestartPolicy
 
-PATIENCE = Patience(start=300.0, launch=30.0)  # copies may take as long as launches
+POLICY = RestartPolicy(start=300.0, launch=30.0)  # copies may take as long as launches
 _MOST = 1 << 53
 
 
@@ -43,12 +43,10 @@ class SoakProcess:
         check: Callable[[], None],
         *,
         self_test: bool = True,
-        patience: Patience | None = None,
+        policy: RestartPolicy = POLICY,
         command_line: tuple[str, ...] = (),
     ) -> None:
-        self._check, self._patience = check, patience or PATIENCE
-        self._attention = Attention(self._patience)
-        self._dialogue = Dialogue("soak", self._watch, command_line=command_line)
+        self._dialogue = Dialogue("soak", check, command_line=command_line, policy=policy)
         try:
             order = {"spec": device.spec, "type": device.type, "seconds": seconds, "self_test": self_test}
             answer = self._dialogue.ask(order)
@@ -70,13 +68,6 @@ class SoakProcess:
         if len(runs) != len(self.jobs):
             raise DeviceError("the process sent nonsense")
         return Round(runs, _number(answer.get("others")))
-
-    def _watch(self) -> None:
-        """Raise DeviceError if the driver hangs."""
-        self._check()
-        why = self._patience.lost_with(self._dialogue.worker, self._attention.since())
-        if why is not None:
-            raise DeviceError(f"its driver hangs: {why}")
 
 
 def _list(value: object) -> list[Any]:
