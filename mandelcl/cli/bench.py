@@ -3,7 +3,6 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.names import PATIENCE_S
 from mandelcl.cli import bench_kernel, completion
-from mandelcl.cli.options import cluster_option, cluster_wait_option, device_option, trace_option
+from mandelcl.cli.options import device_option, trace_option
 from mandelcl.cli.progress import say
 from mandelcl.cli.trace import recorded
 from mandelcl.studies import STUDIES, find_study
@@ -39,8 +38,6 @@ Examples:
 @click.argument("names", nargs=-1, shell_complete=completion.studies, metavar="[STUDY | TABLE.json ...]")
 @click.option("--list", "listing", is_flag=True, help="List the studies.")
 @device_option
-@cluster_option
-@cluster_wait_option
 @click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
 @click.option("--scale", default="1", metavar="S", help="Scale the sides of all pictures, as 1/8. [default: 1]")
 @click.option(
@@ -74,8 +71,6 @@ def command(
     names: tuple[str, ...],
     listing: bool,
     devices: tuple[str, ...],
-    cluster: str | None,
-    cluster_wait: float,
     repeat: int,
     scale: str,
     cap: int | None,
@@ -97,9 +92,6 @@ def command(
     Each row is one case on one device; all devices are timed unless --device names some. Counts are validated before
     anything is timed, and the first run is discarded. A device that fails, or cannot do a case, gets a row that says
     why. Files are updated row by row, so an interrupt loses nothing that was measured.
-
-    With --cluster each worker of a Dask cluster measures the study on its own device, in a process beside it, and the
-    table has its machine's rows as --merge would put them together. Workers of one host measure one after the other.
 
     With --merge, tables of one study from several machines become one, with a row for each machine's device and its
     time over the best of the case. Machines are named after the files.
@@ -137,18 +129,13 @@ def command(
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     chosen = kernels.study(factor, cap) if kernels.kernel else _study(names)
-    if cluster is not None:
-        _refuse_from_afar(kernels.kernel, folder, trace)
     files.check(trace)
     pictures = bench_tables.checked_folder(chosen, folder)
     old = reading.read(old_path, chosen) if old_path is not None else None
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
-        if cluster is None:
-            final = bench_run.measured(chosen, bench, devices, files, wide)
-        else:
-            final = bench_run.measured_on_cluster(chosen, bench, cluster, cluster_wait, devices, files, wide)
+        final = bench_run.measured(chosen, bench, devices, files, wide)
     failed = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
         bench_tables.place(final, base, wide)
@@ -183,22 +170,10 @@ def _study(names: tuple[str, ...]) -> "Study":
     return find_study(names[0])
 
 
-def _refuse_from_afar(kernels: Sequence[str], folder: str | None, trace: str | None) -> None:
-    """Raise click.UsageError where an option is given that needs the devices of this machine."""
-    reasons = {
-        "kernel": (kernels, "a kernel of your own is run and explained on this machine"),
-        "pictures": (folder, "its pictures are drawn where the study is measured"),
-        "trace": (trace, "a trace has what this machine does"),
-    }
-    for option, (given, why) in reasons.items():
-        if given:
-            raise click.UsageError(f"{why}; leave --cluster out, and run this with --{option} on a worker's machine")
-
-
 def _refuse_measuring() -> None:
     """Raise click.UsageError where an option is given that says how to measure."""
     context = click.get_current_context()
-    for name in ("devices", "cluster", "repeat", "scale", "cap", "patience", "folder", "trace", "versus"):
+    for name in ("devices", "repeat", "scale", "cap", "patience", "folder", "trace", "versus"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = {"devices": "device", "folder": "pictures"}.get(name, name)
             raise click.UsageError(f"--merge measures nothing; leave --{option} out")

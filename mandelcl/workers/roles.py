@@ -22,7 +22,6 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "parts": "mandelcl.studies.parts:serve",
         "pinned": "mandelcl.studies.pinned:serve",
         "kernel": "mandelcl.lab.own_kernel.worker:serve",
-        "study": "mandelcl.studies.row_by_row:serve",
         "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
         "roster": "mandelcl.explore.roster:serve",

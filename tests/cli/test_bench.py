@@ -15,7 +15,7 @@ from PIL import Image
 from mandelcl.base.extras import how_to_install
 from mandelcl.studies import STUDIES, find_study, native
 from mandelcl.studies.row import Row, Times
-from tests.cli.conftest import Run, refused, start, wait_for
+from tests.cli.conftest import Run, start, wait_for
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -199,22 +199,3 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
     assert found["complete"] is False
     assert found["rows"]
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (("--kernel", "naive"), "leave --cluster out, and run this with --kernel on a worker's machine"),
-        (("precision", "--pictures", "out"), "leave --cluster out, and run this with --pictures on a worker's machine"),
-        (("norm", "--trace", "t.json"), "leave --cluster out, and run this with --trace on a worker's machine"),
-        (("--merge", "a.json", "b.json"), "--merge measures nothing; leave --cluster out"),
-    ],
-)
-def test_what_cannot_be_measured_from_afar(run: Run, folder: Path, options: tuple[str, ...], why: str) -> None:
-    assert why in refused(run, folder, "bench", *options, "--cluster", "local", code=2)
-
-
-def test_a_cluster_has_an_address_and_devices_of_its_own(run: Run, folder: Path) -> None:
-    assert "a cluster is tcp://HOST:8786" in refused(run, folder, "bench", "norm", "--cluster", "head")
-    line = refused(run, folder, "bench", "norm", "--cluster", "tcp://127.0.0.1:1", "--device", "gpu")
-    assert "name them to `mandelcl cluster-worker`" in line

@@ -1,7 +1,5 @@
 """Pictures on a Dask cluster of this machine: the bytes of one device, whoever computes them."""
 
-import json
-import platform
 import re
 import subprocess
 import sys
@@ -113,20 +111,3 @@ def test_what_turns_out_to_be_wrong_is_corrected_or_dropped(tmp_path: Path, monk
     assert found is not None
     assert int(found[1]) == int(found[2]) - 1
     assert read_field(path).counts_sha256() == right
-
-
-def test_a_study_is_measured_by_each_worker(tmp_path: Path) -> None:
-    """A cluster of one worker: its rows have the device's name, its machine's, and right counts."""
-    path, spec = tmp_path / "t.json", able()[0]
-    small = ["--scale", "1/256", "--cap", "30", "--repeat", "1", "--json", str(path)]
-    command = [sys.executable, "-m", "mandelcl", "bench", "fp128", "--cluster", "local", "--device", spec, *small]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    table = json.loads(path.read_text(encoding="utf-8"))
-    device = next(device for device in discover() if device.spec == spec)
-    assert {(row["device"], row["platform"], row["machine"]) for row in table["rows"]} == {
-        (device.name, device.platform, platform.node())
-    }
-    assert {row["validation"] for row in table["rows"]} == {"ok"}
-    assert (len(table["rows"]), table["complete"]) == (18, True)
-    assert [source["machine"] for source in table["sources"]] == [platform.node()]

@@ -429,33 +429,6 @@ def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Re
     assert [head["do"] for head in child.heads] == ["open", "start", "block", "job", "block"]
 
 
-def test_what_measures_does_so_alone(relayed: Relay) -> None:
-    first = Asked(relayed, order(), 0)
-    until(lambda: Child.made and Child.made[0].waiting)
-    began = threading.Event()
-
-    def measure() -> None:
-        with relayed.alone():
-            began.set()
-            assert relayed.state()["doing"] == "building", "nobody may take it for idle"
-            second.append(Asked(relayed, order(), 1))
-            second[0].join(0.05)
-            assert second[0].said == {}
-
-    second = list[Asked]()
-    thread = threading.Thread(target=measure)
-    thread.start()
-    assert not began.wait(0.05)
-    Child.made[0].release()
-    thread.join(600)
-    assert began.is_set()
-    until(lambda: Child.made[0].waiting)
-    Child.made[0].release()
-    second[0].join(600)
-    assert (first.said["say"], second[0].said["say"]) == ("done", "done")
-    assert relayed.state()["doing"] == "idle"
-
-
 def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> None:
     asked = Asked(relayed, order(), 0)
     until(lambda: Child.made and Child.made[0].waiting)

@@ -6,9 +6,8 @@ the blocks of the other are done. Nobody is overtaken: whoever wants another job
 
 import queue
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ from mandelcl.core.block import Block
 from mandelcl.crew.messages import block_head, corners
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.loop.sizing import SHARED_BAND_BYTES
-from mandelcl.workers.channel import BUILDING, STARTING
+from mandelcl.workers.channel import STARTING
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
 Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
@@ -49,7 +48,6 @@ class Relay:
         self._opened: Future[Answer] = Future()  # what the device says of itself
         self._answer = self._opened
         self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._others_turn = False
         self._ending = 0  # processes that are being ended
 
     def start(self) -> None:
@@ -129,26 +127,12 @@ class Relay:
             self._end("it was ended")
             self._await_ended()
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Have the process compute nothing meanwhile: its blocks under way are done first, and others wait."""
-        with self._entry:
-            with self._changed:
-                self._await_idle()
-            self._others_turn = True
-            try:
-                yield
-            finally:
-                self._others_turn = False
-
     def state(self) -> dict[str, Any]:
         """Return what the process is doing, for how many seconds it has been, and for how many it has been silent.
 
         Seconds for which others kept it from running are left out.
         """
         child = self._child
-        if self._others_turn:  # or who waits for a block would take it for idle, and end it
-            return {"doing": BUILDING, "for": 0.0, "silent": 0.0}
         if child is None:
             return {"doing": STARTING, "for": 0.0, "silent": 0.0}
         activity, silent = child.activity, max(0.0, child.time_since(child.heard))

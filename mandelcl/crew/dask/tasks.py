@@ -8,19 +8,15 @@ import numpy as np
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.block import Block
-from mandelcl.crew.dask.measuring import Measuring
 from mandelcl.crew.dask.relay import Answer, Order, Relay
 
 _relay: Relay | None = None
-_measuring: Measuring | None = None
 
 
 def serve_by(relay: Relay | None) -> None:
     """Have this process's tasks done by a relay; None for one that has none, or has none any more."""
-    global _relay, _measuring
-    if _measuring is not None:
-        _measuring.end()
-    _relay, _measuring = relay, None if relay is None else Measuring(relay)
+    global _relay
+    _relay = relay
 
 
 def _here() -> Relay:
@@ -42,19 +38,6 @@ def prepare(order: Order) -> Answer:
 def compute(order: Order, corners: list[int], urgent: bool) -> Answer:
     """Return what the device says of a block, and the block's results as bytes."""
     return _here().compute(order, Block(*corners), urgent)
-
-
-def measure(session: str, question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the process of a session's study answers; a question with `study` begins one on this device."""
-    relay, measuring = _here(), _measuring
-    assert measuring is not None
-    return measuring.answer(session, {**question, "device": relay.introduce()} if "study" in question else question)
-
-
-async def measure_no_more(session: str) -> None:
-    """End a session's study, in the middle of a row, too."""
-    if _measuring is not None:
-        await asyncio.to_thread(_measuring.end, session)
 
 
 async def drop(session: str) -> None:
