@@ -45,8 +45,6 @@ class Execution:
 class Program:
     """A resolved job on a device: its kernels, what they read, and their launches."""
 
-    kernels_class: type[Kernels] = Kernels
-
     def __init__(
         self, device: Device, job: Job, variant: Variant | None = None, execution: Execution | None = None
     ) -> None:
@@ -57,7 +55,7 @@ class Program:
         self.method = method_of(job)
         self._shape = variant or default_variant(device, self.number)
         self.variant = shaped(self._shape, job)
-        self.kernels = self.kernels_class(device, job, self.variant)
+        self.kernels = Kernels(device, job, self.variant)
         self._constants: dict[str, Buffer] = {}
         self.view_words = device.upload(view_words.encoded(job, self.method.lattice(job)))
         words = self.method.words(job)

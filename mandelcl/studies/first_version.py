@@ -8,15 +8,16 @@ from mandelcl.base.cancelling import Token
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine import source
-from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.computation import execution_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.kernels import Kernels
-from mandelcl.engine.loop.schedule import Pace, default_budget
-from mandelcl.engine.program import Program
+from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.numbers.fixed import FP128
 from mandelcl.opencl.device import Device
 from mandelcl.studies import native
+from mandelcl.studies.own_loop import OwnLoop
 from mandelcl.studies.timing import Timed
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
@@ -35,7 +36,9 @@ class _FirstVersionKernels(Kernels):
 class FirstVersionProgram(Program):
     """A job in the first version."""
 
-    kernels_class = _FirstVersionKernels
+    def __init__(self, device: Device, job: Job, variant: Variant, execution: Execution) -> None:
+        super().__init__(device, job, variant, execution)
+        self.kernels = _FirstVersionKernels(device, job, self.variant)
 
     @property
     def most_strides(self) -> int:
@@ -44,23 +47,18 @@ class FirstVersionProgram(Program):
         return max(1, limit // (self.variant.stride * _LOOPS_PER_STEP) - 1) if limit else self.strides
 
 
-class _FirstVersion(Computation):
-    """A job in the first version; its launches last as long as is usual on the device, also where blocks are given."""
-
-    program_class = FirstVersionProgram
-
-    def _begin(self, program: Program) -> None:
-        super()._begin(program)
-        self._pace = Pace(default_budget(self.device.watchdog, self.device.type), self.rate, program.saturation)
-
-
 def on_device(job: Job, device: Device, blocks: tuple[int, int], cancel: Token) -> Timed:
     """Return a job in the first version on one device, cut into `blocks` (columns, rows).
 
     A launch ends after about 100 ms, or 20 ms where the driver stops long ones, and the orbits that are left go on in
     the next. Raises DeviceError where the device fails the self-test of fp128.
     """
-    return Timed(job, device, Settings(variant=VARIANT, blocks=blocks), cancel, kind=_FirstVersion)
+
+    def loop(choice: Choice, settings: Settings) -> OwnLoop:
+        execution = execution_of(choice, settings)
+        return OwnLoop(choice, settings, FirstVersionProgram(device, choice.job, VARIANT, execution))
+
+    return Timed(job, device, Settings(blocks=blocks), cancel, kind=loop)
 
 
 def in_c(job: Job, threads: int) -> tuple[native.Library, native.Compute]:

@@ -6,7 +6,6 @@ is the device's fault. So both can be told from the counts, the rectangles and t
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,8 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.engine.computing.computation import Computation
+from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.computation import execution_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import border, border_ahead
 from mandelcl.engine.loop.subdivision import NO_LIMIT, Plan
@@ -22,6 +22,7 @@ from mandelcl.engine.program import Program
 from mandelcl.formulas import Formula
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench, with_extra
+from mandelcl.studies.own_loop import OwnLoop
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import Timed
 from mandelcl.studies.validation import Validation
@@ -35,9 +36,11 @@ class Rule:
     change: Callable[[Plan], Plan]
     proves: bool
 
-    def planner(self, program: Program) -> Plan:
-        """Return how a program's picture is traced by the rule, in the division that suits the device."""
-        return self.change(border_ahead.default_plan(program) or border.default_plan(program))
+    def traced(self, choice: Choice, settings: Settings) -> OwnLoop:
+        """Return the job that a device was chosen for, traced by the rule in the division that suits the device."""
+        program = Program(choice.device, choice.job, choice.variant, execution_of(choice, settings))
+        plan = border_ahead.default_plan(program) or border.default_plan(program)
+        return OwnLoop(choice, settings, program, self.change(plan))
 
     def suits(self, formula: Formula) -> bool:
         """Return whether the rule fills anything of a formula: one that rests on proofs needs their bounds."""
@@ -104,8 +107,7 @@ def by_rule(bench: Bench, device: Device, job: Job, rule: Rule, measure: Measure
         raise DeviceError("escape time has no counts here to compare with")
     room = min(device.max_alloc_bytes // 4, device.memory_bytes // 16)
     settings = Settings(block_pixels=max(1, room))  # a rectangle is no larger than its block
-    traced = partial(Computation, planner=rule.planner)
-    timed = Timed(job, device, settings, bench.cancel, kind=traced)
+    timed = Timed(job, device, settings, bench.cancel, kind=rule.traced)
     found: dict[str, Value] = {}
 
     def check(counts: Words) -> Validation:
@@ -113,7 +115,7 @@ def by_rule(bench: Bench, device: Device, job: Job, rule: Rule, measure: Measure
             return Validation(False, measure.row.differing_pixels, "the counts of escape time are wrong here")
         fills = Fills()
         watched = replace(settings, watch=fills.watch)
-        Timed(job, device, watched, bench.cancel, kind=traced).run()
+        Timed(job, device, watched, bench.cancel, kind=rule.traced).run()
         wrong, validation = judged(measure.counts, counts, fills)
         if validation.ok:
             found["wrong_pixels"] = wrong

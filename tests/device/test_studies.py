@@ -14,7 +14,6 @@ import pytest
 from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.core.job import Job
 from mandelcl.engine import choose
-from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.subdivision import Plan
 from mandelcl.opencl.api import Event
@@ -236,6 +235,6 @@ def test_without_escape_time_there_is_nothing_to_compare_with(best: Device) -> N
 def test_a_strict_job_is_traced_by_no_other_rule(best: Device) -> None:
     job = jobs.report_job(32, 50, "border")
     settled = replace(job, method="direct")
-    assert Computation(choose.fastest(job, [best]), Settings(), planner=rules.ALONE.planner).job == settled
+    assert rules.ALONE.traced(choose.fastest(job, [best]), Settings()).job == settled
     with pytest.raises(InvalidInputError, match="a strict job fills what is proved"):
-        Computation(choose.fastest(replace(job, strict=True), [best]), Settings(), planner=rules.ALONE.planner)
+        rules.ALONE.traced(choose.fastest(replace(job, strict=True), [best]), Settings())

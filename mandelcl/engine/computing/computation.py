@@ -2,20 +2,20 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
-from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LateText, LaunchLog, Report, report_of
 from mandelcl.engine import choose, rate
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.computing.timed_blocks import TimedBlocks
+from mandelcl.engine.computing.timed_blocks import noted
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine.delivery import TO_HOST, Array, Delivered, Delivery, Form, FormFor
 from mandelcl.engine.lending import Lender
@@ -25,22 +25,14 @@ from mandelcl.engine.memory import Spare
 from mandelcl.engine.program import Execution, Program
 from mandelcl.opencl.device import Device
 
-if TYPE_CHECKING:
-    from mandelcl.engine.loop import border
-
 _NO_BUDGET = 1e9
 
 
 class Computation:
     """A job on a device, as resolved by `choose` (a `Work`); `log` records its launches.
 
-    Device memory comes from `spare`, host memory from `lender`, and both return for the next job. `program_class` makes
-    the kernels. With a
-    `planner`, which is for studies, borders are traced by its rule, whatever the job's algorithm and formula, so counts
-    may be wrong. Raises InvalidInputError for one with a strict job.
+    Device memory comes from `spare`, host memory from `lender`, and both return for the next job.
     """
-
-    program_class: type[Program] = Program
 
     def __init__(
         self,
@@ -49,20 +41,13 @@ class Computation:
         *,
         spare: Spare | None = None,
         lender: Lender | None = None,
-        log: LaunchLog | None = None,
-        planner: "border.Planner | None" = None,
     ) -> None:
-        if planner is not None and choice.job.strict:
-            raise InvalidInputError("a strict job fills what is proved, and is traced by no other rule")
         self.started = time.perf_counter()
         self.device, self.warnings = choice.device, choice.warnings
-        self.log = log or LaunchLog()
-        self._settings, self._planner = settings, planner
+        self.log = LaunchLog()
+        self._settings = settings
         self._spare, self._lender = spare or Spare(), lender or Lender(self.device)
-        execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit)
-        if settings.blocks:
-            execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit, choice.job.iterations)
-        program = self.program_class(self.device, choice.job, settings.variant or choice.variant, execution)
+        program = Program(self.device, choice.job, settings.variant or choice.variant, execution_of(choice, settings))
         self.rate = rate.iterations_per_second(program)
         self._begin(program)
 
@@ -75,7 +60,7 @@ class Computation:
             _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog, self.device.type)
         )
         self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
-        self._traced = self.job.algorithm == "border" or self._planner is not None
+        self._traced = self.job.algorithm == "border"
         self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
         self.band_rows, self.block_pixels = self._division.band_rows, self._division.pixels
 
@@ -149,29 +134,17 @@ class Computation:
         `log` is by default the work's own, and `delivery` says how results leave the device.
         """
         log = log or self.log
-        log.begin()
-        timed = TimedBlocks(blocks) if timeline.on() else None
-        blocks = timed or blocks
-        if self._traced:
+
+        def run(blocks: BlockSource) -> Iterator[tuple[Block, Delivered]]:
+            loop = (self.program, blocks, self._pace, log)
+            if not self._traced:
+                return escape.run(*loop, cancel=cancel, spare=self._spare, delivery=delivery)
             from mandelcl.engine.loop import border
 
-            finished = border.run(
-                *(self.program, blocks, self._pace, log),
-                plan=self._planner and self._planner(self.program),
-                watch=self._settings.watch,
-                cancel=cancel,
-                spare=self._spare,
-                delivery=delivery,
-            )
-        else:
-            finished = escape.run(
-                self.program, blocks, self._pace, log, cancel=cancel, spare=self._spare, delivery=delivery
-            )
-        for block, results in finished:
-            log.end()
-            if timed is not None:
-                timed.finished(block)
-            yield block, results
+            watch = self._settings.watch
+            return border.run(*loop, watch=watch, cancel=cancel, spare=self._spare, delivery=delivery)
+
+        return noted(blocks, log, run)
 
     def run_listed(self, block: Block, indices: listed.Indices, cancel: Token = NEVER) -> Words:
         """Return the results of some pixels of a block, words × pixels; no borders are traced for them."""
@@ -181,6 +154,12 @@ class Computation:
         """Return the report of what has been done so far."""
         built = self.program.kernels.build_seconds
         return report_of(self.job, [self.device], self.log, built, self.seconds, counts_sha256, stages)
+
+
+def execution_of(choice: choose.Choice, settings: Settings) -> Execution:
+    """Return how a program is run by some settings; a picture cut into a number of blocks is one launch of each."""
+    execution = Execution(settings.shortcuts, settings.guarded, choice.loop_limit)
+    return replace(execution, first_iterations=choice.job.iterations) if settings.blocks else execution
 
 
 def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:

@@ -1,10 +1,28 @@
-"""Blocks on the timeline: from when each is taken, or the one before is finished, until its results are there."""
+"""When blocks are taken and finished, in a log and on the timeline."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
+from mandelcl.core.report import LaunchLog
+from mandelcl.engine.delivery import Delivered
 from mandelcl.engine.loop.schedule import BlockSource
+
+
+def noted(
+    blocks: BlockSource, log: LaunchLog, run: Callable[[BlockSource], Iterator[tuple[Block, Delivered]]]
+) -> Iterator[tuple[Block, Delivered]]:
+    """Yield the blocks that `run` yields of a source; `log` notes when the first is handed out and the last received.
+
+    Where a timeline is recorded, each block is a span on it.
+    """
+    log.begin()
+    timed = TimedBlocks(blocks) if timeline.on() else None
+    for block, results in run(timed or blocks):
+        log.end()
+        if timed is not None:
+            timed.finished(block)
+        yield block, results
 
 
 class TimedBlocks:

@@ -57,9 +57,6 @@ class Traced:
 # the one that a proof or theorem gives, and the one with which it is filled.
 Watch = Callable[[Block, Words, Words, Words], None]
 
-# Says how the pictures of a program are divided and which borders are trusted, as `default_plan` does.
-Planner = Callable[[Program], Plan]
-
 
 def run(
     program: Program,
