@@ -1,6 +1,7 @@
 """`python -m tests.fuzz`, or `scripts/fuzz`: run cases, and say what came of them."""
 
 import argparse
+import math
 import os
 import random
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from tests.fuzz.categories import CATEGORIES, Block, schedule
 from tests.fuzz.planted import PLANTS
 from tests.fuzz.running import Failure, Result, Settings, run
+from tests.fuzz.state import OtherRunError, State, noted
 
 _EPILOG = """\
 Examples:
@@ -18,6 +20,10 @@ Examples:
   scripts/fuzz --only fields --cases 5000   cases of one category
   scripts/fuzz --seed 7 --case fields/1234  one case again, alone
   scripts/fuzz --plant traceback            a fault that must be found
+  scripts/fuzz --cases 100000 --state runs  a run that goes on with the same command when it was stopped
+  scripts/fuzz --state runs --for 600       ten minutes more of it
+  scripts/fuzz --state runs --shard 1/4     a quarter of it; three other machines or processes may run the others
+  scripts/fuzz --state runs --report        what came of all shards whose files lie in the folder
 
 The seed is printed. The same seed draws the same cases, in whatever order they are run. The input of a case that fails
 is kept in a folder, with the command that repeats it.
@@ -32,7 +38,7 @@ def _arguments() -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--cases", type=int, default=3000, metavar="N", help="about so many cases [default: 3000]")
+    parser.add_argument("--cases", type=int, metavar="N", help="about so many cases [default: 3000]")
     parser.add_argument(
         "--seed", type=int, metavar="S", help="what the cases are drawn from [default: another each time]"
     )
@@ -50,15 +56,38 @@ def _arguments() -> argparse.Namespace:
         "--keep", type=Path, default=Path("fuzz-failures"), metavar="FOLDER", help="for inputs of failures"
     )
     parser.add_argument("--most-failures", type=int, default=20, metavar="N", help="end after so many [default: 20]")
-    parser.add_argument("--part", default="1/1", metavar="K/N", help="the k-th of n parts of them [default: 1/1]")
+    parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="K/N", help="the k-th of n parts of the cases")
+    parser.add_argument("--state", type=Path, metavar="FOLDER", help="for what is done: the run goes on from there")
+    parser.add_argument("--report", action="store_true", help="run nothing; show what --state has of all shards")
+    parser.add_argument(
+        "--for", type=float, default=math.inf, dest="seconds", metavar="S", help="begin no more after S seconds"
+    )
     parser.add_argument("--list", action="store_true", help="list the categories")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.state is None and arguments.report:
+        parser.error("--report takes the folder of a run, --state FOLDER")
+    if arguments.state is not None and (arguments.case or arguments.plant):
+        parser.error("--state is for whole runs, without --case and --plant")
+    said = noted(arguments.state) if arguments.state is not None else {}
+    if arguments.report and not said:
+        parser.error(f"{arguments.state} holds no run")
+    for name, otherwise in (("seed", random.SystemRandom().randrange(1 << 32)), ("cases", 3000), ("only", [])):
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, said.get(name, otherwise))
+    return arguments
+
+
+def _shard(text: str) -> tuple[int, int]:
+    shard, _, shards = text.partition("/")
+    if not (shard.isdigit() and shards.isdigit() and 1 <= int(shard) <= int(shards)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no shard, such as 1/4")
+    return int(shard), int(shards)
 
 
 def _blocks(arguments: argparse.Namespace) -> list[Block]:
     if arguments.case is None:
-        part, _, parts = arguments.part.partition("/")
-        return schedule(arguments.cases, tuple(arguments.only or ()))[int(part) - 1 :: int(parts)]
+        shard, shards = arguments.shard
+        return schedule(arguments.cases, tuple(arguments.only))[shard - 1 :: shards]
     name, _, number = arguments.case.partition("/")
     if name not in CATEGORIES or not number.isdigit():
         sys.exit(f"scripts/fuzz: {arguments.case} is no case, such as fields/12")
@@ -93,9 +122,16 @@ def main() -> int:
         for category in CATEGORIES.values():
             print(f"{category.name:13} {category.share:6}  {category.about}")
         return 0
-    seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 32)
+    seed = arguments.seed
     jobs = max(1, min(arguments.jobs, os.cpu_count() or 1))
-    blocks = _blocks(arguments)
+    try:
+        state = _state(arguments)
+    except OtherRunError as error:
+        sys.exit(f"scripts/fuzz: {error}")
+    if arguments.report:
+        assert state is not None
+        return _reported(state, arguments)
+    blocks = _blocks(arguments) if state is None else state.left(_blocks(arguments))
     print(f"seed {seed}, {sum(block.count for block in blocks)} cases, {jobs} processes", flush=True)
     shown = time.monotonic()
     told = 0
@@ -111,11 +147,41 @@ def main() -> int:
 
     most = 1 if arguments.plant else arguments.most_failures
     started = time.monotonic()
-    result = run(Settings(seed, jobs, arguments.keep, plant=arguments.plant or "", most_failures=most), blocks, show)
+    settings = Settings(
+        seed, jobs, arguments.keep, plant=arguments.plant or "", most_failures=most, seconds=arguments.seconds
+    )
+    done = state.note if state is not None else lambda _piece: None
+    try:
+        result = run(settings, blocks, show, done)
+    except KeyboardInterrupt:
+        sys.exit("\nscripts/fuzz: stopped" + ("; the same command goes on" if state is not None else ""))
     show(result)
+    if state is not None:
+        print(f"\n{time.monotonic() - started:.0f} s")
+        return _reported(state, arguments)
     print(f"\n{table(result)}\n\n{time.monotonic() - started:.0f} s, seed {seed}: ", end="")
     print(f"{len(result.failures)} of {result.cases} cases failed" if result.failures else "no case failed")
     return int(bool(result.failures))
+
+
+def _state(arguments: argparse.Namespace) -> State | None:
+    if arguments.state is None:
+        return None
+    state = State(arguments.state, {name: getattr(arguments, name) for name in ("seed", "cases", "only")})
+    if not arguments.report:
+        state.begin("{}/{}".format(*arguments.shard))
+    return state
+
+
+def _reported(state: State, arguments: argparse.Namespace) -> int:
+    """Show what came of all shards of a run; return the exit code, 0 if none failed and, of a report, none is left."""
+    result = state.result()
+    left = sum(block.count for block in state.left(schedule(arguments.cases, tuple(arguments.only))))
+    for failure in result.failures:
+        print(_told(failure, arguments.seed))
+    print(f"\n{table(result)}\n\nseed {arguments.seed}: {len(result.failures)} of {result.cases} cases failed", end="")
+    print(f", {left} are left" if left else "")
+    return int(bool(result.failures or (left and arguments.report)))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ def every_device() -> tuple[Device, ...]:
 
 @cache
 def devices() -> tuple[Device, ...]:
-    """Return the devices that pass their self-tests and have double, quick to build for first."""
-    return tuple(device for device in every_device() if device.fp64)
+    """Return the devices that pass their self-tests and have double, CPUs first: each process has those to itself."""
+    able = [device for device in every_device() if device.fp64]
+    return tuple(sorted(able, key=lambda device: device.type != "cpu"))
 
 
 def device() -> Device:

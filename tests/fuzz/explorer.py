@@ -35,7 +35,6 @@ from tests.interruptible import Interruptible
 _MOST_RESIDENT = 1200 << 20  # bytes of the server itself
 _MOST_PROCESSES = 16  # below it: a worker for each device, and saves and searches under way
 _CASES = 500  # that a server serves
-_ROOT = Path(__file__).resolve().parents[2]
 _PANES = 4
 _VIEW: Mapping[str, Any] = {**HOME, "size": [64, 36]}
 _COLOURING = {"palette": "classic"}
@@ -122,7 +121,7 @@ def _server(lasting: Path) -> _Server:
         (folder / "saved").mkdir()
         (folder / "temporary").mkdir()
         options = ("explore", "--no-browser", "--save-dir", str(folder / "saved"), "--device", device().spec)
-        kept = {"MANDELCL_DATA": str(folder / "data"), "TMPDIR": str(folder / "temporary"), "PYTHONPATH": str(_ROOT)}
+        kept = {"MANDELCL_DATA": str(folder / "data"), "TMPDIR": str(folder / "temporary")}
         with (folder / "errors").open("wb") as errors:
             process = Interruptible(
                 *("-m", "tests.fuzz.planted", os.environ.get(VARIABLE, ""), *options),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+_PR_SET_PDEATHSIG = 1
 VARIABLE = "MANDELCL_FUZZ_PLANT"  # of the environment: the fault that processes under test are to have, too
 
 
@@ -55,10 +56,17 @@ def plant(name: str) -> None:
 
 
 def main() -> None:
-    """Run the command line with a fault planted: its name comes first, and is empty for none."""
+    """Run the command line with a fault planted: its name comes first, and is empty for none.
+
+    The process ends with the one that has started it.
+    """
+    import ctypes
+    import signal
     import sys
 
     from mandelcl.cli import main as command
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
     if sys.argv[1]:
         plant(sys.argv[1])

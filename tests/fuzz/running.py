@@ -1,6 +1,7 @@
 """Run cases in processes of their own, watched: one that ends, or takes too long over a case, is a fault as well."""
 
 import json
+import math
 import os
 import selectors
 import signal
@@ -11,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +42,23 @@ class Tally:
     accepted: int = 0
     seconds: float = 0.0
 
+    def add(self, other: "Tally") -> None:
+        """Add what came of other cases."""
+        self.cases += other.cases
+        self.accepted += other.accepted
+        self.seconds += other.seconds
+
+
+@dataclass
+class Piece:
+    """Cases `first` to `first + count − 1` of a category, which a process has run, and what came of them."""
+
+    category: str
+    first: int
+    count: int = 0
+    tally: Tally = field(default_factory=Tally)
+    failures: list[Failure] = field(default_factory=list)
+
 
 @dataclass
 class Result:
@@ -59,7 +77,8 @@ class Result:
 class Settings:
     """How cases are run: from which seed, by how many processes, and where the inputs of failures are kept.
 
-    `plant` names a fault that is planted in mandelcl for the run, `most_failures` how many end it.
+    `plant` names a fault that is planted in mandelcl for the run, `most_failures` how many end it. No block is begun
+    after so many `seconds`.
     """
 
     seed: int
@@ -68,6 +87,7 @@ class Settings:
     cache: str = ""
     plant: str = ""
     most_failures: int = 20
+    seconds: float = math.inf
 
 
 class _Process:
@@ -91,6 +111,7 @@ class _Process:
         assert self.process.stdout is not None
         self.output: IO[bytes] = self.process.stdout
         self.block: Block | None = None
+        self.done = Piece("", 0)  # of the block
         self.at = 0
         self.heard = time.monotonic()
         self._fresh: set[str] = set()
@@ -109,6 +130,7 @@ class _Process:
     def take(self, block: Block) -> None:
         """Have it run a block."""
         self.block, self.at, self.heard = block, block.first, time.monotonic()
+        self.done = Piece(block.category, block.first)
         self._order(category=block.category, first=block.first, count=block.count)
 
     def reports(self) -> list[dict[str, Any]] | None:
@@ -153,15 +175,22 @@ class _Process:
 
 
 class Run:
-    """A run of blocks of cases."""
+    """A run of blocks of cases; `done` is called with each piece of them that is done."""
 
-    def __init__(self, settings: Settings, blocks: Sequence[Block], show: Callable[[Result], None]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        blocks: Sequence[Block],
+        show: Callable[[Result], None],
+        done: Callable[[Piece], None],
+    ) -> None:
         self.result = Result({block.category: Tally() for block in blocks})
         self._settings = settings
         self._blocks = deque(blocks)
-        self._show = show
+        self._show, self._done = show, done
         self._selector = selectors.DefaultSelector()
         self._processes: list[_Process] = []
+        self._ends = time.monotonic() + settings.seconds
 
     def run(self) -> Result:
         """Run all blocks, or until there are too many failures; return what came of them."""
@@ -179,15 +208,21 @@ class Run:
         finally:
             for process in self._processes:
                 process.end()
+                if process.done.count and not CATEGORIES[process.done.category].drawn:
+                    self._done(process.done)
         return self.result
 
+    def _next(self) -> Block | None:
+        return self._blocks.popleft() if self._blocks and time.monotonic() < self._ends else None
+
     def _start(self) -> None:
-        if not self._blocks:
+        block = self._next()
+        if block is None:
             return
         process = _Process(self._settings)
         self._processes.append(process)
         self._selector.register(process.output, selectors.EVENT_READ, process)
-        process.take(self._blocks.popleft())
+        process.take(block)
 
     def _drop(self, process: _Process) -> None:
         self._selector.unregister(process.output)
@@ -209,36 +244,54 @@ class Run:
         elif "number" in report:
             process.used_to(category)
             process.at = report["number"] + 1
-            tally = self.result.tallies[category]
-            tally.cases += 1
-            tally.accepted += report["accepted"]
-            tally.seconds += report["seconds"]
-            if report["fault"]:
-                failure = Failure(category, report["number"], report["fault"], report["kept"])
-                self.result.failures.append(failure)
-        elif self._blocks:
-            process.take(self._blocks.popleft())
+            failures = [Failure(category, report["number"], report["fault"], report["kept"])] if report["fault"] else []
+            self._add(process, Tally(1, int(report["accepted"]), report["seconds"]), failures)
         else:
-            self._drop(process)
-            process.leave()
+            self._add(process, Tally(seconds=report["seconds"]))
+            process.done.count = process.block.count  # hypothesis may have run fewer
+            self._done(process.done)
+            block = self._next()
+            if block is not None:
+                process.take(block)
+            else:
+                self._drop(process)
+                process.leave()
+
+    def _add(self, process: _Process, tally: Tally, failures: Sequence[Failure] = ()) -> None:
+        piece = process.done
+        piece.count += tally.cases
+        piece.tally.add(tally)
+        piece.failures += failures
+        self.result.tallies[piece.category].add(tally)
+        self.result.failures += failures
 
     def _lost(self, process: _Process, what: str) -> None:
         """Note a case at which its process was lost, and go on behind it with another process."""
         block, at = process.block, process.at
         assert block is not None
         self._drop(process)
-        self.result.failures.append(Failure(block.category, at, f"{what}: {process.end()}"))
-        self.result.tallies[block.category].cases += 1
+        self._add(process, Tally(1), [Failure(block.category, at, f"{what}: {process.end()}")])
         rest = block.first + block.count - at - 1
-        if rest > 0 and not CATEGORIES[block.category].drawn:
+        if CATEGORIES[block.category].drawn:
+            process.done.count = block.count
+        elif rest > 0:
             self._blocks.appendleft(Block(block.category, at + 1, rest))
+        self._done(process.done)
         self._start()
 
 
-def run(settings: Settings, blocks: Sequence[Block], show: Callable[[Result], None] = lambda _result: None) -> Result:
-    """Run blocks of cases and return what came of them; `show` is called from time to time."""
+def run(
+    settings: Settings,
+    blocks: Sequence[Block],
+    show: Callable[[Result], None] = lambda _result: None,
+    done: Callable[[Piece], None] = lambda _piece: None,
+) -> Result:
+    """Run blocks of cases and return what came of them.
+
+    `show` is called from time to time, `done` with each piece of a block that is done.
+    """
     if settings.cache:
-        return Run(settings, blocks, show).run()
+        return Run(settings, blocks, show, done).run()
     with tempfile.TemporaryDirectory(prefix="mandelcl-fuzz-cache-", ignore_cleanup_errors=True) as cache:
         os.chmod(cache, 0o700)  # noqa: PTH101
-        return Run(Settings(**{**vars(settings), "cache": cache}), blocks, show).run()
+        return Run(replace(settings, cache=cache), blocks, show, done).run()

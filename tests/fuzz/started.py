@@ -16,7 +16,6 @@ from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, patience, require, require_told
 
-_ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "-o", "a.ppm")
 
 
@@ -32,7 +31,7 @@ class Started:
 
     def popen(self) -> "subprocess.Popen[str]":
         """Start it."""
-        environment = {**os.environ, "PYTHONPATH": str(_ROOT), **self.environment}
+        environment = {**os.environ, **self.environment}  # PYTHONPATH is the worker's own, with the packages
         kept = {name: value for name, value in environment.items() if value is not None}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **self.streams}
         command = [*self.wrapper, sys.executable, "-m", "mandelcl", *self.arguments]
@@ -60,6 +59,16 @@ def below(process: int) -> list[int]:
         with suppress(OSError):
             found += [int(word) for word in task.read_text().split()]
     return found + [deeper for child in found for deeper in below(child)]
+
+
+def of_living(process: int) -> float:
+    """Return the processor time, in seconds, of all processes below one that are running or not waited for."""
+    ticks = 0
+    for number in below(process):
+        with suppress(OSError, ValueError):
+            words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, words[11:15]))  # user and system time of its own, and of children that have ended
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @cache

@@ -9,6 +9,8 @@ import pytest
 
 from tests.fuzz.categories import CATEGORIES, WHOLE, Block, schedule
 from tests.fuzz.planted import PLANTS
+from tests.fuzz.running import Failure, Piece, Tally
+from tests.fuzz.state import OtherRunError, State
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, limits, signals")
 _ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +25,7 @@ def fuzz(*arguments: str, keep: Path) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_cases(part: int, tmp_path: Path) -> None:
-    done = fuzz("--cases", str(_CASES), "--part", f"{part + 1}/{_PARTS}", keep=tmp_path)
+    done = fuzz("--cases", str(_CASES), "--shard", f"{part + 1}/{_PARTS}", keep=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -49,3 +51,47 @@ def test_a_schedule_has_each_case_once() -> None:
     assert {category for category, _ in cases} == set(CATEGORIES)
     assert sum(block.count for block in schedule(WHOLE) if CATEGORIES[block.category].processes) <= 3000
     assert schedule(50, ("fields",)) == [Block("fields", 0, 25), Block("fields", 25, 25)]
+
+
+FACTS = {"seed": 7, "cases": 100, "only": ["fields", "jobs"]}
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Shards add up; of one that was killed while it wrote, all lines count but the last."""
+    one, other, again = (State(tmp_path, FACTS) for _ in range(3))
+    one.begin("1/2")
+    other.begin("2/2")
+    failure = Failure("fields", 27, "what was wrong", "where")
+    one.note(Piece("fields", 0, 25, Tally(25, 3, 1.5)))
+    one.note(Piece("fields", 25, 3, Tally(3, 1, 0.5), [failure]))
+    other.note(Piece("jobs", 25, 25, Tally(25, 2, 1.0)))
+    with pytest.raises(OtherRunError, match="in use"):
+        again.begin("2/2")
+    other.close()
+    (done,) = tmp_path.glob("done-2-*")
+    done.write_bytes(done.read_bytes() + b'{"category": "jobs", "fir')
+    again.begin("2/2")
+    again.note(Piece("jobs", 0, 25, Tally(25, 5, 1.0)))
+    blocks = [Block("fields", 0, 25), Block("fields", 25, 25), Block("jobs", 0, 25), Block("jobs", 50, 10)]
+    assert again.left(blocks) == [Block("fields", 28, 22), Block("jobs", 50, 10)]
+    result = again.result()
+    assert result.tallies == {"jobs": Tally(50, 7, 2.0), "fields": Tally(28, 4, 2.0)}
+    assert result.failures == [failure]
+    one.close()
+    again.close()
+
+
+def test_another_run_keeps_out_of_a_folder(tmp_path: Path) -> None:
+    State(tmp_path, FACTS)
+    with pytest.raises(OtherRunError, match="holds a run of seed 7; give that, or another --state"):
+        State(tmp_path, FACTS | {"seed": 8})
+
+
+def test_a_finished_run_has_nothing_left(tmp_path: Path) -> None:
+    command = ("--cases", "40", "--only", "jobs", "--state", str(tmp_path / "state"))
+    done = [fuzz(*command, keep=tmp_path) for _ in range(2)]
+    assert [one.returncode for one in done] == [0, 0], done
+    assert [re.search(r"\d+ cases, 1 processes", one.stdout)[0][:2] for one in done] == ["40", "0 "]  # type: ignore[index]
+    report = fuzz("--state", str(tmp_path / "state"), "--report", keep=tmp_path)
+    assert report.returncode == 0
+    assert "0 of 40 cases failed\n" in report.stdout

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.fuzz.categories import CATEGORIES, Category, random_of
 from tests.fuzz.ground import Console, Ground
 from tests.fuzz.oracle import MOST_BYTES, Fault
+from tests.fuzz.started import of_living
 
 
 class Worker:
@@ -32,8 +33,9 @@ class Worker:
 
     def run(self, name: str, first: int, count: int) -> None:
         """Run cases of a category, one after the other."""
-        category = CATEGORIES[name]
+        category, before = CATEGORIES[name], of_living(os.getpid())
         (self._draw if category.drawn else self._take)(category, first, count)
+        self._say(done=True, seconds=of_living(os.getpid()) - before)
 
     def _take(self, category: Category, first: int, count: int) -> None:
         case = category.case()
@@ -153,7 +155,6 @@ def main() -> None:
         for line in orders:
             order = json.loads(line)
             worker.run(order["category"], order["first"], order["count"])
-            worker._say(done=True)
         os.chdir("/")
 
 
