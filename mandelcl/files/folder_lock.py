@@ -6,6 +6,7 @@ hold a new one of the same name. Who has opened a lock that is then removed does
 
 import os
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LOCK = "lock"
 _TRIES = 5  # a folder or its lock may be removed at the very moment
+_REFUSES_FOR_A_WHILE = os.name == "nt"
+_PAUSE_S = 0.02  # Windows may refuse for as long what is being removed, with one error or another
 
 
 class FolderLock:
@@ -35,8 +38,14 @@ class FolderLock:
         `otherwise`.
         """
         for _ in range(_TRIES):
-            with suppress(FileNotFoundError, FileExistsError, _RemovedError):
+            try:
                 return cls._tried(folder, check, in_use, otherwise)
+            except (FileNotFoundError, FileExistsError, _RemovedError):
+                continue
+            except OSError:
+                if not _REFUSES_FOR_A_WHILE:
+                    raise
+                time.sleep(_PAUSE_S)
         return cls._tried(folder, check, in_use, otherwise)
 
     @classmethod
@@ -81,7 +90,8 @@ def _locked(path: Path, in_use: str, otherwise: str) -> "BaseFileLock":
 
     if os.path.lexists(path) and not stat.S_ISREG(path.stat(follow_symlinks=False).st_mode):
         raise FileError(f"{path} is not mandelcl's; {otherwise}", path)
-    lock = FileLock(path, thread_local=False)
+    somebodys = os.path.lexists(path) and path.stat(follow_symlinks=False).st_size > 0
+    lock = FileLock(path, thread_local=False, preserve_lock_file=somebodys)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -21,7 +21,7 @@ def test_outputs(run: Run, folder: Path) -> None:
         "x": "suffix must be one of",
         ".": "suffix must be one of",
         "": "suffix must be one of",
-        f"{'x' * 300}.png": "File name too long",
+        f"{'x' * 300}.png": "cannot write" if os.name == "nt" else "File name too long",
     }.items():
         assert why in refused(run, folder, "render", *SMALL, "-o", path)
         assert why in refused(run, folder, "recolour", "none.npz", "-o", path)
@@ -40,6 +40,7 @@ def test_the_picture_of_rectangles_is_an_output_too(run: Run, folder: Path) -> N
     assert "the same file" in refused(run, folder, *traced, "a.png", "-o", "a.png")
 
 
+@pytest.mark.usefixtures("links")
 def test_an_output_given_twice(run: Run, folder: Path) -> None:
     (folder / "link.png").symlink_to(folder / "a.png")
     for twin in ("a.png", "./a.png", "link.png"):
@@ -56,6 +57,7 @@ def test_an_output_among_the_tiles_of_another(run: Run, folder: Path) -> None:
         assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", path, "-o", "w.dzi")
 
 
+@pytest.mark.usefixtures("links")
 def test_a_drawing_does_not_replace_what_is_compared(run: Run, folder: Path) -> None:
     for name in ("a.ppm", "b.ppm"):
         (folder / name).write_bytes(b"P6 1 1 255\n" + name.encode()[:3])

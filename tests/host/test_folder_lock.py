@@ -5,13 +5,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import filelock
 import pytest
 
 from mandelcl.base.errors import FileError
+from mandelcl.files.folder_lock import FolderLock
 from mandelcl.film.folder import held
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.store import Store
@@ -19,6 +20,7 @@ from tests.film.conftest import film
 from tests.host.files import names
 
 Hold = Callable[[Path], AbstractContextManager[object]]
+removes_open_files = pytest.mark.skipif(os.name == "nt", reason="Windows does not remove a file that is open")
 
 
 @contextmanager
@@ -33,6 +35,7 @@ def a_film(path: Path) -> Iterator[None]:
         yield
 
 
+@removes_open_files
 @pytest.mark.parametrize("hold", [a_store, a_film])
 def test_a_lock_made_while_another_is_left_is_held(hold: Hold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second process makes its lock while the first has removed its own, and not yet released it."""
@@ -54,6 +57,7 @@ def test_a_lock_made_while_another_is_left_is_held(hold: Hold, tmp_path: Path, m
         pass
 
 
+@removes_open_files
 @pytest.mark.parametrize("hold", [a_store, a_film])
 def test_a_lock_removed_between_opening_and_locking_it_is_made_anew(
     hold: Hold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +140,24 @@ while held < 100:
     marker.unlink()
     store.release()
 """
+
+
+@pytest.mark.parametrize("times", [1, 9])
+def test_what_windows_refuses_while_it_is_removed_is_tried_again(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check() -> None:
+        tried.append(None)
+        if len(tried) <= times:
+            raise PermissionError(13, "Access is denied", str(tmp_path))
+
+    tried: list[None] = []
+    monkeypatch.setattr("mandelcl.files.folder_lock._REFUSES_FOR_A_WHILE", True)
+    monkeypatch.setattr("mandelcl.files.folder_lock._PAUSE_S", 0)
+    refused = times > 1
+    with pytest.raises(PermissionError) if refused else nullcontext():
+        FolderLock.acquire(tmp_path / "folder", check, "in use", "").remove()
+    assert len(tried) == (6 if refused else 2)
 
 
 def test_processes_that_contend_take_turns(tmp_path: Path) -> None:
