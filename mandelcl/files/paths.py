@@ -21,6 +21,7 @@ Move = Callable[[Path, Path], None]
 _TELLING = 100  # characters at the beginning of a message, which is cut in the middle where it is long
 _DEVICES = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]", re.IGNORECASE)  # whatever the suffix
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
+_LONGEST_NAME = 255  # UTF-16 code units
 _OPEN_FOLDERS = Path("/proc/self/fd")
 _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
@@ -38,7 +39,7 @@ def target(path: str | Path) -> Path:
 
 
 def _require_name(path: str | Path) -> None:
-    """Raise FileError where a part of a path is no name on Windows: kept for a device, or with a wrong character."""
+    """Raise FileError where a part of a path is no name on Windows: a device's, with a wrong character, or too long."""
     pure = PureWindowsPath(path)
     if pure.drive.startswith("\\\\?\\"):  # there Windows takes all
         return
@@ -49,6 +50,8 @@ def _require_name(path: str | Path) -> None:
         wrong = _NOT_IN_NAMES.search(name)
         if wrong:
             raise FileError(f"{path} cannot be the name of a file: Windows takes no {wrong[0]} in one", path)
+        if len(name.encode("utf-16-le", "surrogatepass")) > 2 * _LONGEST_NAME:
+            raise FileError("File name too long", path)
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:

@@ -220,6 +220,13 @@ def test_names_that_windows_does_not_take(path: str, why: str, monkeypatch: pyte
     assert str(caught.value) == f"cannot write {path}: {path} cannot be the name of a file: {why}"
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "𝕞" * 128])
+def test_a_name_that_is_too_long_for_windows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(FileError, match="File name too long"):
+        require_writable(f"{name}.png")
+
+
 @pytest.mark.parametrize("name", ["console.png", "com10.png", "nul_.png", "a.con", "LPT.png", "ä ö.png"])
 def test_names_that_windows_takes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
