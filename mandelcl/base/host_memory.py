@@ -1,5 +1,6 @@
 """How much memory this process may still take: what the system has left, and what its control groups allow."""
 
+import importlib
 import math
 import sys
 from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ def new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 def scarce_addresses() -> list[str]:
     """Return a line for the user if this process may have so few addresses that drivers are likely to end it."""
     try:
-        import resource
+        resource: Any = importlib.import_module("resource")
     except ImportError:  # Windows
         return []
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]

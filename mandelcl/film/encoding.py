@@ -166,12 +166,11 @@ def _leave_real_time() -> None:
 
     Those leave no other thread a core for as long as they work, and whatever process they start would inherit it.
     """
-    if sys.platform != "linux":
-        return
-    for thread in Path("/proc/self/task").iterdir():
-        with suppress(OSError):  # it has ended, or may not be changed
-            if os.sched_getscheduler(int(thread.name)) == os.SCHED_FIFO:
-                os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
+    if sys.platform == "linux":
+        for thread in Path("/proc/self/task").iterdir():
+            with suppress(OSError):  # it has ended, or may not be changed
+                if os.sched_getscheduler(int(thread.name)) == os.SCHED_FIFO:
+                    os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
 
 
 class _Palette:

@@ -18,7 +18,8 @@ _CACHES = (
 
 def runtimes_caches() -> list[tuple[str, Path]]:
     """Return the caches of runtimes that exist on this machine: the runtime's name and the folder. Linux only."""
-    if not sys.platform.startswith("linux"):
+    platform: str = sys.platform  # so that the type checker reads the code for all
+    if platform != "linux":
         return []
     user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     found = []

@@ -15,6 +15,7 @@ from typing import Any
 _ALL_DEVICES = 0xFFFFFFFF
 _PLATFORM_FACTS = (0x0901, 0x0902)  # CL_PLATFORM_VERSION, CL_PLATFORM_NAME
 _DEVICE_FACTS = (0x102B, 0x102D, 0x102F, 0x1030)  # CL_DEVICE_NAME, CL_DRIVER_VERSION, CL_DEVICE_VERSION, _EXTENSIONS
+_RTLD_LAZY: int = getattr(os, "RTLD_LAZY", 1)  # Windows has none, nor such runtimes
 _MOST = 64  # platforms, or devices of one: more is nonsense
 
 _Info = CFUNCTYPE(c_int, c_void_p, c_uint, c_size_t, c_void_p, POINTER(c_size_t))
@@ -69,7 +70,7 @@ def _entry(library: str) -> Any:
     libc = ctypes.CDLL(None)
     libc.dlopen.restype, libc.dlopen.argtypes = c_void_p, [c_char_p, c_int]
     libc.dlsym.restype, libc.dlsym.argtypes = c_void_p, [c_void_p, c_char_p]
-    opened = libc.dlopen(os.fsencode(library), os.RTLD_LAZY)
+    opened = libc.dlopen(os.fsencode(library), _RTLD_LAZY)
     find = libc.dlsym(opened, b"clGetExtensionFunctionAddress") if opened else None
     entry = CFUNCTYPE(c_void_p, c_char_p)(find)(b"clIcdGetPlatformIDsKHR") if find else None
     return _PlatformIds(entry) if entry else None

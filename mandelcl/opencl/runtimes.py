@@ -187,7 +187,8 @@ def only(library: str) -> Iterator[None]:
 
 
 def _other_loader() -> str:
-    if sys.platform == "darwin":
+    platform: str = sys.platform
+    if platform == "darwin":
         return "the OpenCL framework of macOS, which finds its devices itself"
     return "OpenCL.dll, which finds the drivers that are registered with the system"
 

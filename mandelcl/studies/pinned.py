@@ -2,7 +2,6 @@
 
 import os
 import queue
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +21,14 @@ from mandelcl.workers.dialogue import Dialogue
 CHUNKS = 64  # blocks of the shared queue, at least
 
 
+def can_pin() -> bool:
+    """Return whether the system keeps a process to some cores: Linux does."""
+    return hasattr(os, "sched_setaffinity")
+
+
 def cores() -> list[int]:
     """Return the cores that this process may use; raises DeviceError where the system does not say."""
-    if sys.platform != "linux":
+    if not hasattr(os, "sched_getaffinity"):
         raise DeviceError("keeping a process to some cores works on Linux only")
     return sorted(os.sched_getaffinity(0))
 
@@ -34,7 +38,12 @@ def keep_to(number: int) -> None:
     allowed = cores()
     if number > len(allowed):
         raise DeviceError(f"the host has {len(allowed)} cores to offer")
-    os.sched_setaffinity(0, allowed[:number])
+    _pin(allowed[:number])
+
+
+def _pin(allowed: Sequence[int]) -> None:
+    if hasattr(os, "sched_setaffinity"):  # where cores are named, it has
+        os.sched_setaffinity(0, allowed)
 
 
 def static_blocks(width: int, height: int, units: int) -> list[list[Block]]:
@@ -114,7 +123,7 @@ def _drain(shared: "queue.SimpleQueue[Block]") -> Iterator[Block]:
 def serve(channel: Channel) -> None:
     """Build a job, then compute blocks of it as they come, the role `pinned`."""
     values = channel.question()
-    os.sched_setaffinity(0, [values["core"]])  # before the driver starts its threads
+    _pin([values["core"]])  # before the driver starts its threads
     from mandelcl.core.job import Job
     from mandelcl.core.report import LaunchLog
     from mandelcl.engine import choose

@@ -1,6 +1,5 @@
 """The HPC report on scaling, on OpenCL devices: what their units do alone and together."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -76,7 +75,7 @@ def rows(bench: Bench, device: Device, resolution: int, partitions: bool, chunks
 
 def _cores(device: Device) -> int:
     """Return to how many cores a process with this device may be kept; 0 where it cannot."""
-    if device.type != "cpu" or sys.platform != "linux":
+    if device.type != "cpu" or not pinned.can_pin():
         return 0
     return min(device.compute_units, len(pinned.cores()))
 

@@ -17,6 +17,7 @@ from mandelcl.cli import bash_completion, cli
 from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import cache
 from mandelcl.opencl import known
+from tests import posix
 
 # Completes a command line, then prints which modules were loaded for it.
 CHILD = """
@@ -133,7 +134,7 @@ bind -x '"\\C-g": note'
 """
     (tmp_path / "setup").write_text(setup)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
-    reading, terminal = os.openpty()
+    reading, terminal = posix.os.openpty()
     arguments = ["bash", "--noprofile", "--rcfile", str(tmp_path / "setup"), "-i"]
     with subprocess.Popen(
         arguments, stdin=terminal, stdout=terminal, stderr=terminal, env=environment, start_new_session=True

@@ -7,7 +7,6 @@ the file FLAG; where FLAG is `always`, in every process.
 
 import ctypes
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import numpy as np
 from mandelcl.base.errors import DeviceError
 from mandelcl.opencl.device import Device
 from mandelcl.workers import channel
+from tests import posix
 
 SITES = ("build", "upload", "allocate", "fill", "launch", "read", "fetch", "wait")
 ERRORS = {"-5": "OUT_OF_RESOURCES", "-14": "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", "-36": "INVALID_COMMAND_QUEUE"}
@@ -31,7 +31,7 @@ def misbehave(kind: str) -> None:
     if kind == "exit":
         os._exit(7)
     if kind == "kill":
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), posix.signal.SIGKILL)
     if kind == "hang":
         time.sleep(3600)
     if kind == "slow":

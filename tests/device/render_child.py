@@ -7,7 +7,6 @@ standard output says that it begins. At the N-th call of WHAT it ends as by SIGK
 """
 
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ from mandelcl.files import output
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import streaming
 from mandelcl.rendering.store import Store
+from tests import posix
 from tests.device import views
 
 SIDE, CAP, BLOCK_ROWS = 320, 100_000, 16
@@ -68,7 +68,7 @@ def die_at(what: str, turn: int) -> None:
     def counting(*arguments: Any, **settings: Any) -> Any:
         calls[0] += 1
         if calls[0] == turn:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), posix.signal.SIGKILL)
         return own(*arguments, **settings)
 
     setattr(owner, name, counting)

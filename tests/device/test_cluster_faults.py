@@ -1,7 +1,6 @@
 """Whatever happens in a cluster, the picture is right, or what is kept is: killed, cut, lying, gone."""
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -23,6 +22,7 @@ from mandelcl.files.loading import read_field
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
+from tests import posix
 from tests.device.clusters import Cable, able, dask_worker, descendants, free_port, kinds, lent, scheduler
 
 pytest.importorskip("distributed")
@@ -62,7 +62,7 @@ def kill_one(role: str, chance: np.random.Generator) -> None:
     """Kill one of this process's workers, or of their devices' processes."""
     alive = kinds(descendants(os.getpid()), role)
     if alive:
-        os.kill(int(chance.choice(alive)), signal.SIGKILL)
+        os.kill(int(chance.choice(alive)), posix.signal.SIGKILL)
 
 
 def kills(number: int, seed: int) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.engine import choose
+from tests import posix
 from tests.device import render_child
 
 if not hasattr(signal, "SIGKILL"):
@@ -109,9 +110,9 @@ def kill_often(folder: Path, kills: int, spec: str, undisturbed: Undisturbed) ->
             time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds_stored))
         else:
             time.sleep(chance.uniform(0, 1.05 * undisturbed.seconds))
-        child.send_signal(signal.SIGKILL)
+        child.send_signal(posix.signal.SIGKILL)
         ended = child.wait(LIMIT_S)
-        assert ended in (0, -signal.SIGKILL)
+        assert ended in (0, -posix.signal.SIGKILL)
         reached = "done" if ended == 0 else phase(folder)
         if reached.startswith("done"):
             assert contents(folder) == undisturbed.files
@@ -158,5 +159,5 @@ def test_kills_at_chosen_calls(tmp_path: Path, spec: str, undisturbed: Undisturb
     folder = in_use(tmp_path)
     cold = {"MANDELCL_CACHE": str(tmp_path / "cache")} if what == "Device.build" else None
     child = start(folder, spec, what, str(turn), env=cold)
-    assert child.wait(LIMIT_S) == -signal.SIGKILL, "the call was not made so often"
+    assert child.wait(LIMIT_S) == -posix.signal.SIGKILL, "the call was not made so often"
     finish(folder, spec, undisturbed)

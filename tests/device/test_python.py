@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import io
-import os
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from mandelcl.engine.variant import default_variant
 from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import discover
 from mandelcl.workers.process import WorkerProcess
+from tests import posix
 
 JOB = Job(View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), 90, 60), 2000, number="float", rounding="separate")
 SCRIPT = """
@@ -157,7 +157,8 @@ def test_a_render_can_be_cancelled(how: str, workers: list[WorkerProcess]) -> No
 def _held() -> tuple[int, int, int]:
     """Return this process's open files, threads, and bytes in memory."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), pages * os.sysconf("SC_PAGE_SIZE")
+    resident = pages * posix.os.sysconf("SC_PAGE_SIZE")
+    return len(list(Path("/proc/self/fd").iterdir())), threading.active_count(), resident
 
 
 def _grows(devices: list[str], renders: int, most_bytes: int) -> None:

@@ -23,6 +23,7 @@ from mandelcl.engine.loop.schedule import Priorities
 from mandelcl.engine.memory import Memory
 from mandelcl.opencl.device import Device
 from mandelcl.workers.process import WorkerProcess
+from tests import posix
 from tests.device.views import seahorses, whole
 
 
@@ -242,7 +243,7 @@ def test_a_forked_process_has_no_use_of_the_session(device: Device) -> None:
     with Session(device) as session:
         expected = mandelcl.render(job(16, 16), session)[0].counts_sha256()
         reading, writing = os.pipe()
-        child = os.fork()
+        child = posix.os.fork()
         if not child:
             try:
                 mandelcl.render(job(16, 16), session)

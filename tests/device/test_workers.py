@@ -1,6 +1,5 @@
 """What a worker process is to its parent: modest, quick to answer, and the same by whatever way results come."""
 
-import os
 import queue
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from mandelcl.rendering.render import render
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
+from tests import posix
 from tests.device import views
 
 JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate")
@@ -106,7 +106,7 @@ def test_all_threads_of_a_cpu_stand_back(device: Device) -> None:
                 break
     finally:
         started.seat.end()
-    own, least = os.getpriority(os.PRIO_PROCESS, 0), min(worked.values())
+    own, least = posix.os.getpriority(posix.os.PRIO_PROCESS, 0), min(worked.values())
     assert least >= min(19, own + 10) if device.type == "cpu" else least == own
 
 

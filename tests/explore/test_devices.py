@@ -1,13 +1,13 @@
 """Devices: listed, switched, shared, lost and back."""
 
 import os
-import signal
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import posix
 from tests.explore.page import HOME, Page, Server, serving
 
 
@@ -78,7 +78,7 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
         page.begin(slow)
         page.wait_for("settled")
         (worker,) = workers(server)
-        os.kill(worker, signal.SIGKILL)
+        os.kill(worker, posix.signal.SIGKILL)
         lost = page.wait_for("device-lost")
         assert "killed by SIGKILL" in lost["line"]
         assert "started again" in lost["line"]
@@ -107,7 +107,7 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         rest = page.view(HOME)
         (worker,) = workers(server)
-        os.kill(worker, signal.SIGSTOP)
+        os.kill(worker, posix.signal.SIGSTOP)
         long = {**HOME["lattice"], "re": "-0." + "7" * 2000}
         for _ in range(50):  # more than its pipe holds
             page.begin(HOME, lattice=long)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ import mandelcl
 from mandelcl.base.errors import MandelclError
 from mandelcl.explore.static_files import static_files
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
+from tests import posix
 from tests.explore.page import PATIENCE_S
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
@@ -221,5 +221,5 @@ def test_a_kernel_that_ends_takes_its_processes_with_it() -> None:
         assert kernel.value("shown.field.counts_sha256()") == picture.sha256
         pids = kernel.value("[seat.pid for seat in shown._pages._service.house._seats.values()]")
         assert any(map(runs, pids))
-        kernel.manager.signal_kernel(signal.SIGKILL)
+        kernel.manager.signal_kernel(posix.signal.SIGKILL)
         await_end(pids)

@@ -22,6 +22,7 @@ from mandelcl.film.encoding import require_place, writing
 from mandelcl.film.folder import Folder
 from mandelcl.film.making import make_film
 from mandelcl.film.timing import Timing
+from tests import posix
 
 av = pytest.importorskip("av", reason="the extra `video` is not installed")
 
@@ -56,7 +57,7 @@ def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None
         for frame in pictures():
             sink.put(sink.prepared(frame))
         threads = [int(thread.name) for thread in Path("/proc/self/task").iterdir()]
-        assert os.SCHED_FIFO not in {os.sched_getscheduler(thread) for thread in threads}
+        assert posix.os.SCHED_FIFO not in {posix.os.sched_getscheduler(thread) for thread in threads}
 
 
 @pytest.mark.parametrize("name", list(KINDS))
@@ -250,20 +251,14 @@ def test_av1_takes_pictures_that_are_thin(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 @pytest.mark.parametrize("name", list(KINDS))
 def test_a_disk_that_refuses_is_told_in_its_words(name: str, tmp_path: Path) -> None:
-    import resource
-
     path = tmp_path / KINDS[name][0]
     rng = np.random.default_rng(5)
     frame = rng.integers(0, 256, (256, 256, 3), np.uint8)
     gif = [frame] if name == "gif" else []
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, old[1]))
-    try:
-        with pytest.raises(FileError) as error, writing(path, name, (256, 256), Fraction(25), colours=gif) as sink:  # noqa: PT012
+    with posix.limited(posix.resource.RLIMIT_FSIZE, 20_000), pytest.raises(FileError) as error:  # noqa: PT012, SIM117
+        with writing(path, name, (256, 256), Fraction(25), colours=gif) as sink:
             for _ in range(20):
                 sink.put(sink.prepared(frame))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     assert str(error.value) == f"cannot write {path}: {os.strerror(errno.EFBIG)}"
     assert list(tmp_path.iterdir()) == []
 

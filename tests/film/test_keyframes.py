@@ -25,6 +25,7 @@ from mandelcl.film.plan import Plan
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
+from tests import posix
 from tests.film.conftest import VALLEY, WIDE, film
 
 
@@ -300,9 +301,9 @@ def test_what_is_no_file_is_not_replaced_by_a_keyframe(
     place = path / "k00001.npz"
     field = Folder(path, computed.plan).field(1)
     place.unlink()
-    with socket.socket(socket.AF_UNIX) as server:
+    with socket.socket(posix.socket.AF_UNIX) as server:
         if kind == "pipe":
-            os.mkfifo(place)
+            posix.os.mkfifo(place)
         elif kind == "socket":
             server.bind(str(place))
         elif kind == "folder":

@@ -23,6 +23,7 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 
 import mandelcl
 from mandelcl.core.job import Job
+from tests import posix
 from tests.explore.page import HOME, Page, Server
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
@@ -105,7 +106,7 @@ class _Server(Server):
     def stop(self) -> None:
         """End it and all that it has started, at once."""
         with suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            posix.os.killpg(self.process.pid, posix.signal.SIGKILL)
         self.process.communicate()
 
 

@@ -1,8 +1,8 @@
 """Whole processes where they may not write: folders of somebody else, and disks without room."""
 
-import os
 import shutil
 
+from tests import posix
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, fingerprint, require, require_told, require_untouched
 from tests.fuzz.started import Started, ended, picture
@@ -12,7 +12,7 @@ _NOBODY = 65534
 
 def permissions(ground: Ground) -> None:
     """Check a render where folders are such that another user may not write, read or search them."""
-    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+    if posix.os.geteuid() != 0 or shutil.which("setpriv") is None:
         return  # only root can become somebody else
     random = ground.random
     for path in (ground.root.parent, ground.root, ground.here):
@@ -20,7 +20,7 @@ def permissions(ground: Ground) -> None:
     home, cached = ground.root / "beside" / "home", ground.root / "beside" / "cached"
     for folder in (home, cached):
         folder.mkdir()
-        os.chown(folder, _NOBODY, _NOBODY)
+        posix.os.chown(folder, _NOBODY, _NOBODY)
     locked = random.choice((ground.here, home, cached, None))
     ground.here.chmod(0o777)
     mode = random.choice((0o555, 0o500, 0o000, 0o111))

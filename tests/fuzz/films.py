@@ -1,7 +1,6 @@
 """Folders of films, tampered with: the very frames of the film that was computed, or a refusal."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.film.folder import PLAN
 from mandelcl.film.plan import Plan
+from tests import posix
 from tests.fuzz import samples
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
@@ -165,7 +165,7 @@ def _replace(keys: Path, random: Random) -> None:
     elif kind == 1:
         path.symlink_to(random.choice(("/dev/null", "../precious.txt", "nothing", path.name, "../../beside/precious")))
     elif kind == 2:
-        os.mkfifo(path)
+        posix.os.mkfifo(path)
     else:
         path.write_bytes(random.choice((b"", b"\0" * 100, b"x" * (2 << 20))))
 

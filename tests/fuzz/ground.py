@@ -8,7 +8,6 @@ cache          what is remembered between runs, shared by all processes of a run
 """
 
 import os
-import resource
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
+from tests import posix
 from tests.fuzz import oracle
 from tests.fuzz.oracle import Outcome
 
@@ -29,7 +29,7 @@ class Console:
     """Standard output and error of this process: files in memory, read and emptied command by command."""
 
     def __init__(self) -> None:
-        self._files = {number: os.memfd_create(name) for number, name in ((1, "out"), (2, "err"))}
+        self._files = {number: posix.os.memfd_create(name) for number, name in ((1, "out"), (2, "err"))}
         self.empty()
 
     def empty(self) -> None:
@@ -45,7 +45,7 @@ class Console:
         """Return what was printed on both."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        return [os.pread(file, _KEPT_BYTES, 0).decode("utf-8", "replace") for file in self._files.values()]
+        return [posix.os.pread(file, _KEPT_BYTES, 0).decode("utf-8", "replace") for file in self._files.values()]
 
 
 class Ground:
@@ -164,7 +164,7 @@ class _Memory:
         """Return the bytes that are resident now, from which on the peak is counted."""
         if self._clear is None:
             return self.peak()
-        os.pwrite(self._clear, b"5", 0)
+        posix.os.pwrite(self._clear, b"5", 0)
         return self._bytes("VmRSS:")
 
     def peak(self) -> int:
@@ -172,6 +172,6 @@ class _Memory:
         return self._bytes("VmHWM:")
 
     def _bytes(self, name: str) -> int:
-        text = os.pread(self._status, 1 << 14, 0).decode()
+        text = posix.os.pread(self._status, 1 << 14, 0).decode()
         found = text.partition(name)[2].split()
-        return int(found[0]) << 10 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        return int(found[0]) << 10 if found else posix.resource.getrusage(posix.resource.RUSAGE_SELF).ru_maxrss << 10

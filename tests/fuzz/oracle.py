@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import posix
+
 MOST_SECONDS = 60.0
 MOST_BYTES = 400 << 20  # beyond what was resident before: pictures and files of cases are small
 _LONGEST_LINE = 300
@@ -36,7 +38,8 @@ class Outcome:
 
 def patience() -> float:
     """Return MOST_SECONDS of a core to itself, in seconds of this machine as busy as it is."""
-    return MOST_SECONDS * max(1.0, 2 * os.getloadavg()[0] / (os.cpu_count() or 1))
+    load: float = posix.os.getloadavg()[0]
+    return MOST_SECONDS * max(1.0, 2 * load / (os.cpu_count() or 1))
 
 
 def require(holds: object, what: str) -> None:

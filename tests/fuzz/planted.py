@@ -61,12 +61,12 @@ def main() -> None:
     The process ends with the one that has started it.
     """
     import ctypes
-    import signal
     import sys
 
     from mandelcl.cli import main as command
+    from tests import posix
 
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, posix.signal.SIGKILL)
 
     if sys.argv[1]:
         plant(sys.argv[1])

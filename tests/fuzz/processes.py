@@ -3,19 +3,20 @@
 import json
 import os
 import re
-import resource
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from tests import posix
 from tests.fuzz.commands import samples_into
 from tests.fuzz.filesystems import disks, permissions
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, patience, require, require_line, require_told
 from tests.fuzz.started import SMALL, Started, ended, picture, require_right
 from tests.fuzz.surroundings import without_drivers
+from tests.posix import resource
 
 _LONG = ("render", "--size", "600x400", "--iterations", "2000000", "--no-shortcuts", "--number", "float", "-o", "a.ppm")
 
@@ -201,7 +202,7 @@ def without_compilers(outcome: Outcome) -> Outcome:
 def _signals(ground: Ground) -> None:
     """A signal at some moment: the process ends within seconds, in a line, and leaves nothing but what can go on."""
     random = ground.random
-    number = random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    number = random.choice((signal.SIGINT, signal.SIGTERM, posix.signal.SIGHUP))
     moment = random.choice((random.uniform(0.15, 1.0), random.uniform(0.5, 3.0)))
     again = random.random() < 0.2
     ground.ready()

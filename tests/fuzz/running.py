@@ -4,7 +4,6 @@ import json
 import math
 import os
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+from tests import posix
 from tests.fuzz.categories import CATEGORIES, Block
 from tests.fuzz.oracle import MOST_SECONDS, patience
 
@@ -156,7 +156,7 @@ class _Process:
         """End it with all that it has started, and return how it ended, in a phrase."""
         running = self.process.poll() is None
         if running:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            posix.os.killpg(self.process.pid, posix.signal.SIGKILL)
         code = self.process.wait()
         self._errors.seek(0)
         said = self._errors.read().decode("utf-8", "replace")[-2000:]

@@ -6,6 +6,7 @@ from random import Random
 
 from mandelcl.opencl import installation, runtimes, vendors
 from mandelcl.opencl.runtimes import Runtimes
+from tests import posix
 from tests.fuzz.ground import Ground, environed
 from tests.fuzz.mutations import damaged
 from tests.fuzz.oracle import require, require_line
@@ -74,7 +75,7 @@ def _put(path: Path, random: Random) -> None:
     elif kind < 0.9:
         path.symlink_to(random.choice(("nothing", "../precious.txt", path.name)))
     else:
-        os.mkfifo(path)
+        posix.os.mkfifo(path)
 
 
 def _content(path: Path) -> bytes | None:

@@ -1,7 +1,6 @@
 """A process under test: how it is started, how it ends, and that it draws the picture that it draws elsewhere."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests import posix
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, patience, require, require_told
@@ -46,7 +46,7 @@ def ended(process: "subprocess.Popen[str]") -> Outcome:
     try:
         out, err = process.communicate(timeout=patience())
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        posix.os.killpg(process.pid, posix.signal.SIGKILL)
         process.communicate()
         require(False, f"it had not ended after {time.monotonic() - started:.0f} s")
     return Outcome(process.returncode, out or "", err or "", time.monotonic() - started)
@@ -68,7 +68,7 @@ def of_living(process: int) -> float:
         with suppress(OSError, ValueError):
             words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
             ticks += sum(map(int, words[11:15]))  # user and system time of its own, and of children that have ended
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return ticks / float(posix.os.sysconf("SC_CLK_TCK"))
 
 
 @cache

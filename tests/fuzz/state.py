@@ -3,7 +3,6 @@
 `run.json` says which run it is. Each shard appends a line to a file of its own for each piece of a block that is done.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import Any
 
 from tests.fuzz.categories import CATEGORIES, Block
 from tests.fuzz.running import Failure, Piece, Result, Tally
+from tests.posix import fcntl
 
 _RUN = "run.json"
 _DONE = "done-*.jsonl"

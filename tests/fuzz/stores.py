@@ -1,7 +1,6 @@
 """FILE.part: manifests and bands damaged, or other ones with right checksums; renders that go on with them."""
 
 import json
-import os
 import struct
 import zlib
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from mandelcl.rendering.form import Form
 from mandelcl.rendering.manifest import Manifest, _checksum
 from mandelcl.rendering.store import _HEAD, _MAGIC, Store
 from mandelcl.rendering.store_names import MANIFEST
+from tests import posix
 from tests.fuzz import samples
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
@@ -239,7 +239,7 @@ def _disturb(folder: Path, random: Random) -> set[str]:
         if random.random() < 0.5:
             path.symlink_to("../precious.txt")
         else:
-            os.mkfifo(path)
+            posix.os.mkfifo(path)
     else:
         path = folder / f"band-{random.randrange(3):07d}"
         if path.exists():

@@ -1,8 +1,5 @@
 """Odd surroundings of a command in this process: environment variables, and limits that may be lifted again."""
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -12,6 +9,7 @@ from tests.fuzz.commands import samples_into
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, require, require_told
+from tests.posix import limited, resource
 
 _SIZES = ("", "0", "-1", "1", "7", "80", "10000", "99999999999", "x", "1e3")
 _FLAGS = ("", "0", "1", "2", "yes", "truecolor")
@@ -87,7 +85,7 @@ def limits(ground: Ground) -> None:
         )
     )
     ground.ready()
-    with _limited(what, value):
+    with limited(what, value):
         outcome = ground.call(*command)
     require_told(without_drivers(outcome), (0, 1))
     if outcome.succeeded:
@@ -106,14 +104,3 @@ def without_drivers(outcome: Outcome) -> Outcome:
     """Return an outcome without what Intel's runtime prints when a signal comes: of files that may not grow."""
     lines = [line for line in outcome.err.splitlines() if "software.intel.com" not in line]
     return replace(outcome, err="\n".join(lines))
-
-
-@contextmanager
-def _limited(what: int, value: int) -> Iterator[None]:
-    """Set a limit of this process for the body."""
-    soft, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (value, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(what, (soft, hard))

@@ -5,7 +5,6 @@ A report says which case begins, and how it ended. The process that gives the or
 
 import json
 import os
-import resource
 import tempfile
 import time
 import traceback
@@ -20,6 +19,7 @@ from tests.fuzz.categories import CATEGORIES, Category, random_of
 from tests.fuzz.ground import Console, Ground
 from tests.fuzz.oracle import MOST_BYTES, Fault
 from tests.fuzz.started import of_living
+from tests.posix import resource
 
 
 class Worker:
@@ -131,7 +131,7 @@ def _special(folder: str, names: list[str]) -> list[str]:
 
 def _of_children() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return float(usage.ru_utime + usage.ru_stime)
 
 
 def main() -> None:

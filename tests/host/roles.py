@@ -12,6 +12,7 @@ from mandelcl.core import timeline
 from mandelcl.workers import wire
 from mandelcl.workers.channel import BUILDING, IDLE, LAUNCHING, Channel
 from mandelcl.workers.timelines import RemoteRecorder
+from tests import posix
 
 
 def echo(channel: Channel) -> None:
@@ -78,7 +79,7 @@ def say(head: dict[str, Any]) -> None:
 
 def slow(channel: Channel) -> None:
     """Be silent for as many seconds of a shared processor as a question says, in one launch; then be idle."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    posix.os.sched_setaffinity(0, {min(posix.os.sched_getaffinity(0))})
     seconds = channel.question()["seconds"]
     channel.announce(LAUNCHING)
     with channel._sending:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.files import cache
+from tests import posix
 
 
 @pytest.fixture
@@ -82,10 +83,10 @@ def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest
     assert not cache.holds("kind", "key")
 
 
-posix = pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
+shares_folders = pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
 
 
-@posix
+@shares_folders
 def test_nobody_else_may_look_into_it(root: Path) -> None:
     cache.write("kind", "key", b"payload")
     assert [oct(path.stat().st_mode & 0o777) for path in (root, root / "kind", root / "kind" / "key")] == [
@@ -93,7 +94,7 @@ def test_nobody_else_may_look_into_it(root: Path) -> None:
     ]  # fmt: skip
 
 
-@posix
+@shares_folders
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o722, 0o1777])
 @pytest.mark.parametrize("place", ["", "kind"])
 def test_a_folder_in_which_others_may_write(root: Path, place: str, mode: int) -> None:
@@ -112,7 +113,7 @@ def test_a_folder_in_which_others_may_write(root: Path, place: str, mode: int) -
     assert cache.complaints() == [], "once is enough"
 
 
-@posix
+@shares_folders
 def test_a_folder_of_somebody_else(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"payload")
     monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1)
@@ -123,10 +124,10 @@ def test_a_folder_of_somebody_else(root: Path, monkeypatch: pytest.MonkeyPatch) 
         assert cache.read("kind", "key") == b"payload", "the system's may be read"
 
 
-@posix
+@shares_folders
 def test_what_is_no_file_is_not_read(root: Path) -> None:
     (root / "kind").mkdir(parents=True)
-    os.mkfifo(root / "kind" / "key")
+    posix.os.mkfifo(root / "kind" / "key")
     (root / "kind" / "endless").symlink_to("/dev/zero")
     assert cache.read("kind", "key") is None
     assert cache.read("kind", "endless") is None

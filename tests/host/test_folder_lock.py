@@ -16,6 +16,7 @@ from mandelcl.files.folder_lock import FolderLock
 from mandelcl.film.folder import held
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.store import Store
+from tests import posix
 from tests.film.conftest import film
 from tests.host.files import names
 
@@ -82,11 +83,11 @@ def test_a_lock_removed_between_opening_and_locking_it_is_made_anew(
 
 
 def _fifo(path: Path) -> None:
-    os.mkfifo(path)
+    posix.os.mkfifo(path)
 
 
 def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as one:
+    with socket.socket(posix.socket.AF_UNIX) as one:
         one.bind(os.path.relpath(path))  # the names of sockets are short
 
 

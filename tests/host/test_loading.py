@@ -20,6 +20,7 @@ from mandelcl.files import archive, png
 from mandelcl.files.comparison import compare
 from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.files.output import write
+from tests import posix
 from tests.host.files import ICE, a_field, assert_same, refused
 
 
@@ -289,7 +290,7 @@ def test_a_member_that_is_too_long(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 def test_pipes_and_devices_are_not_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.png")
+    posix.os.mkfifo(tmp_path / "a.png")
     (tmp_path / "b.png").symlink_to("/dev/zero")
     for name in ("a.png", "b.png"):
         for read in (read_field, read_job, read_colouring, lambda path: compare(path, path)):

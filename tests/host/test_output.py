@@ -13,6 +13,7 @@ import pytest
 from mandelcl.base.errors import FileError
 from mandelcl.files.loading import read_field
 from mandelcl.files.output import check_writable, write
+from tests import posix
 from tests.host.files import ICE, a_field, assert_same, names, refused
 
 # Before the work
@@ -137,16 +138,10 @@ def test_nothing_half_written_stays(
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
 @pytest.mark.parametrize("suffix", ["png", "ppm", "npz"])
 def test_a_real_limit_on_file_size(suffix: str, tmp_path: Path) -> None:
-    import resource
-
     field = a_field(300, 300)
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, old[1]))
-    try:
-        with pytest.raises(FileError, match=r"^cannot write .*: File too large$"):
-            write(tmp_path / f"a.{suffix}", field, ICE.picture(field))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    too_large = pytest.raises(FileError, match=r"^cannot write .*: File too large$")
+    with posix.limited(posix.resource.RLIMIT_FSIZE, 20_000), too_large:
+        write(tmp_path / f"a.{suffix}", field, ICE.picture(field))
     assert names(tmp_path) == []
 
 

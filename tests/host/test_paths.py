@@ -14,6 +14,7 @@ from mandelcl.base import processes
 from mandelcl.base.errors import FileError
 from mandelcl.files import drafts, paths
 from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
+from tests import posix
 from tests.host.files import names
 
 
@@ -73,7 +74,7 @@ def test_what_comes_into_the_way_is_told_and_stays(tmp_path: Path, monkeypatch: 
     assert names(tmp_path) == ["a"]
     if hasattr(os, "mkfifo"):
         with pytest.raises(FileError, match=r"^cannot write b: it is a device or a pipe"):
-            replace_by(lambda draft: os.mkfifo(draft.with_name("b")), "b")
+            replace_by(lambda draft: posix.os.mkfifo(draft.with_name("b")), "b")
         assert names(tmp_path) == ["a", "b"]
 
 

@@ -2,7 +2,6 @@
 
 import os
 import queue
-import signal
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from mandelcl.workers.channel import BUILDING, LAUNCHING
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 from mandelcl.workers.run_delay import RunDelay, delay
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
+from tests import posix
 
 counts_delays = pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="the system does not say how long a process waited to run"
@@ -84,7 +84,7 @@ def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
         assert idle.stdout is not None
         assert idle.stdout.readline() == b"\n"
         if state == "stopped":
-            idle.send_signal(signal.SIGSTOP)
+            idle.send_signal(posix.signal.SIGSTOP)
         try:
             if state == "gone":
                 idle.kill()
@@ -121,7 +121,7 @@ def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_
             assert head is not None
             assert head["answer"] == {"spun": True}
             assert silent > 4, "it would have been lost by the clock"
-            os.kill(worker.pid, signal.SIGSTOP)
+            os.kill(worker.pid, posix.signal.SIGSTOP)
             begun = time.monotonic()
             while (why := slot.overdue()) is None:
                 assert time.monotonic() - begun < 600, "it is waited for without end"

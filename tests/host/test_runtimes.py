@@ -10,6 +10,7 @@ import pytest
 
 from mandelcl.opencl import absence, runtimes, vendors, windows_vendors
 from mandelcl.opencl.runtimes import prepare
+from tests import posix
 from tests.host.conftest import VARIABLES, Machine, named, reads_folders
 
 
@@ -61,7 +62,7 @@ def test_a_child_does_not_take_our_folder_for_the_users(machine: Machine) -> Non
 def test_a_pipe_in_the_place_of_a_folder_is_not_read(machine: Machine) -> None:
     """The loader would wait for somebody to write to it, and hear no signal."""
     pipe = machine.root / "pipe"
-    os.mkfifo(pipe)
+    posix.os.mkfifo(pipe)
     machine.patch.setenv("OCL_ICD_VENDORS", str(pipe))
     found = prepare()
     assert found.user_set

@@ -29,6 +29,7 @@ from mandelcl.rendering.form import Form, Values
 from mandelcl.rendering.manifest import Manifest, OtherVersionError, _checksum
 from mandelcl.rendering.resuming import adopt, left_behind, locked
 from mandelcl.rendering.store import _HEAD, _MAGIC, Store
+from tests import posix
 from tests.host.memory import allocating
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
@@ -419,25 +420,20 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
 @pytest.mark.parametrize("spare", [0, 1, 2, 3])
 def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, spare: int) -> None:
     """Neither to lock several stores, nor to look into a folder in order to empty it."""
-    import resource
-
     import filelock  # noqa: F401 - a process has it by then
 
     stores = [Store(tmp_path / name) for name in "ab"]
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
-    try:
-        with suppress(FileError), ExitStack() as stack:
-            if begun:
-                stack.enter_context(locked(stores))
-                stores[0].begin(a_manifest())
-                stores[0].write(0, values_of(a_manifest(), 0))
-            resource.setrlimit(resource.RLIMIT_NOFILE, (free + spare + 2 * begun, hard))
-            if not begun:
-                stack.enter_context(locked(stores))
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = ExitStack()
+    with limits, suppress(FileError), ExitStack() as stack:
+        if begun:
+            stack.enter_context(locked(stores))
+            stores[0].begin(a_manifest())
+            stores[0].write(0, values_of(a_manifest(), 0))
+        limits.enter_context(posix.limited(posix.resource.RLIMIT_NOFILE, free + spare + 2 * begun))
+        if not begun:
+            stack.enter_context(locked(stores))
     assert names(tmp_path) == (["a"] if begun else [])
     if begun:
         assert "band-0000000" in names(tmp_path / "a"), "what was finished is kept"
@@ -519,7 +515,7 @@ def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
     store.manifest = a_manifest()
 
     def pipe(place: Path) -> None:
-        os.mkfifo(place)
+        posix.os.mkfifo(place)
 
     def device(place: Path) -> None:
         place.symlink_to("/dev/zero")

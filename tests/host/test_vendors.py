@@ -8,6 +8,7 @@ import pytest
 
 from mandelcl.opencl import runtimes, vendors
 from mandelcl.opencl.runtimes import prepare
+from tests import posix
 from tests.host.conftest import Machine, named, reads_folders
 
 pytestmark = reads_folders
@@ -76,7 +77,7 @@ def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) ->
 
 def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Machine) -> None:
     """It would wait for ever, and so would whoever reads them to see."""
-    os.mkfifo(machine.system / "pipe.icd")
+    posix.os.mkfifo(machine.system / "pipe.icd")
     (machine.system / "zeros.icd").symlink_to("/dev/zero")
     library = machine.add("own/libgood.so")
     machine.add("etc/OpenCL/vendors/good.icd", str(library))

@@ -1,6 +1,5 @@
 """A browser for the tests of the page: Debian's Chromium, which Playwright drives."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import posix
 from tests.explore.browser.explorer import Explorer, opened
 from tests.explore.page import Server
 
@@ -24,7 +24,7 @@ def browser() -> Iterator["Browser"]:
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
         pytest.skip("no Chromium is installed")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    sandbox = ["--no-sandbox"] if posix.os.geteuid() == 0 else []
     cable = "--host-resolver-rules=MAP localhost 127.0.0.2"  # see cable.py
     options = [*sandbox, cable, "--use-angle=swiftshader"]
     with (

@@ -1,7 +1,6 @@
 """The tools of the page: places, devices, comparing, the inset, minibrots, files, and its lines when things break."""
 
 import os
-import signal
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 import mandelcl
 from mandelcl.base.exact import exact
+from tests import posix
 from tests.explore.browser.cable import laid
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
 from tests.explore.page import Server, serving
@@ -226,7 +226,7 @@ def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browse
 def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
-            os.kill(worker, signal.SIGKILL)
+            os.kill(worker, posix.signal.SIGKILL)
         explorer.says("killed by SIGKILL")
         explorer.page.keyboard.press("+")
         explorer.rests()
@@ -237,7 +237,7 @@ def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser",
 def test_a_hung_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
-            os.kill(worker, signal.SIGSTOP)
+            os.kill(worker, posix.signal.SIGSTOP)
         explorer.page.keyboard.press("+")
         explorer.says("silent for 10 s")
         explorer.says("works again")
