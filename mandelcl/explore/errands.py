@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
-from mandelcl.base.printable import printable
 from mandelcl.explore import aside
 from mandelcl.explore.inbox import Inbox
 from mandelcl.workers.channel import Channel
@@ -37,12 +36,12 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
     try:
         worker.send({"do": "begin", **order})
         try:
-            return await _answer(heard, worker, show)
+            return await _answer(heard, show)
         except asyncio.CancelledError:
             worker.send({"do": "stop"})
             with suppress(MandelclError, TimeoutError):
                 async with asyncio.timeout(_STOP_S):
-                    await _answer(heard, worker, lambda _head: None)
+                    await _answer(heard, lambda _head: None)
             worker.dismiss()
             await _ended([worker], _TIDY_S)  # so that nothing is in use any more, and it is known what is kept
             raise
@@ -76,18 +75,16 @@ def _end(worker: WorkerProcess) -> None:
     worker.end()
 
 
-async def _answer(
-    heard: "asyncio.Queue[WorkerMessage]", worker: WorkerProcess, show: Callable[[Head], None]
-) -> tuple[Head, bytes]:
+async def _answer(heard: "asyncio.Queue[WorkerMessage]", show: Callable[[Head], None]) -> tuple[Head, bytes]:
     while True:
         message = await heard.get()
-        head = message.head
+        head, loss = message.head, message.loss
         if head is None:
-            raise DeviceError(f"the process was lost: {worker.last_words()}")
+            raise DeviceError(f"the process was lost: {loss}")
+        if loss is not None:
+            raise MandelclError(loss)
         if head.get("say") == "answer":
             return head["answer"], bytes(message.payload)
-        if head.get("say") == "failed":
-            raise MandelclError(printable(str(head.get("why"))))
         show(head)
 
 

@@ -15,8 +15,8 @@ from mandelcl.explore.errands import end_all
 from mandelcl.explore.messages import require_wanted
 from mandelcl.explore.roster import Roster
 from mandelcl.explore.saves import Saves
-from mandelcl.explore.seats import PATIENCE, Seat
-from mandelcl.workers.patience import Attention, Patience
+from mandelcl.explore.seats import POLICY, Seat
+from mandelcl.workers.supervised import RestartPolicy
 
 MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice
 _WATCH_S = 0.5
@@ -35,7 +35,7 @@ class Start:
     devices: tuple[str, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
     save_pixels: int = 10**9
-    patience: Patience = PATIENCE
+    policy: RestartPolicy = POLICY
 
     def __post_init__(self) -> None:
         require_wanted(self.job)
@@ -109,7 +109,7 @@ class House:
     def _seat(self, spec: str, job: Job) -> Seat:
         """Return the seat of a device, or of the fastest for each job, of which there is one each."""
         if spec not in self._seats:
-            self._seats[spec] = Seat((spec,) if spec else (), job, self._tell, self.start.patience)
+            self._seats[spec] = Seat((spec,) if spec else (), job, self._tell, self.start.policy)
         return self._seats[spec]
 
     def require_room(self, more: int) -> None:
@@ -140,14 +140,12 @@ class House:
         self.tell_all({"say": say, "spec": spec, "line": line})
 
     async def _watch_seats(self) -> None:
-        attention = Attention(self.start.patience)
         while True:
             await asyncio.sleep(_WATCH_S)
-            since = attention.since()
             for seat in self._seats.values():
-                seat.watch(since)
+                seat.watch()
                 if seat not in self._first and seat.idle_s > _IDLE_S:
-                    seat.rest()
+                    seat.release()
             self._show_devices()
 
     def _show_devices(self) -> None:

@@ -12,7 +12,7 @@ from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.seats import Seat
 from mandelcl.opencl.naming import named
 from mandelcl.workers.channel import Channel
-from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 
 UNTESTED, READY, WORKING, REFUSED, LOST = "untested", "ready", "working", "refused", "lost"
 
@@ -112,9 +112,9 @@ class Roster:
     def _hear(self, message: WorkerMessage) -> None:
         if message.worker is not self._worker:
             return
-        head = message.head
-        if head is None or head.get("say") == "failed":
-            self._ended(message)
+        head, loss = message.head or {}, message.loss
+        if loss is not None:
+            self._ended(message.worker, loss)
         elif head.get("say") == "listed":
             for one in head["devices"]:
                 self._devices.setdefault(one["spec"], _Listed(**one))
@@ -140,11 +140,10 @@ class Roster:
             # Of several that are named, those that have failed their test are left out.
             wish.take([one.spec for one in found if one.state != REFUSED] or [one.spec for one in found])
 
-    def _ended(self, message: WorkerMessage) -> None:
+    def _ended(self, worker: Worker, why: str) -> None:
         """Go on behind a device whose driver has ended the process."""
-        well = isinstance(message.worker, WorkerProcess) and message.worker.ended_well
-        why = str(message.head.get("why")) if message.head else message.worker.last_words()
-        aside.begin(message.worker.end)
+        well = isinstance(worker, WorkerProcess) and worker.ended_well
+        aside.begin(worker.end)
         self._worker = None
         if not self._listed:
             self._answer(printable(f"the devices cannot be listed: {why}"))

@@ -5,6 +5,7 @@ All of it runs in the thread of the event loop. What a device is to compute are 
 
 import asyncio
 import itertools
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,46 +15,44 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.printable import printable
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.explore import aside
 from mandelcl.explore.frames import HEADER_BYTES
 from mandelcl.explore.inbox import Inbox
 from mandelcl.explore.sender import Sender
 from mandelcl.explore.tasks import Piece, Settled, Task
-from mandelcl.workers.patience import Patience
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError
 
 BUDGET_S = 0.03
-PATIENCE = Patience(launch=10.0)
+POLICY = RestartPolicy(launch=10.0, faults=math.inf, rest=10.0)
 BLOCK_BYTES = 1 << 24  # of a block's pixels, at most
 _BUFFER_BYTES = BLOCK_BYTES + HEADER_BYTES * 1024
 _DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
 _MOST_UNHEARD = 32  # views that have been sent to a process and that it has not heard: it may be building
-_REST_S = 10.0  # after those, for a device that is asked for again
 
 
-class Seat:
+class Seat(SupervisedWorker):
     """A device, or with no SPEC the fastest one for each job, and the tasks that it has.
 
     `tell` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the device
     that it last used, and `giter_per_s` what that did of late.
     """
 
-    def __init__(self, specs: tuple[str, ...], first: Job, tell: Callable[[str, str, str], None], patience: Patience):
+    def __init__(
+        self, specs: tuple[str, ...], first: Job, tell: Callable[[str, str, str], None], policy: RestartPolicy
+    ):
+        super().__init__(self._start_process, policy, background=True)
         self.specs, self.spec, self.name = specs, specs[0] if specs else "", ""
         self.giter_per_s = 0.0
         self.lost = False
-        self._first, self._tell, self._patience = first, tell, patience
-        self._worker: Worker | None = None
+        self._first, self._tell = first, tell
         self._orders: Sender | None = None
         self._numbers = itertools.count(1)
         self._tasks: dict[int, Task] = {}
         self._unsent: dict[int, None] = {}  # the numbers of tasks whose view waits until earlier ones have been heard
         self._unheard = 0
         self._under_way: dict[tuple[int, Piece], None] = {}
-        self._faults, self._failed_at = 0, 0.0
-        self._busy_since = self._used = time.monotonic()
-        self._hung = ""
+        self._used = time.monotonic()
 
     @property
     def label(self) -> str:
@@ -63,7 +62,7 @@ class Seat:
     @property
     def pid(self) -> int | None:
         """The number of its process."""
-        return self._worker.pid if isinstance(self._worker, WorkerProcess) else None
+        return self.worker.pid if isinstance(self.worker, WorkerProcess) else None
 
     @property
     def working(self) -> bool:
@@ -73,18 +72,17 @@ class Seat:
     @property
     def idle_s(self) -> float:
         """For how many seconds its process has had nothing to do; 0 where there is none."""
-        idle = self._worker is not None and not self._tasks and not self._under_way
+        idle = self.worker is not None and not self._tasks and not self._under_way
         return time.monotonic() - self._used if idle else 0.0
 
-    def start(self) -> None:
-        """Start its process; raises DeviceError where the system does not allow it."""
+    def _start_process(self) -> Worker:
         inbox = Inbox(asyncio.get_running_loop(), self._hear)
-        self._hung = ""
+        worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
         self._unheard = 0
         self._unsent.clear()
-        self._worker = worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
         self._orders = Sender(worker)
         self._send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
+        return worker
 
     def warm(self) -> None:
         """Start its process before there is anything to do; where that fails, the first task will say so."""
@@ -94,11 +92,12 @@ class Seat:
     def begin(self, task: Task) -> None:
         """Have a task's job settled; blocks follow once it is."""
         self._used = time.monotonic()
-        if self._worker is None:
-            if self._faults >= self._patience.most_faults and time.monotonic() - self._failed_at < _REST_S:
-                task.refused(self, f"{self.label} has failed {self._faults} times; it is left out for a while")
+        if self.worker is None:
+            if self.given_up:
+                times = self._faults_in_a_row
+                task.refused(self, f"{self.label} has failed {times} times; it is left out for a while")
                 return
-            self._faults = 0
+            self.succeeded()  # those faults are over
             try:
                 self.start()
             except DeviceError as error:
@@ -117,7 +116,7 @@ class Seat:
 
     def fill(self) -> None:
         """Give the device blocks, by turns of its tasks, as many as it may have at once."""
-        while self._worker is not None and len(self._under_way) < _DEPTH:
+        while self.worker is not None and len(self._under_way) < _DEPTH:
             for number, task in list(self._tasks.items()):
                 piece = task.next(self)
                 if piece is not None:
@@ -128,37 +127,16 @@ class Seat:
             else:
                 return
 
-    def watch(self, heard_since: float) -> None:
-        """End the process where it takes too long; to be called now and then.
-
-        Silence before `heard_since` does not count: this process itself stood still.
-        """
-        worker = self._worker
-        if worker is None or not (self._tasks or self._under_way):
-            return
-        why = self._patience.lost_with(worker, heard_since, self._busy_since if self._under_way else None)
-        if why is not None:
-            self._hung = why
-            worker.kill()  # the end of its messages follows
-
-    def rest(self) -> None:
-        """End the process, without waiting for that, until there is something to do again."""
-        if self._worker is not None:
-            aside.begin(self._worker.end)
-            self._leave()
-
-    def kill(self) -> None:
-        """Have the process end at once, without waiting for that."""
-        if self._worker is not None:
-            self._worker.kill()
+    def watch(self) -> None:
+        """Start another process where this one takes too long; to be called twice a second."""
+        why = self.overdue(busy=bool(self._under_way))
+        if why is not None and (self._tasks or self._under_way):
+            self._lost(why)
 
     def close(self) -> None:
         """End the process."""
         self._tasks.clear()
-        if self._worker is not None:
-            worker = self._worker
-            self._leave()
-            worker.end()
+        self.end()
 
     def _send_view(self, number: int, task: Task) -> None:
         if self._unheard < _MOST_UNHEARD:
@@ -184,7 +162,7 @@ class Seat:
 
     def _give(self, number: int, piece: Piece) -> None:
         if not self._under_way:
-            self._busy_since = time.monotonic()
+            self.given_work()
         self._under_way[number, piece] = None
         block = piece.block
         corners = [block.x, block.y, block.width, block.height]
@@ -195,23 +173,23 @@ class Seat:
         if self._orders is not None:
             self._orders.put(head, lend)
 
-    def _leave(self) -> None:
-        """Have no process any more."""
-        self._worker = None
+    def _leave(self) -> Worker | None:
         if self._orders is not None:
             self._orders.close()
             self._orders = None
+        return super()._leave()
 
     def _hear(self, message: WorkerMessage) -> None:
-        if message.worker is not self._worker:
+        if message.worker is not self.worker:
+            return
+        loss = message.loss
+        if loss is not None:
+            self._lost(loss)
             return
         try:
-            if message.head is None or message.head.get("say") == "failed":
-                self._died(message)
-            else:
-                self._note(message.head, message.payload)
-        except (WireError, KeyError, TypeError, ValueError):
-            message.worker.kill()
+            self._note(message.head or {}, message.payload)
+        except (WireError, KeyError, TypeError, ValueError) as error:
+            self._lost(printable(f"sent nonsense: {error}"))
 
     def _note(self, head: Mapping[str, Any], payload: bytearray | memoryview) -> None:
         say, number = head["say"], head["view"]
@@ -220,7 +198,7 @@ class Seat:
             piece = Piece(head["level"], Block(*head["block"]))
             self._under_way.pop((number, piece), None)
             if task is not None and say == "done":
-                self._faults = 0
+                self.succeeded()
                 self._measure(head["seconds"], head["iterations"])
                 task.done(self, piece, memoryview(payload), head["seconds"], head["iterations"])
             elif task is not None:
@@ -256,26 +234,17 @@ class Seat:
         if seconds > 0:
             self.giter_per_s += 0.3 * (iterations / seconds / 1e9 - self.giter_per_s)
 
-    def _died(self, message: WorkerMessage) -> None:
-        """Start another process for what this one had in hand, unless it has died too often."""
-        worker = message.worker
-        why = printable(str(message.head["why"])) if message.head else self._hung or worker.last_words()
-        aside.begin(worker.end)
-        self._leave()
-        self._faults, self._failed_at, self.lost = self._faults + 1, time.monotonic(), True
+    def _lost(self, why: str) -> None:
+        """Start another process for what this one had in hand, unless that has been lost too often."""
         tasks, under_way = list(self._tasks.items()), list(self._under_way)
         self._under_way.clear()
+        self.lost = True
+        again = self.restart()
         for number, piece in under_way:
             if number in self._tasks:
                 self._tasks[number].returned(piece)
-        again = self._faults < self._patience.most_faults
         line = f"{self.label} was lost: {why}"
         self._tell("device-lost", self.spec, line + ("; it is started again" if again else ""))
-        try:
-            if again:
-                self.start()
-        except DeviceError:
-            again = False
         for number, task in tasks:
             if again:
                 self._send_view(number, task)

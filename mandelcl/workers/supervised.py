@@ -117,12 +117,17 @@ class SupervisedWorker:
 
     def end(self) -> None:
         """End the worker, and wait for that."""
-        worker, self.worker = self.worker, None
+        worker = self._leave()
         if worker is not None:
             worker.end()
 
     def release(self) -> None:
         """End the worker in a thread, without waiting for that."""
-        worker, self.worker = self.worker, None
+        worker = self._leave()
         if worker is not None:
             threading.Thread(target=worker.end, name="mandelcl ending", daemon=True).start()
+
+    def _leave(self) -> Worker | None:
+        """Have no worker any more, and return the one there was."""
+        worker, self.worker = self.worker, None
+        return worker

@@ -18,7 +18,7 @@ from mandelcl.explore import frames, house
 from mandelcl.explore.answers import ANSWERS
 from mandelcl.explore.client import Client
 from mandelcl.explore.house import House, Start
-from mandelcl.explore.seats import PATIENCE, Seat
+from mandelcl.explore.seats import POLICY, Seat
 from mandelcl.explore.tasks import Settled, Task
 from mandelcl.explore.viewing import Viewing
 from tests.explore.page import HOME
@@ -60,7 +60,7 @@ class _Seat(Seat):
     """A device that computes each view at once, to zeros."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__((), job, lambda *_: None, PATIENCE)
+        super().__init__((), job, lambda *_: None, POLICY)
         self._own: list[Task] = []
 
     def begin(self, task: Task) -> None:

@@ -15,7 +15,7 @@ from mandelcl.core.job import Job
 from mandelcl.explore import house, roster, seats
 from mandelcl.explore.house import House, Start
 from mandelcl.explore.roster import Roster
-from mandelcl.explore.seats import PATIENCE, Seat
+from mandelcl.explore.seats import POLICY, Seat
 from mandelcl.explore.tasks import Task
 from mandelcl.workers.process import Activity, WorkerMessage
 from tests.explore.test_leaving import run
@@ -92,7 +92,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_process")
 def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> None:
     async def main() -> None:
-        seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, PATIENCE)
+        seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, POLICY)
         tasks = [_Task(number) for number in range(1000)]
         before: _Task | None = None
         for task in tasks:
@@ -100,7 +100,7 @@ def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> No
                 seat.end_task(_as_task(before))
             seat.begin(_as_task(task))
             before = task
-        worker: Any = seat._worker
+        worker: Any = seat.worker
         views = [head["of"] for head in worker.told if head["do"] == "view"]
         drops = [head for head in worker.told if head["do"] == "drop"]
         assert views == list(range(32))
