@@ -1,7 +1,8 @@
 """What every test shares: a cache of its own, and device tests spread over every device × number × rounding.
 
-A test that takes `device` runs once a device; one that takes `target` once a device, number and rounding. The
-summary names each implementation with the tests that ran on it; `--implementations N` makes fewer than N a failure.
+A test that takes `device` is parametrised over the devices, one that takes `target` over device × number × rounding.
+Unless `--full` is given, a test runs in so many combinations of its parameters that each value occurs. The summary
+names each implementation with the tests that ran on it; `--implementations N` makes fewer than N a failure.
 """
 
 import os
@@ -13,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from tests import levels
 
 # Before anything imports mandelcl's devices, which write there; child processes inherit it, and so do xdist's workers.
 if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -29,7 +32,8 @@ _PROPERTY = "implementation"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="run the tests marked `long` too")
+    parser.addoption("--full", action="store_true", help="run every combination of parameters, as CI does")
+    parser.addoption("--long", action="store_true", help="run all that, and tests that take minutes")
     parser.addoption(
         "--implementations",
         type=int,
@@ -53,10 +57,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(name, every or [pytest.param(None, id="no-device")])
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of higher levels than the command line asks for."""
+    items[:], left = levels.split(items, levels.asked(config), _first_device)
+    if left:
+        config.hook.pytest_deselected(items=left)
+
+
+def _first_device() -> str:
+    from tests.device import targets
+
+    return targets.first().spec
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("long") and not item.config.getoption("--long"):
-        pytest.skip("long: run with --long")
     callspec = getattr(item, "callspec", None)
     for name in ("device", "target"):
         if callspec is not None and name in callspec.params:
@@ -64,17 +80,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if given is None:
                 pytest.fail("no OpenCL device found; `mandelcl devices` says what was tried", pytrace=False)
             device = given.device if name == "target" else given
-            _require_one(item, device.spec)
             item.user_properties.append((_PROPERTY, f"{device.platform}|{device.name}, driver {device.driver}"))
-
-
-def _require_one(item: pytest.Item, spec: str) -> None:
-    """Skip a test of what the host does on all devices but the first with double."""
-    if item.get_closest_marker("one_device") and not item.config.getoption("--long"):
-        from tests.device import targets
-
-        if spec != targets.first().spec:
-            pytest.skip("one device is enough: run with --long")
 
 
 @pytest.fixture

@@ -1,0 +1,39 @@
+"""Which tests a run takes without an option: few, in which every value of every parameter occurs."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.levels import covering
+
+cases = st.lists(st.fixed_dictionaries({name: st.integers(0, 5) for name in "abc"}), min_size=1, max_size=60)
+
+
+@settings(deadline=None)
+@given(cases, st.integers(0, 1 << 32))
+def test_every_value_occurs(cases: list[dict[str, int]], seed: int) -> None:
+    chosen = [cases[k] for k in covering(cases, seed)]
+    values = {pair for case in cases for pair in case.items()}
+    assert {pair for case in chosen for pair in case.items()} == values
+    assert len(chosen) <= len(values)
+
+
+def test_a_product_takes_as_many_as_its_longest_axis() -> None:
+    product = [{"device": k % 3, "number": k // 3 % 2, "place": k // 6} for k in range(42)]
+    assert [len(covering(product, seed)) for seed in range(50)] == [7] * 50
+    assert len({tuple(covering(product, seed)) for seed in range(50)}) > 10
+
+
+def test_a_test_without_parameters_runs() -> None:
+    assert covering([{}], 5) == [0]
+
+
+def test_a_whole_run_has_each_device_with_each_number_and_rounding(request: pytest.FixtureRequest) -> None:
+    items = request.session.items
+    if len({item.path for item in items}) < 200:
+        pytest.skip("only a part of the tests runs")
+    from tests.device.targets import targets
+
+    parameters = [getattr(item, "callspec", None) for item in items if not item.get_closest_marker("skip")]
+    run = {callspec.params.get("target") for callspec in parameters if callspec is not None}
+    assert run >= {parameter.values[0] for parameter in targets() if not parameter.marks}

@@ -1,0 +1,99 @@
+"""Which tests a run takes: each value of each parameter once, every combination, or those that take minutes, too."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from mandelcl.numbers import NUMBERS
+
+# Golden fields and published cases run in every combination, whatever the level.
+WHOLE = ("tests/golden/", "tests/device/test_published.py")
+
+
+class Level(IntEnum):
+    """How many of the tests run."""
+
+    QUICK = 0
+    FULL = 1
+    LONG = 2
+
+
+def asked(config: pytest.Config) -> Level:
+    """Return the level that the command line asks for; tests that it names with `::` run in every combination."""
+    if config.getoption("--long"):
+        return Level.LONG
+    return Level.FULL if config.getoption("--full") or any("::" in arg for arg in config.args) else Level.QUICK
+
+
+def split(
+    items: Iterable[pytest.Item], level: Level, first: Callable[[], str]
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests that run at a level, and those that do not; `first` names the device of tests of the host."""
+    allowed, left, functions = [], [], defaultdict(list)
+    for item in items:
+        if _least(item, first) > level:
+            left.append(item)
+        else:
+            allowed.append(item)
+            functions[item.nodeid.partition("[")[0]].append(item)
+    if level == Level.LONG:
+        return allowed, left
+    kept: set[str] = set()
+    for name, own in functions.items():
+        if name.startswith(WHOLE) or (level == Level.FULL and not own[0].get_closest_marker("long_combinations")):
+            kept.update(item.nodeid for item in own)
+            continue
+        able = [item for item in own if not _is_skipped(item)] or own[:1]
+        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode())))
+    taken = [item for item in allowed if item.nodeid in kept]
+    return taken, left + [item for item in allowed if item.nodeid not in kept]
+
+
+def covering(cases: Sequence[Mapping[str, Hashable]], seed: int) -> list[int]:
+    """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals."""
+    missing = {pair for case in cases for pair in case.items()}
+    order = [(k + seed) % len(cases) for k in range(len(cases))]
+    chosen: list[int] = []
+    while missing or not chosen:
+        best = max(order, key=lambda k: len(missing & cases[k].items()))
+        chosen.append(best)
+        missing -= cases[best].items()
+    return sorted(chosen)
+
+
+def _least(item: pytest.Item, first: Callable[[], str]) -> Level:
+    """Return the lowest level that has a test."""
+    device = _parameters(item).get("device")
+    if item.get_closest_marker("long"):
+        return Level.LONG
+    if item.get_closest_marker("one_device") and device is not None and device.spec != first():
+        return Level.LONG
+    return Level.FULL if item.get_closest_marker("full") else Level.QUICK
+
+
+def _parameters(item: pytest.Item) -> dict[str, Any]:
+    """Return a test's parameters; those of its target are three."""
+    callspec = getattr(item, "callspec", None)
+    parameters = {} if callspec is None else dict(callspec.params)
+    target = parameters.pop("target", None)
+    return parameters if target is None else parameters | vars(target)
+
+
+def _axes(item: pytest.Item) -> dict[str, Hashable]:
+    """Return what stands for the value of each parameter of a test: a device may be another object of the same."""
+    names = {"device": "spec", "number": "name"}
+    return {name: getattr(value, names.get(name, ""), id(value)) for name, value in _parameters(item).items()}
+
+
+def _is_skipped(item: pytest.Item) -> bool:
+    """Whether a test is skipped as it is marked, or since its device lacks what its number needs."""
+    if item.get_closest_marker("skip"):
+        return True
+    parameters = _parameters(item)
+    device, number = parameters.get("device"), parameters.get("number")
+    number = NUMBERS.get(number) if isinstance(number, str) else number
+    return device is not None and bool(getattr(number, "needs_fp64", False)) and not device.fp64
