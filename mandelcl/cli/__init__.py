@@ -7,7 +7,9 @@ rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 import importlib
 import io
 import os
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ import click
 from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.base.printable import printable
 from mandelcl.cli import standard_output
-from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.cli.progress import say
 from mandelcl.version import __version__
 
@@ -128,3 +129,27 @@ def main() -> None:
         if not standard_output.refuses(error):
             raise
         standard_output.give_up(error, 1)
+
+
+_NUMBER = re.compile(r"[+-]?\.?\d")
+
+
+def separated(command: click.Command, arguments: Sequence[str]) -> list[str]:
+    """Return a command's arguments with `RE,IM` as two of them, where an option takes two, and so for any number.
+
+    A text stays whole where a number comes after it, as in `--center 0,5 1`: that comma separates nothing.
+    """
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    numbers = {name: option.nargs for option in options if option.nargs > 1 for name in option.opts}
+    words = list(arguments)
+    for k in reversed(range(len(words))):
+        name, _, text = words[k].partition("=")
+        if name not in numbers:
+            continue
+        end = k + 1
+        while end < len(words) and (not text or text.endswith(",")):  # "RE, IM" without quotes is two words
+            text, end = text + words[end], end + 1
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) == numbers[name] and not any(map(_NUMBER.match, words[end : end + 1])):
+            words[k:end] = [name, *parts]
+    return words

@@ -13,9 +13,8 @@ from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.names import PATIENCE_S
 from mandelcl.cli import bench_kernel, completion
-from mandelcl.cli.options import device_option, trace_option
+from mandelcl.cli.options import device_option, recorded, trace_option
 from mandelcl.cli.progress import say
-from mandelcl.cli.trace import recorded
 from mandelcl.studies import STUDIES, find_study
 
 if TYPE_CHECKING:

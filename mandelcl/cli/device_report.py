@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.base.endings import ending
 from mandelcl.base.errors import BuildError, FileError, MandelclError
+from mandelcl.base.processes import ending
 from mandelcl.version import __version__
 from mandelcl.workers.process import command_to_call
 

@@ -9,8 +9,8 @@ from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import frames_bar, say
-from mandelcl.cli.trace import recorded
 
 
 @click.command(

@@ -1,13 +1,18 @@
 """Options that several commands share."""
 
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import click
 
 from mandelcl.base.names import KEPT_PLANES
+from mandelcl.base.shell import command_line
 from mandelcl.cli import completion
+from mandelcl.core.timeline.chrome import recording
 from mandelcl.files.deflate import COMPRESSIONS, FAST
+from mandelcl.version import __version__
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -62,3 +67,9 @@ def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def recorded(path: str | None, command: str) -> AbstractContextManager[None]:
+    """Return a context manager that records its body to the file; None: nothing."""
+    about = {"mandelcl": __version__, "command": command_line(["mandelcl", *sys.argv[1:]])}
+    return recording(path, f"mandelcl {command}", about)

@@ -14,8 +14,8 @@ from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_o
 from mandelcl.cli.confirming import confirmed, sample_of
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
+from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import Say, progress_bar, say
-from mandelcl.cli.trace import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,11 +13,10 @@ from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.job_options import JobOptions, iteration_options
-from mandelcl.cli.like import DEFAULT_ITERATIONS
+from mandelcl.cli.job_options import DEFAULT_ITERATIONS, JobOptions, iteration_options
+from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import frames_bar, progress_bar, say
 from mandelcl.cli.stops import StopOptions, stop_options
-from mandelcl.cli.trace import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

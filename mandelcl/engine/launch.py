@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from mandelcl.base.words import Words
 from mandelcl.core.timeline import Detail
-from mandelcl.opencl.api import Event
+from mandelcl.opencl.api import Event, event_seconds
 from mandelcl.opencl.device import Device
-from mandelcl.opencl.events import event_seconds
 
 
 @dataclass(slots=True)

@@ -187,8 +187,8 @@ def _rehearsed(device: Device, number: NumberFormat, rounding: str, formula: For
     """Run the self-test in another process; return why it failed, or an empty string."""
     import subprocess
 
-    from mandelcl.workers.bounded import run_bounded
     from mandelcl.workers.process import command_to_call
+    from mandelcl.workers.run_delay import run_bounded
 
     command = command_to_call(f"{__name__}:rehearse", device.spec, number.name, rounding, formula.text)
     try:

@@ -20,8 +20,7 @@ from mandelcl.core.field import Field
 from mandelcl.core.planes import COUNTS, SMOOTH
 from mandelcl.files.continuous import joined, shift_of
 from mandelcl.files.foreign import Foreign, origin_of, require_memory
-from mandelcl.files.paths import read_bounded
-from mandelcl.files.texts import text_of
+from mandelcl.files.paths import read_bounded, text_of
 
 _MAGIC, _OLD = b"KFB", (b"KFC", b"KFD")
 _MOST_COLOURS = 1024

@@ -240,3 +240,11 @@ def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
         raise FileError(f"{begin}: {error.strerror or error}", path) from error
     except MemoryError as error:
         raise FileError(f"{begin}: not enough memory for it", path) from error
+
+
+def text_of(data: bytes) -> str:
+    """Return the text of a file: UTF-8, or what older programs wrote."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")

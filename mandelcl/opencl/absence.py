@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.base.endings import ending
 from mandelcl.base.extras import how_to_install
+from mandelcl.base.processes import ending
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder, loader_is_condas
-from mandelcl.workers.bounded import run_bounded
+from mandelcl.workers.run_delay import run_bounded
 
 ROOT = Path("/")  # tests look at a machine of their own
 

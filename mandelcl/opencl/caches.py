@@ -1,9 +1,18 @@
-"""Where runtimes keep caches of their own: named, so that a user can find them, and never touched."""
+"""Caches of runtimes: where they keep their own, and a folder for PoCL's where its own cannot be used.
+
+Those of a user are named, so that they can be found, and never touched. Without a cache PoCL offers no device, or ends
+the process. It takes `POCL_CACHE_DIR`, or else `pocl/kcache` in `XDG_CACHE_HOME` or in `~/.cache`.
+"""
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from mandelcl.files.leftovers import temporary_folder
+from mandelcl.opencl.vendors import Vendor
 
 # The variable that names a runtime's cache folder, and where that is without it: in the user's folder for caches
 # (XDG_CACHE_HOME), or in the home folder.
@@ -14,6 +23,8 @@ _CACHES = (
     ("Mesa", "MESA_SHADER_CACHE_DIR", "mesa_shader_cache"),
     ("AMD", "AMD_COMGR_CACHE_DIR", "comgr"),
 )
+_POCL = "POCL_CACHE_DIR"
+_NEEDED_BYTES = 1 << 16  # what a small kernel takes; a full disk has less
 
 
 def runtimes_caches() -> list[tuple[str, Path]]:
@@ -31,3 +42,26 @@ def runtimes_caches() -> list[tuple[str, Path]]:
             if folder.is_dir():
                 found.append((name, folder))
     return found
+
+
+def prepare_pocl(vendors: Iterable[Vendor]) -> None:
+    """Have PoCL, if it is among the runtimes, use a folder that goes with this process where its own is of no use.
+
+    A folder that the user has chosen stays.
+    """
+    if _POCL in os.environ or not any(Path(vendor.library).name.startswith("libpocl") for vendor in vendors):
+        return
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
+    # A relative folder would be made in whatever folder is the current one.
+    if not os.path.isabs(caches) or not _writable(Path(caches, "pocl", "kcache")):  # noqa: PTH117
+        with suppress(OSError):
+            os.environ[_POCL] = str(temporary_folder("mandelcl-pocl-"))
+
+
+def _writable(folder: Path) -> bool:
+    """Return whether a folder is there, or can be made, and a file can be written in it."""
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            return file.write(bytes(_NEEDED_BYTES)) == _NEEDED_BYTES
+    return False

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mandelcl.core import timeline
-from mandelcl.core.timeline.offset import ClockOffset
-from mandelcl.core.timeline.recorder import Detail, Recorder
+from mandelcl.core.timeline.recorder import ClockOffset, Detail, Recorder
 
 _LONG_BYTES = 1 << 12  # of a copy that is shown although the device did not time it
 

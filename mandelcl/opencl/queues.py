@@ -12,9 +12,8 @@ import numpy.typing as npt
 from mandelcl.base.errors import DeviceError
 from mandelcl.core import timeline
 from mandelcl.opencl import ahead
-from mandelcl.opencl.api import Buffer, Event, Kernel, Mapping, Shape, cl, opencl_errors
+from mandelcl.opencl.api import Buffer, Event, Kernel, Mapping, Shape, cl, opencl_errors, stamps
 from mandelcl.opencl.commands import Commands
-from mandelcl.opencl.events import stamps
 
 
 class Queues:

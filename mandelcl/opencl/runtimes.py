@@ -20,7 +20,7 @@ from mandelcl.base.printable import printable
 from mandelcl.files import cache
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted
-from mandelcl.opencl import pocl_cache, windows_vendors
+from mandelcl.opencl import caches, windows_vendors
 from mandelcl.opencl.vendors import (
     Vendor,
     distinct,
@@ -133,7 +133,7 @@ def _prepare_linux() -> Runtimes:
             vendors, made = _merge(vendors_found, notes)
             vendors += from_wheel
         _tell(made, made)
-    pocl_cache.prepare(vendors)
+    caches.prepare_pocl(vendors)
     return Runtimes(
         *(loader, chosen or made, bool(chosen), tuple(vendors), tuple(searched)),
         takes_library=wheel_folder is not None and not chosen,
@@ -148,7 +148,7 @@ def _prepare_conda_on_macos() -> Runtimes:
     chosen = os.environ.get("OCL_ICD_VENDORS", "")
     vendors = user_vendors(chosen) if chosen else pip_vendors(None)
     searched = () if chosen else (Path(sys.prefix, "etc/OpenCL/vendors"),)
-    pocl_cache.prepare(vendors)
+    caches.prepare_pocl(vendors)
     return Runtimes(find_loader()[0], chosen, bool(chosen), tuple(distinct(vendors)), searched)
 
 

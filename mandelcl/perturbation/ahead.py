@@ -19,10 +19,9 @@ from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import CancelledError
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import found_orbit, kept_orbit
+from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
-from mandelcl.perturbation.wanted import Wanted
 
 if TYPE_CHECKING:  # most processes have one job
     from mandelcl.perturbation.pool import Pool

@@ -10,10 +10,9 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import found_orbit, kept_orbit
+from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
-from mandelcl.perturbation.wanted import Wanted
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 

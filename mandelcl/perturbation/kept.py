@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from mandelcl.core.reference import Reference
 from mandelcl.files import cache
 from mandelcl.perturbation.integers import reference_bits
 from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
+
+
+class Wanted(NamedTuple):
+    """A reference, its cap and R², and the bits of the number in which errors are to be bounded, or None."""
+
+    reference: Reference
+    iterations: int
+    radius_squared: Fraction
+    unit_bits: int | None
+
 
 _KIND = "orbits"
 _FORM = 2  # of the entries, and of what an orbit is for equal references

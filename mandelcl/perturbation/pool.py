@@ -13,9 +13,9 @@ from mandelcl.base.errors import CancelledError, DeviceError
 from mandelcl.base.host_cores import cores
 from mandelcl.base.host_memory import available_bytes
 from mandelcl.perturbation.helper import Helper
+from mandelcl.perturbation.kept import Wanted
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table
-from mandelcl.perturbation.wanted import Wanted
 
 _LONG_S = 0.1  # a first reference that takes no longer is waited for, so that its time is known
 _LEAST_S = 0.004  # of a reference: shorter ones are computed as fast as they are handed over

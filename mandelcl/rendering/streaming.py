@@ -8,6 +8,7 @@ slowest stage, and only what is finished but not yet read by all of them is in m
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 
@@ -19,6 +20,7 @@ from mandelcl.base.errors import (
 from mandelcl.base.host_memory import scarce_addresses
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring
+from mandelcl.colour.equalising import sampled_view
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
@@ -31,10 +33,9 @@ from mandelcl.files import cache, output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import paths_of, target
 from mandelcl.rendering.bands import MEMORY_BYTES
-from mandelcl.rendering.fitting import fitted
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, require_form
-from mandelcl.rendering.render import require_hooks, require_inputs
+from mandelcl.rendering.render import computed, require_hooks, require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
 from mandelcl.rendering.session import Session
@@ -116,7 +117,7 @@ def render_to(
         _require_memory(work)
         if colouring is not None and not colouring.fits:
             with timeline.span("fit the colours"):
-                colouring = fitted(work, colouring, cancel or NEVER)
+                colouring = _fitted(work, colouring, cancel or NEVER)
             if manifest:
                 require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         if several and colouring is not None:
@@ -150,3 +151,17 @@ def _require_memory(work: Work) -> None:
             f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and may take at most "
             f"{_MOST_ROW_BYTES / 2**30:g}; choose a narrower picture"
         )
+
+
+def _fitted(work: Work, colouring: Colouring, cancel: Token) -> Colouring:
+    """Return a colouring with what it needs to know of the picture, of which some work computes every eighth pixel.
+
+    Afterwards the work is to begin with its own job.
+    """
+    if colouring.fits:
+        return colouring
+    job = work.job
+    work.reset(replace(job.at(sampled_view(job.view)), algorithm="escape"))
+    field, _ = computed(work, None, cancel, None)
+    work.reset(job)
+    return colouring.fitted(field.job, field.planes)

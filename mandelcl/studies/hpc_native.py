@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mandelcl.core.job import Job
 from mandelcl.studies import native
-from mandelcl.studies.published_order import ORDER
+from mandelcl.studies.published import ORDER
 
 TESTS = ("hypot", "root", "norm")  # |z| ≥ 2 as the C library's hypot or as a square root, and |z|² ≥ 4
 

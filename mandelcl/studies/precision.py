@@ -16,7 +16,7 @@ from mandelcl.studies import hpc_native, jobs, native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.hpc_published import DIFFERING, RESOLUTIONS
 from mandelcl.studies.precision_plot import draw
-from mandelcl.studies.published_order import ORDER, ORDERS, published_order
+from mandelcl.studies.published import ORDER, ORDERS, published_order
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mandelcl.studies import plots
-from mandelcl.studies.published_order import ORDERS
+from mandelcl.studies.published import ORDERS
 
 _STYLES = dict(zip(ORDERS, ("o-", "s--", "^:"), strict=True))
 

@@ -1,11 +1,15 @@
 """Published programs as jobs: their sampling and their escape test, in our terms and through our kernels."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.numbers import DOUBLE
+from mandelcl.engine.variant import default_variant
+from mandelcl.numbers import DOUBLE, by_name
+from mandelcl.opencl.device import Device
+from mandelcl.studies.study_kernel import Launch, StudyKernel
 
 
 def coursework_job(width: int, height: int) -> Job:
@@ -27,3 +31,16 @@ def coursework_job(width: int, height: int) -> Job:
         row=height - 1 - height // 2,
     )
     return Job(view, 255, DOUBLE.least_radius_squared(), number=DOUBLE.name, rounding="separate")
+
+
+ORDER = "published"
+ORDERS = ("fused", "separate", ORDER)
+
+
+def published_order(job: Job, device: Device, check: Callable[[], None]) -> StudyKernel:
+    """Return a job's kernel in that order, escape at |z|² > 4; raises as `StudyKernel` does."""
+    number = by_name(job.number)
+    lanes = default_variant(device, number).lanes
+    defines = {"LANES": lanes, "USE_FP64": int(number.needs_fp64), "ROUNDING_FUSED": 1}
+    columns = -(-job.view.width // lanes)
+    return StudyKernel("study_published_order", job, device, check, lambda rows: Launch((columns, rows)), defines)

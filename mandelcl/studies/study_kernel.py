@@ -12,9 +12,8 @@ from mandelcl.core.job import Job
 from mandelcl.engine import source
 from mandelcl.engine.arguments import KERNELS, arguments, declared
 from mandelcl.numbers import by_name
-from mandelcl.opencl.api import Shape
+from mandelcl.opencl.api import Shape, event_seconds
 from mandelcl.opencl.device import Device
-from mandelcl.opencl.events import event_seconds
 from mandelcl.studies.timing import TimingSample, picture_memory
 
 _LAUNCH_S = 0.1  # a launch that takes a display no longer than this wakes no watchdog

@@ -5,11 +5,14 @@ that sleeps, is stopped or hangs waits for none. Elsewhere nothing is known, and
 """
 
 import os
+import subprocess
 import threading
 import time
 from bisect import bisect_right
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from mandelcl.base.host_cores import cores
 
@@ -77,3 +80,27 @@ def _times(threads: Path) -> dict[str, tuple[float, float]]:
                 ran, waited, *_ = (threads / thread / "schedstat").read_text().split()
                 times[thread] = int(ran) / 1e9, int(waited) / 1e9
     return times
+
+
+_LOOK_S = 1.0
+
+
+def run_bounded(command: Sequence[str], seconds: float, **options: Any) -> "subprocess.CompletedProcess[Any]":
+    """Run a program, as `subprocess.run` does with the options of `subprocess.Popen`.
+
+    Raises subprocess.TimeoutExpired where it takes longer; it is killed then.
+    """
+    with subprocess.Popen(command, **options) as process:
+        delay, begun = RunDelay(process.pid), time.monotonic()
+        try:
+            while True:
+                try:
+                    out, errors = process.communicate(timeout=min(_LOOK_S, seconds))
+                    return subprocess.CompletedProcess(command, process.returncode, out, errors)
+                except subprocess.TimeoutExpired:
+                    now = time.monotonic()
+                    if now - begun - delay.between(begun, now) > seconds:
+                        raise
+        except BaseException:
+            process.kill()
+            raise

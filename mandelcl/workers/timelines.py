@@ -10,8 +10,7 @@ from typing import Any
 
 from mandelcl.base.printable import printable
 from mandelcl.core import timeline
-from mandelcl.core.timeline.offset import ClockOffset
-from mandelcl.core.timeline.recorder import Batch, Recorder, Span
+from mandelcl.core.timeline.recorder import Batch, ClockOffset, Recorder, Span
 from mandelcl.workers.wire import WireError
 
 ORDER = "trace"

@@ -10,9 +10,8 @@ import click
 import pytest
 
 from mandelcl.base.exact import parse_number
-from mandelcl.cli import cli
+from mandelcl.cli import cli, separated
 from mandelcl.cli.job_options import JobOptions
-from mandelcl.cli.numbers_in_a_row import separated
 from mandelcl.core.locations import LOCATIONS
 from tests.cli.conftest import SMALL, Run, refused
 

@@ -13,8 +13,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import jobs, plain_kernel, reference, study_kernel
 from mandelcl.studies.plain_kernel import in_line, one_each
-from mandelcl.studies.published import coursework_job
-from mandelcl.studies.published_order import ORDER, published_order
+from mandelcl.studies.published import ORDER, coursework_job, published_order
 from mandelcl.studies.study_kernel import Launch
 
 _LAUNCHES: dict[str, Callable[[Job], Callable[[int], Launch]]] = {

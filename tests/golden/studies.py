@@ -11,8 +11,7 @@ from dataclasses import replace
 from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.studies import border, devices, hpc_published, hybridizer, jobs, sizes
-from mandelcl.studies.published import coursework_job
-from mandelcl.studies.published_order import ORDER
+from mandelcl.studies.published import ORDER, coursework_job
 from mandelcl.studies.validation import KNOWN, key_of
 from tests.oracle import compiled
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mandelcl.base.endings import ending
+from mandelcl.base.processes import ending
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.workers.bounded import run_bounded
 from mandelcl.workers.channel import BUILDING, LAUNCHING
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
-from mandelcl.workers.run_delay import RunDelay, delay
+from mandelcl.workers.run_delay import RunDelay, delay, run_bounded
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from tests import posix
 

@@ -16,11 +16,10 @@ from mandelcl.base.errors import CancelledError
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import ahead, kept, pool
 from mandelcl.perturbation.helper import Helper
-from mandelcl.perturbation.kept import found_orbit, kept_orbit
+from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.pool import Pool
 from mandelcl.perturbation.table import build
-from mandelcl.perturbation.wanted import Wanted
 from tests.host.started import started_helpers
 
 FOUR = Fraction(4)

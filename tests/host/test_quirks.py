@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from mandelcl.opencl.api import cl
-from mandelcl.opencl.events import stamps
+from mandelcl.opencl.api import cl, stamps
 from mandelcl.opencl.quirks import quirks_of
 
 GRAPHICS = "Intel(R) OpenCL Graphics"

@@ -269,10 +269,10 @@ def test_pocl_whose_folder_cannot_be_used_gets_another(tmp_path: Path, monkeypat
     code = """
 import os
 from pathlib import Path
-from mandelcl.opencl import pocl_cache
+from mandelcl.opencl import caches
 from mandelcl.opencl.vendors import Vendor
 for library in ("libother.so", "libpocl.so.2"):
-    pocl_cache.prepare([Vendor(Path("x.icd"), library, "system")])
+    caches.prepare_pocl([Vendor(Path("x.icd"), library, "system")])
     folder = os.environ.get("POCL_CACHE_DIR", "")
     print(folder, os.path.isdir(folder))
 """

@@ -17,8 +17,7 @@ from mandelcl.base.errors import FileError
 from mandelcl.core import timeline
 from mandelcl.core.report import Stopwatch
 from mandelcl.core.timeline.chrome import TraceFile, recording
-from mandelcl.core.timeline.offset import ClockOffset
-from mandelcl.core.timeline.recorder import Batch, Recorder, Span
+from mandelcl.core.timeline.recorder import Batch, ClockOffset, Recorder, Span
 from mandelcl.opencl.commands import Commands
 from mandelcl.workers.dialogue import Dialogue
 from mandelcl.workers.process import WorkerMessage, WorkerProcess

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.printable import printable, quoted
 from mandelcl.colour.palettes import Palette
-from mandelcl.files.paths import one_line, require_readable, target
-from mandelcl.files.texts import text_of
+from mandelcl.files.paths import one_line, require_readable, target, text_of
 
 LIBRARY = "cmap:"
 MOST_BYTES = 1 << 22

@@ -14,7 +14,7 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.crew.dask import tasks
 from mandelcl.crew.dask.introduction import Introduction, RemoteDevice
 from mandelcl.crew.dask.relay import Relay
-from mandelcl.crew.dask.taking_part import take_part
+from mandelcl.crew.dask.tasks import take_part
 
 if TYPE_CHECKING:
     from distributed import Worker

@@ -1,14 +1,19 @@
-"""What a Dask worker does for a client: the functions of its tasks, for the one device of its process."""
+"""What a Dask worker does for a client: it registers its device, and has the functions of its tasks."""
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.block import Block
+from mandelcl.crew.dask.introduction import KEY, Introduction
 from mandelcl.crew.dask.relay import Answer, Order, Relay
+
+if TYPE_CHECKING:
+    from distributed import Worker
+
 
 _relay: Relay | None = None
 
@@ -55,3 +60,20 @@ async def restart() -> None:
 def knock() -> np.uint8:
     """Return at once: a task that waits for a worker makes an adaptive cluster start one."""
     return np.uint8(0)
+
+
+def said_at_start(introduction: Introduction) -> dict[str, Any]:
+    """Return the `startup_information` of a worker."""
+    return {KEY: lambda _worker: introduction.as_dict()}
+
+
+def said_ever_after(relay: Relay) -> dict[str, Any]:
+    """Return the `metrics` of a worker, which its heartbeats carry."""
+    return {KEY: lambda _worker: relay.state()}
+
+
+def take_part(worker: "Worker", relay: Relay, introduction: Introduction) -> None:
+    """Make a worker that has not registered yet one with a device."""
+    worker.startup_information.update(said_at_start(introduction))
+    worker.metrics.update(said_ever_after(relay))
+    serve_by(relay)

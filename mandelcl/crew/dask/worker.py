@@ -11,7 +11,7 @@ from typing import Any
 from mandelcl.crew.dask import tasks
 from mandelcl.crew.dask.introduction import Introduction, RemoteDevice
 from mandelcl.crew.dask.relay import THREADS, Relay
-from mandelcl.crew.dask.taking_part import said_at_start, said_ever_after
+from mandelcl.crew.dask.tasks import said_at_start, said_ever_after
 from mandelcl.workers.channel import IDLE, Channel
 
 RESOURCE = "mandelcl"  # of which a worker has as many as it takes blocks

@@ -16,8 +16,7 @@ from mandelcl.engine.delivery import Delivered, Delivery
 from mandelcl.engine.memory import Memory, Spare
 from mandelcl.engine.program import Program
 from mandelcl.engine.totalling import RunningTotals, Totalling
-from mandelcl.opencl.api import Buffer, Event
-from mandelcl.opencl.events import event_seconds
+from mandelcl.opencl.api import Buffer, Event, event_seconds
 
 
 @dataclass(slots=True)

@@ -15,8 +15,7 @@ from mandelcl.engine.loop.proof import bounds
 from mandelcl.engine.loop.subdivision import Level, Plan
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
-from mandelcl.opencl.api import Buffer, Event
-from mandelcl.opencl.events import event_seconds
+from mandelcl.opencl.api import Buffer, Event, event_seconds
 
 _PROVERS = 32  # rectangles of a work-group that proves
 ROW = 64  # slots that are planned together

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import BinaryIO
 
 from mandelcl.base.errors import FileError
-from mandelcl.files.paths import one_line, read_bounded, require_readable, target
+from mandelcl.files.paths import one_line, read_bounded, require_readable, target, text_of
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal, toml
 from mandelcl.files.places.place import Orientation, Place
-from mandelcl.files.texts import text_of
 
 __all__ = ["SUFFIXES", "WRITERS", "Orientation", "Place", "is_place_file", "read_place", "write_place"]
 

@@ -1,22 +1,18 @@
-"""The operations that formulas are made of: a module each, and here the list of all.
+"""The operations that formulas are made of: here is the list of all.
 
-To add one: a kernel part, a module with its `Operation`, and its line in `OPERATIONS`.
+To add one: a kernel part, its `Operation` in a module, and its line in `OPERATIONS`.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from mandelcl.formulas.operations.absx import AbsX
-from mandelcl.formulas.operations.absy import AbsY
 from mandelcl.formulas.operations.add import Add
 from mandelcl.formulas.operations.mul import Mul
-from mandelcl.formulas.operations.negx import NegX
-from mandelcl.formulas.operations.negy import NegY
 from mandelcl.formulas.operations.operation import Growth, Operation, Place
 from mandelcl.formulas.operations.rot import Rot
 from mandelcl.formulas.operations.sqr import Sqr
 from mandelcl.formulas.operations.store import Store
-from mandelcl.formulas.operations.turning import Turning
+from mandelcl.formulas.operations.turning import AbsX, AbsY, NegX, NegY, Turning
 
 __all__ = ["OPERATIONS", "Add", "Growth", "Mul", "Operation", "Place", "Rot", "Sqr", "Store", "Turning"]
 

@@ -1,9 +1,10 @@
-"""What operations share that turn the sign of a part of z, everywhere or on one side of an axis."""
+"""Operations that turn the sign of a part of z, everywhere or on one side of an axis."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mandelcl.formulas.operations.operation import Operation
+from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.operations.operation import Operation, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +17,53 @@ class Turning(Operation):
     analytic: ClassVar[bool] = False
     isometric: ClassVar[bool] = True
     part: ClassVar[int]
+
+
+@dataclass(frozen=True, slots=True)
+class NegY(Turning):
+    """z with the other sign of its imaginary part."""
+
+    name: ClassVar[str] = "negy"
+    part: ClassVar[int] = 1
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, mirrored."""
+        return place.z[0], arithmetic.negate(place.z[1])
+
+
+@dataclass(frozen=True, slots=True)
+class NegX(Turning):
+    """z with the other sign of its real part."""
+
+    name: ClassVar[str] = "negx"
+    part: ClassVar[int] = 0
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, mirrored."""
+        return arithmetic.negate(place.z[0]), place.z[1]
+
+
+@dataclass(frozen=True, slots=True)
+class AbsY(Turning):
+    """z with the absolute value of its imaginary part, without a derivative on an axis: there 0 counts as positive."""
+
+    name: ClassVar[str] = "absy"
+    part: ClassVar[int] = 1
+    derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, folded."""
+        return place.z[0], arithmetic.absolute(place.z[1])
+
+
+@dataclass(frozen=True, slots=True)
+class AbsX(Turning):
+    """z with the absolute value of its real part, without a derivative on an axis: there 0 counts as positive."""
+
+    name: ClassVar[str] = "absx"
+    part: ClassVar[int] = 0
+    derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
+
+    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+        """Return z, folded."""
+        return arithmetic.absolute(place.z[0]), place.z[1]

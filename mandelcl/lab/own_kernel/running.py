@@ -13,9 +13,8 @@ from mandelcl.lab.own_kernel.contract import launched
 from mandelcl.lab.own_kernel.faults import Overrun
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
 from mandelcl.opencl import oclgrind
-from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.api import BuiltProgram, event_seconds
 from mandelcl.opencl.device import Device, discover
-from mandelcl.opencl.events import event_seconds
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS, parameters_of, part_of, required_group
 from mandelcl.opencl.programs import kernel_names, kernel_of
 from mandelcl.studies.timing import TimingSample

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, first_words
-from mandelcl.core.report import LateText, Report
+from mandelcl.core.report import Certified, LateText, Report
 from mandelcl.core.totals import Totals, totals_of
 from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
@@ -26,7 +27,29 @@ from mandelcl.numbers import by_name
 from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
 from mandelcl.rendering.certify.exactly import Exactly
 from mandelcl.rendering.certify.refining import Indices, Refiner, finer
-from mandelcl.rendering.certify.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many pixels there were, and how many of them each stage proved."""
+
+    pixels: int = 0
+    at_once: int = 0
+    refined: int = 0
+    exactly: int = 0
+
+    def __add__(self, other: Self) -> "Tally":
+        return Tally(
+            self.pixels + other.pixels,
+            self.at_once + other.at_once,
+            self.refined + other.refined,
+            self.exactly + other.exactly,
+        )
+
+    def noted(self, report: Report) -> Report:
+        """Return a report that says so."""
+        proved = self.at_once, self.refined, self.exactly
+        return replace(report, certified=Certified(sum(proved) / self.pixels if self.pixels else 1.0, *proved))
 
 
 class CertifiedWork:
