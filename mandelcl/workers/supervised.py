@@ -17,7 +17,8 @@ class RestartPolicy:
 
     A worker may take `start` seconds to start or to build, and `launch` seconds for a launch. It may be silent for as
     long. Seconds for which other processes kept it from running do not count. The slot is given up after
-    `faults_in_a_row`, or after `faults` in all; it may be tried again after `rest` seconds.
+    `faults_in_a_row`, or after `faults` in all; it may be tried again after `rest` seconds. A worker that lasted `well`
+    seconds ends a row. The first start again in a row is due after the first of the `pauses`, in seconds, and so on.
     """
 
     start: float = 600.0
@@ -25,6 +26,8 @@ class RestartPolicy:
     faults_in_a_row: float = 3
     faults: float = 30
     rest: float = math.inf
+    well: float = math.inf
+    pauses: tuple[float, ...] = (0.0,)
 
 
 class SupervisedWorker:
@@ -38,6 +41,8 @@ class SupervisedWorker:
         self.worker: Worker | None = None
         self._start_worker, self._policy, self._background = start_worker, policy, background
         self._faults, self._faults_in_a_row, self._failed_at = 0, 0, -math.inf
+        self._began = self._due_at = -math.inf
+        self._ending: list[threading.Thread] = []
         self._busy_since = -math.inf
         self._asked, self._heard_since = time.monotonic(), -math.inf
 
@@ -48,8 +53,19 @@ class SupervisedWorker:
         tired = self._faults_in_a_row >= policy.faults_in_a_row and time.monotonic() - self._failed_at < policy.rest
         return tired or self._faults >= policy.faults
 
+    @property
+    def due(self) -> bool:
+        """Whether it is time to start a worker."""
+        return self.worker is None and not self.given_up and time.monotonic() >= self._due_at
+
+    @property
+    def ending(self) -> bool:
+        """Whether a worker that was released has not ended yet."""
+        return any(thread.is_alive() for thread in self._ending)
+
     def start(self) -> Worker:
         """Start a worker and return it; raises DeviceError if that fails."""
+        self._began = time.monotonic()
         self.worker = self._start_worker()
         return self.worker
 
@@ -93,12 +109,16 @@ class SupervisedWorker:
             self.release()
         else:
             self.end()
-        self._faults, self._faults_in_a_row = self._faults + 1, self._faults_in_a_row + 1
         self._failed_at = time.monotonic()
+        if self._failed_at - self._began > self._policy.well:
+            self._faults_in_a_row = 0
+        pauses = self._policy.pauses
+        self._due_at = self._failed_at + pauses[min(self._faults_in_a_row, len(pauses) - 1)]
+        self._faults, self._faults_in_a_row = self._faults + 1, self._faults_in_a_row + 1
         return not self.given_up
 
     def restart(self) -> bool:
-        """End the worker for a fault and start another; return False if the slot is given up.
+        """End the worker for a fault and start another at once; return False if the slot is given up.
 
         Where the system starts none, that is a fault as well.
         """
@@ -125,7 +145,9 @@ class SupervisedWorker:
         """End the worker in a thread, without waiting for that."""
         worker = self._leave()
         if worker is not None:
-            threading.Thread(target=worker.end, name="mandelcl ending", daemon=True).start()
+            thread = threading.Thread(target=worker.end, name="mandelcl ending", daemon=True)
+            self._ending = [*(one for one in self._ending if one.is_alive()), thread]
+            thread.start()
 
     def _leave(self) -> Worker | None:
         """Have no worker any more, and return the one there was."""

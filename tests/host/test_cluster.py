@@ -369,7 +369,7 @@ def test_nobody_waits_for_a_process_that_does_not_end(relayed: Relay, monkeypatc
     relayed.prepare(order())
     restarting = threading.Thread(target=relayed.restart, daemon=True)
     restarting.start()
-    until(lambda: relayed._child is None)
+    until(lambda: relayed._slot.worker is None)
     asked = Asked(relayed, order(), 0)
     dropping = threading.Thread(target=relayed.drop, args=("one",), daemon=True)
     dropping.start()

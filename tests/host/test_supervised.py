@@ -1,6 +1,7 @@
 """A worker slot: its timeouts, and when another worker takes the place of one that was lost."""
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, cast
@@ -58,6 +59,9 @@ class Slot:
             raise DeviceError("cannot start a worker process")
         self.started.append(Idle())
         return cast(Worker, self.started[-1])
+
+    def ending(self) -> bool:
+        return self.of.ending
 
 
 # (doing, seconds said, seconds of silence, seconds for a launch) and what is said of it.
@@ -144,6 +148,41 @@ def test_a_slot_that_was_given_up_may_be_tried_again_after_a_rest(clock: Clock) 
     assert slot.of.given_up
     clock.now += 2
     assert not slot.of.given_up
+
+
+def test_a_worker_is_started_again_after_longer_and_longer_pauses_until_one_lasts(clock: Clock) -> None:
+    slot = Slot(RestartPolicy(faults_in_a_row=math.inf, faults=math.inf, well=60.0, pauses=(0.25, 1.0, 5.0)))
+    for lasted, pause in ((1, 0.25), (1, 1.0), (60, 5.0), (1, 5.0), (61, 0.25), (1, 1.0)):
+        slot.of.start()
+        assert not slot.of.due, "it has a worker"
+        clock.now += lasted
+        assert slot.of.failed()
+        assert not slot.of.due
+        clock.now += pause
+        assert slot.of.due
+    slot.refused = [True]
+    with pytest.raises(DeviceError):
+        slot.of.start()
+    assert slot.of.failed()
+    assert not slot.of.due
+
+
+def test_nobody_waits_for_the_end_of_a_worker_that_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = threading.Event()
+    monkeypatch.setattr(Idle, "end", lambda _worker: gone.wait())
+    slot = Slot(RestartPolicy())
+    slot.of.release()
+    assert not slot.ending(), "there was none"
+    slot.of.start()
+    slot.of.release()
+    slot.of.start()
+    assert slot.ending()
+    gone.set()
+    deadline = time.monotonic() + 600
+    while slot.ending():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert cast(Any, slot.of.worker) is slot.started[1]
 
 
 @pytest.mark.parametrize(("refused", "again"), [((False, True, True), False), ((False, True, False), True)])

@@ -13,18 +13,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
 from mandelcl.core.block import Block
 from mandelcl.crew.messages import block_head, corners
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.loop.sizing import SHARED_BAND_BYTES
 from mandelcl.workers.channel import STARTING
-from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 
 Order: TypeAlias = Mapping[str, Any]  # a session's number, and the message `start` without its assignment
 Answer: TypeAlias = tuple[dict[str, Any], Any]  # a message, and the bytes behind it
 
 _MOST_AUDITIONS = 256
+_TICK_S = 0.02
 
 THREADS = DEPTH + 1  # of a Dask worker: the blocks that it may have at once, and a check that goes ahead of them
 ROLE = "cluster device"
@@ -39,8 +40,7 @@ class Relay:
         self._opening = {"do": "open", "devices": list(devices), "turn": turn}
         self._entry = threading.Lock()  # held while a job is taken up
         self._changed = threading.Condition()
-        self._child: WorkerProcess | None = None
-        self._messages: queue.Queue[WorkerMessage] = queue.Queue()
+        self._slot = SupervisedWorker(self._start_process, RestartPolicy(), background=True)
         self._order: Order | None = None  # what the process is at
         self._assignment = 0
         self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
@@ -48,7 +48,6 @@ class Relay:
         self._opened: Future[Answer] = Future()  # what the device says of itself
         self._answer = self._opened
         self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._ending = 0  # processes that are being ended
 
     def start(self) -> None:
         """Start the process, which opens its device; raises DeviceError where the system refuses it."""
@@ -58,7 +57,7 @@ class Relay:
     def introduce(self) -> dict[str, Any]:
         """Return what the device says of itself, once it is open and tested; raises DeviceError where it fails."""
         with self._changed:
-            if self._child is None:
+            if self._slot.worker is None:
                 self._start()
             opened = self._opened
         return _answered(opened)
@@ -85,15 +84,15 @@ class Relay:
     def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
         with self._changed:
             self._await_idle()
-            if self._child is None or self._order is not None:  # it computes, and answers no more questions
+            if self._slot.worker is None or self._order is not None:  # it computes, and answers no more questions
                 self._start()
             opened = self._opened
         _answered(opened)
         with self._changed:
             answer = self._answer = Future()
-            if self._child is None:
+            if self._slot.worker is None:
                 raise DeviceError("the process has gone")
-            self._child.send({"do": "answer", "question": dict(question)})
+            self._slot.worker.send({"do": "answer", "question": dict(question)})
         return _answered(answer)
 
     def prepare(self, order: Order) -> Answer:
@@ -109,10 +108,10 @@ class Relay:
             if ready[0].get("say") != "ready":
                 return ready
             with self._changed:
-                if self._child is None or self._order != order:
+                if self._slot.worker is None or self._order != order:
                     return _DROPPED
                 found = self._blocks.setdefault((self._assignment, *corners(block)), Future())
-                self._child.send(block_head(block, urgent), lend=not urgent)
+                self._slot.worker.send(block_head(block, urgent), lend=not urgent)
         return found.result()
 
     def drop(self, session: str) -> None:
@@ -132,7 +131,7 @@ class Relay:
 
         Seconds for which others kept it from running are left out.
         """
-        child = self._child
+        child = self._slot.worker
         if child is None:
             return {"doing": STARTING, "for": 0.0, "silent": 0.0}
         activity, silent = child.activity, max(0.0, child.time_since(child.heard))
@@ -144,50 +143,35 @@ class Relay:
 
     # What follows is called with `_changed` held, but for `_take_up` and what listens.
 
-    def _start(self) -> WorkerProcess:
+    def _start(self) -> None:
         """Start a process, once the one before has ended: a device may be for one at a time."""
-        while self._child is not None or self._ending:
+        while self._slot.worker is not None or self._slot.ending:
             self._end("another takes its place")
             self._await_ended()
-        self._messages = queue.Queue()
-        self._child = WorkerProcess(ROLE, self._messages, SHARED_BAND_BYTES, THREADS)
+        self._slot.start()
+
+    def _start_process(self) -> Worker:
+        messages: queue.Queue[WorkerMessage] = queue.Queue()
+        child = WorkerProcess(ROLE, messages, SHARED_BAND_BYTES, THREADS)
         self._opened = self._answer = Future()
-        self._child.send(self._opening)
-        threading.Thread(
-            target=self._listen, args=(self._child, self._messages), name="mandelcl relay", daemon=True
-        ).start()
-        return self._child
+        child.send(self._opening)
+        threading.Thread(target=self._listen, args=(child, messages), name="mandelcl relay", daemon=True).start()
+        return child
 
     def _end(self, why: str) -> None:
-        """Have the process end; `_await_ended` waits for it, which may take seconds."""
-        child, self._child, self._order = self._child, None, None
-        if child is not None:
-            child.kill()
-            self._ending += 1
-            threading.Thread(target=self._release, args=(child,), name="mandelcl ending", daemon=True).start()
-        self._fail(why)
-
-    def _release(self, child: WorkerProcess) -> None:
-        """Release what belonged to a process, which others need not wait for (called without `_changed`)."""
-        try:
-            child.end()
-        finally:
-            with self._changed:
-                self._ending -= 1
-                self._changed.notify_all()
-
-    def _await_ended(self) -> None:
-        while self._ending:
-            self._changed.wait()
-
-    def _fail(self, why: str) -> None:
-        """Tell all who wait that the process is gone."""
+        """Have the process end, and tell all who wait; `_await_ended` waits for its end, which may take seconds."""
+        self._slot.release()
+        self._order = None
         failed: Answer = ({"say": "failed", "why": why}, _NOTHING)
         for waiting in (*self._blocks.values(), self._ready, self._opened, self._answer):
             if not waiting.done():
                 waiting.set_result(failed)
         self._blocks.clear()
         self._changed.notify_all()
+
+    def _await_ended(self) -> None:
+        while self._slot.ending:
+            self._changed.wait(_TICK_S)
 
     def _await_idle(self) -> None:
         while self._blocks:
@@ -204,7 +188,7 @@ class Relay:
             if now is not None and _setup(now) == _setup(order):
                 head = {"do": "job", "job": None if now["job"] == order["job"] else order["job"]}
             else:
-                if now is not None or self._child is None:
+                if now is not None or self._slot.worker is None:
                     self._start()
                 head = {"do": "start", "job": order["job"], **_setup(order)}
             self._order = order
@@ -213,27 +197,28 @@ class Relay:
 
     def _assign(self, head: dict[str, Any]) -> None:
         """Send an assignment; what belongs to the one before is dropped."""
-        assert self._child is not None
+        child = self._slot.worker
+        assert child is not None
         for waiting in (*self._blocks.values(), self._ready):
             if not waiting.done():
                 waiting.set_result(_DROPPED)
         self._blocks.clear()
         self._assignment += 1
         self._ready = Future()
-        self._child.send({**head, "assignment": self._assignment})
+        child.send({**head, "assignment": self._assignment})
         self._changed.notify_all()
 
-    def _listen(self, child: WorkerProcess, messages: "queue.Queue[WorkerMessage]") -> None:
+    def _listen(self, child: Worker, messages: "queue.Queue[WorkerMessage]") -> None:
         while True:
             message = messages.get()
             with self._changed:
-                if child is not self._child:
+                if child is not self._slot.worker:
                     return
-                if message.head is None or message.head.get("say") == "failed":
-                    said = (message.head or {}).get("why")
-                    self._end(printable(said) if isinstance(said, str) else child.last_words())
+                loss = message.loss
+                if loss is not None:
+                    self._end(loss)
                     return
-                self._hear(dict(message.head), message.payload)
+                self._hear(dict(message.head or {}), message.payload)
 
     def _hear(self, head: dict[str, Any], payload: bytearray | memoryview) -> None:
         """Hand a message to whoever waits for it; what nobody waits for belongs to something dropped."""
@@ -241,8 +226,8 @@ class Relay:
         if say == "answer" and not self._answer.done():
             self._answer.set_result((head, _NOTHING))
         elif say == "ready" and head.get("assignment") == self._assignment and not self._ready.done():
-            if self._child is not None:
-                self._child.reclaim()
+            if self._slot.worker is not None:
+                self._slot.worker.reclaim()
             self._ready.set_result((head, _NOTHING))
         elif say == "done" and isinstance(head.get("block"), list):
             waiting = self._blocks.pop((int(head.get("assignment", 0)), *head["block"]), None)

@@ -1,37 +1,37 @@
 """Dask workers on this machine, one for each device that is asked for, started again when they end."""
 
+import math
 import os
 import queue
 import shutil
 import threading
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.printable import printable
 from mandelcl.files.leftovers import temporary_folder
-from mandelcl.workers.process import WorkerMessage, WorkerProcess
+from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
+from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 
 ROLE = "cluster worker"
 _JOIN_S = 60.0  # how long a worker waits for a scheduler that does not answer
-_PAUSES = (0.2, 1.0, 5.0, 15.0)  # before the first start again, the second, and so on
-_WELL_S = 60.0  # one that lasted so long may be started again at once
+_POLICY = RestartPolicy(faults_in_a_row=math.inf, faults=math.inf, well=60.0, pauses=(0.2, 1.0, 5.0, 15.0))
 _TICK_S = 0.2
 
 
-@dataclass(slots=True)
-class _Place:
-    """A worker to be: its turn among the devices, its process, and when that is to be started again."""
+class _Place(SupervisedWorker):
+    """A Dask worker to be: its turn among the devices, and its device's name once that is known."""
 
-    turn: int
-    process: WorkerProcess | None = None
-    device: str = ""
-    began: float = 0.0
-    again: float = 0.0
-    ends: int = 0
-    given_up: bool = False
+    def __init__(self, turn: int, start_worker: Callable[[int], Worker]) -> None:
+        super().__init__(partial(start_worker, turn), _POLICY)
+        self.turn, self.device = turn, ""
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it has failed before it had a device."""
+        return self._faults > 0 and not self.device
 
 
 class Supervisor:
@@ -49,10 +49,10 @@ class Supervisor:
         self._folder = temporary_folder("mandelcl-cluster-")  # which also goes where the process has to end at once
         self._closing = threading.Event()
         self._changed = threading.Condition()
-        self._places = [_Place(turn) for turn in range(count)]
+        self._places = [_Place(turn, self._start_worker) for turn in range(count)]
         try:
             for place in self._places:
-                self._start(place)
+                place.start()
         except BaseException:
             self._end()
             raise
@@ -85,23 +85,20 @@ class Supervisor:
 
     def _end(self) -> None:
         for place in self._places:
-            if place.process is not None:
-                place.process.kill()
+            place.kill()
         for place in self._places:
-            if place.process is not None:
-                place.process.end()
-                place.process = None
+            place.end()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start(self, place: _Place) -> None:
-        place.began, place.again = time.monotonic(), 0.0
-        place.process = WorkerProcess(ROLE, self._messages)
-        place.process.send({"do": "work", "devices": self._devices, "turn": place.turn})
+    def _start_worker(self, turn: int) -> Worker:
+        worker = WorkerProcess(ROLE, self._messages)
+        worker.send({"do": "work", "devices": self._devices, "turn": turn})
+        return worker
 
     def _send(self, place: _Place) -> None:
-        if self._scheduler is not None and place.process is not None:
+        if self._scheduler is not None and place.worker is not None:
             name = f"{self._name}-{place.turn}"
-            place.process.send({**self._scheduler, "name": name, "folder": str(self._folder)})
+            place.worker.send({**self._scheduler, "name": name, "folder": str(self._folder)})
 
     def _watch(self) -> None:
         while not self._closing.is_set():
@@ -113,42 +110,31 @@ class Supervisor:
                 if message is not None:
                     self._hear(message)
                 for place in self._places:
-                    if place.process is None and not place.given_up and time.monotonic() >= place.again:
+                    if place.due:
                         try:
-                            self._start(place)
+                            place.start()
                         except DeviceError as error:
-                            self._note(place, str(error))
+                            self._lost(place, str(error))
 
     def _hear(self, message: WorkerMessage) -> None:
-        place = next((place for place in self._places if place.process is message.worker), None)
+        place = next((place for place in self._places if place.worker is message.worker), None)
         if place is None:
             return
-        head = message.head or {}
-        answer = head.get("answer")
-        if message.head is None:
-            assert place.process is not None
-            self._note(place, place.process.last_words())
-        elif head.get("say") == "failed":
-            self._note(place, printable(str(head.get("why"))))
+        answer, loss = (message.head or {}).get("answer"), message.loss
+        if loss is not None:
+            self._lost(place, loss)
         elif isinstance(answer, dict) and "registered" in answer:
             self._say(f"{place.device}: registered as {printable(str(answer['registered']))}")
         elif isinstance(answer, dict) and isinstance(answer.get("device"), dict):
             place.device = printable(str(answer["device"].get("label")))
             self._send(place)
 
-    def _note(self, place: _Place, why: str) -> None:
-        """Take note that a worker has ended: it is started again after a while, unless it never had a device."""
-        if place.process is not None:
-            place.process.end()
-            place.process = None
-        now = time.monotonic()
-        place.ends = 0 if now - place.began > _WELL_S else place.ends
-        place.again = now + _PAUSES[min(place.ends, len(_PAUSES) - 1)]
-        place.ends += 1
-        place.given_up = not place.device
+    def _lost(self, place: _Place, why: str) -> None:
+        """Report that a worker has ended: it is started again after a pause, unless it never had a device."""
+        again = place.failed()
         what = place.device or f"worker {place.turn}"
         self.trouble.append(f"{what}: {why}")
-        self._say(f"{what}: {why}; {'given up' if place.given_up else 'started again'}")
+        self._say(f"{what}: {why}; {'started again' if again else 'given up'}")
 
 
 def own_name() -> str:
