@@ -7,7 +7,7 @@ from fractions import Fraction
 from multiprocessing import get_context
 
 from mandelcl.perturbation.bounded import CHUNK, BoundedOrbit, End
-from mandelcl.perturbation.counting import Task
+from mandelcl.perturbation.counting import CountTask
 from mandelcl.perturbation.exact import exact_count
 from mandelcl.perturbation.integers import integers_for
 
@@ -33,13 +33,13 @@ class Checked:
     ratio: float
 
 
-def check_all(task: Task, pixels: Iterable[Computed], processes: int) -> list[Checked]:
+def check_all(task: CountTask, pixels: Iterable[Computed], processes: int) -> list[Checked]:
     """Return what each pixel is found to be, computed by so many processes."""
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         return list(pool.map(_check, [(task, pixel) for pixel in pixels], chunksize=8))
 
 
-def _check(question: tuple[Task, Computed]) -> Checked:
+def _check(question: tuple[CountTask, Computed]) -> Checked:
     task, pixel = question
     if pixel.z is None:
         return Checked(exact_count(pixel.point, task.iterations, task.radius_squared, task.bits) == pixel.count, 0.0)

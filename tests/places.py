@@ -14,7 +14,7 @@ from typing import Any
 from mandelcl.base.exact import parse_number
 from mandelcl.base.view import View
 from mandelcl.core.job import MAX_ITERATIONS
-from mandelcl.perturbation.counting import Task, exact_counts
+from mandelcl.perturbation.counting import CountTask, exact_counts
 from mandelcl.perturbation.exact import fraction_bits
 
 _FOLDER = Path(__file__).with_name("host")
@@ -84,7 +84,7 @@ def draw(decades: int) -> Place:
             for row in range(_SIDE)
             for column in range(_SIDE)
         ]
-        chosen = _liveliest(exact_counts(Task(_CAP, Fraction(4), fraction_bits(pitch)), points, processes=1))
+        chosen = _liveliest(exact_counts(CountTask(_CAP, Fraction(4), fraction_bits(pitch)), points, processes=1))
         re, im = points[chosen[int(chance.random() * len(chosen))]]
         width /= _NARROWER
     return Place(f"1e{decades}", _decimal(re, decades + 4), _decimal(im, decades + 4), f"1e{decades}", _CAP)

@@ -125,7 +125,7 @@ class View:
         return _largest_coordinate(self)
 
 
-@lru_cache(maxsize=128)  # it is asked for again and again while a job is settled, and deep down that takes a while
+@lru_cache(maxsize=128)  # it is asked for again and again while a job is resolved, and deep down that takes a while
 def _largest_coordinate(view: View) -> Fraction:
     right, bottom = view.width - 1, view.height - 1
     corners = (view.point(0, 0), view.point(right, 0), view.point(0, bottom), view.point(right, bottom))

@@ -18,7 +18,7 @@ from mandelcl.opencl import oclgrind
 
 if TYPE_CHECKING:
     from mandelcl.core.job import Job
-    from mandelcl.lab.own_kernel.trial import Shape
+    from mandelcl.lab.own_kernel.trial import LaunchShape
     from mandelcl.studies.row import Row
     from mandelcl.studies.study import Study
 
@@ -147,8 +147,8 @@ class KernelOptions:
             julia=None,
         ).job(planes=())
 
-    def _shape(self) -> "Shape":
-        from mandelcl.lab.own_kernel.trial import Shape
+    def _shape(self) -> "LaunchShape":
+        from mandelcl.lab.own_kernel.trial import LaunchShape
 
         form = "COLUMNSxROWS, like 16x16"
         local, items = (
@@ -158,7 +158,7 @@ class KernelOptions:
         for size, option in ((local, "--local"), (items, "--items")):
             if size is not None and not 0 < size[0] * size[1] < 1 << 31:
                 raise InvalidInputError(f"{option} {size[0]}x{size[1]} is no number of work-items to launch")
-        return Shape(local, items)
+        return LaunchShape(local, items)
 
     def _simulator(self) -> Path | None:
         if not self.check_:

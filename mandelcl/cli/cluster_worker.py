@@ -40,12 +40,12 @@ def command(scheduler: str, devices: tuple[str, ...]) -> None:
 
 def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") -> None:
     from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
-    from mandelcl.crew.dask.address import Address
+    from mandelcl.crew.dask.address import SchedulerAddress
     from mandelcl.crew.dask.connection import require_dask
     from mandelcl.crew.dask.supervisor import Supervisor, own_name
     from mandelcl.engine import choose
 
-    if not Address.parse(scheduler).scheduler:
+    if not SchedulerAddress.parse(scheduler).scheduler:
         raise InvalidInputError("a worker joins the cluster of a scheduler, tcp://HOST:8786, not one of its own")
     require_dask()
     named = choose.matching(devices)

@@ -43,7 +43,7 @@ def command(source: str, result: str) -> None:
         return _field(source, result)
     require_writable(result)
     found = read_job_or_place(source)
-    place = found if isinstance(found, places.Place) else place_of(found)
+    place = found if isinstance(found, places.ForeignPlace) else place_of(found)
     text, notes = places.write_place(result, place), list(place.notes)
     colouring, left_out = read_colouring(source)
     if colouring is not None and Path(result).suffix.lower() == ".kfr":

@@ -76,7 +76,7 @@ def command(
     from mandelcl.base import interrupts
     from mandelcl.core.planes import SMOOTH
     from mandelcl.explore.hosts import LOOPBACK
-    from mandelcl.explore.house import Start
+    from mandelcl.explore.workspace import Start
     from mandelcl.files.paths import require_folder
 
     load("websockets.asyncio.server", "the explorer needs websockets", "explore")

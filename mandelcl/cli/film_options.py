@@ -14,7 +14,7 @@ from mandelcl.film.codecs import NAMES, SUFFIXES, codec_for, require_encodable
 if TYPE_CHECKING:
     from mandelcl.film.keyframes import Computed
     from mandelcl.film.making import Made
-    from mandelcl.film.plan import Plan
+    from mandelcl.film.plan import FilmPlan
     from mandelcl.film.timing import Timing
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -100,7 +100,7 @@ def size_of(text: str | None, default: tuple[int, int]) -> tuple[int, int]:
     return default if text is None else parse_size(text)
 
 
-def summary(path: str, plan: "Plan", size: tuple[int, int], timing: "Timing", made: "Made") -> str:
+def summary(path: str, plan: "FilmPlan", size: tuple[int, int], timing: "Timing", made: "Made") -> str:
     """Return a line on a film that has been made."""
     return (
         f"{path}: {made.frames} frames of {size[0]}x{size[1]}, {float(made.frames / timing.fps):.1f} s at "
@@ -110,7 +110,12 @@ def summary(path: str, plan: "Plan", size: tuple[int, int], timing: "Timing", ma
 
 
 def as_json(
-    plan: "Plan", size: tuple[int, int], timing: "Timing", codec: str, made: "Made", computed: "Computed | None" = None
+    plan: "FilmPlan",
+    size: tuple[int, int],
+    timing: "Timing",
+    codec: str,
+    made: "Made",
+    computed: "Computed | None" = None,
 ) -> dict[str, Any]:
     """Return what is to say of a film, JSON-ready."""
     values: dict[str, Any] = {

@@ -138,7 +138,7 @@ def command(
     again until it can be proved: it is then that of exact arithmetic. --confirm draws its pixels by a fixed rule, the
     same ones each time.
     """
-    from mandelcl.opencl import ahead
+    from mandelcl.opencl import preopen
 
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
@@ -146,7 +146,7 @@ def command(
     options_given = JobOptions.of(**given)
     options_given.check()
     if cluster is None:
-        ahead.begin("render", *devices, *options_given.kind())  # before what takes time to load
+        preopen.begin("render", *devices, *options_given.kind())  # before what takes time to load
 
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.files import output

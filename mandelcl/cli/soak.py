@@ -18,7 +18,7 @@ from mandelcl.cli.terminal_table import Layout
 from mandelcl.lab.soak.process import SoakProcess
 from mandelcl.lab.soak.record import Record, WrongWord
 from mandelcl.lab.soak.run import Soak, Start
-from mandelcl.lab.soak.verdict import PASS, Verdict, duration, verdict
+from mandelcl.lab.soak.verdict import PASS, SoakVerdict, duration, verdict
 from mandelcl.opencl.device import Device
 
 _PARTS = [f"{k} %" for k in range(10, 101, 10)]  # of the time: a column of the speeds for each
@@ -53,7 +53,7 @@ def soaked(
 
 
 def as_dict(
-    devices: Sequence[Device], records: Sequence[Record], found: Sequence[Verdict], minutes: float, stopped: bool
+    devices: Sequence[Device], records: Sequence[Record], found: Sequence[SoakVerdict], minutes: float, stopped: bool
 ) -> dict[str, Any]:
     """Return a soak as JSON-ready values, with the speed of each job in each round."""
     rows = [_row(*each) for each in zip(devices, records, found, strict=True)]
@@ -61,7 +61,7 @@ def as_dict(
 
 
 def show_tables(
-    devices: Sequence[Device], records: Sequence[Record], found: Sequence[Verdict], wide: bool = False
+    devices: Sequence[Device], records: Sequence[Record], found: Sequence[SoakVerdict], wide: bool = False
 ) -> None:
     """Print a table of the verdicts, and one of the speeds over time."""
     judged, speeds = [], []
@@ -73,12 +73,12 @@ def show_tables(
             median, spread = (f"{held.median:.3g}", f"{held.spread:.0%}") if held else ("", "")
             over_time = [f"{speed:.3g}" if speed else "" for speed in record.over_time(job, len(_PARTS))]
             speeds.append([device.spec, f"{job.name}: {job.text}", job.unit, median, spread, *over_time])
-    terminal_table.show(["SPEC", "Device", "Verdict", "What was found"], judged, wide, _VERDICTS)
+    terminal_table.show(["SPEC", "Device", "SoakVerdict", "What was found"], judged, wide, _VERDICTS)
     click.echo("")
     terminal_table.show(["SPEC", "Job", "Unit", "Median", "Spread", *_PARTS], speeds, wide, _SPEEDS)
 
 
-def _row(device: Device, record: Record, found: Verdict) -> dict[str, Any]:
+def _row(device: Device, record: Record, found: SoakVerdict) -> dict[str, Any]:
     word = record.first_wrong
     first = None
     if word is not None:
@@ -103,7 +103,7 @@ def _row(device: Device, record: Record, found: Verdict) -> dict[str, Any]:
     }
 
 
-def _job(record: Record, found: Verdict, index: int) -> dict[str, Any]:
+def _job(record: Record, found: SoakVerdict, index: int) -> dict[str, Any]:
     job = record.jobs[index]
     held, series = found.speeds.get(job.name), record.series[job.name]
     change = held.slowdown if held else None

@@ -104,7 +104,7 @@ def command(
     from mandelcl.film.folder import held
     from mandelcl.film.making import make_film, require_colouring
     from mandelcl.film.on_device import assembler_for
-    from mandelcl.film.plan import Plan
+    from mandelcl.film.plan import FilmPlan
     from mandelcl.rendering.session import Session
 
     colouring = colours.colouring(stops.location())
@@ -113,7 +113,7 @@ def command(
     base = iterated.job(ordered([SMOOTH.name, *colouring.planes, *planes]))
     if iterated.iterations is None:
         base = replace(base, iterations=stops.iterations(DEFAULT_ITERATIONS))
-    plan = Plan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
+    plan = FilmPlan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
     timing = film.timing()
     frames = timing.frame_count(plan.doublings)
     folder_path = keys or f"{Path(output).with_suffix('')}.keys"

@@ -17,7 +17,7 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palette_files.kalles_fraktaler import read
 from mandelcl.colour.turns import BEND, BENDS
 from mandelcl.files.continuous import shift_of
-from mandelcl.files.places import Place, kalles_fraktaler
+from mandelcl.files.places import ForeignPlace, kalles_fraktaler
 
 _ENTRIES = 1024
 _METHODS: Mapping[int, str] = {0: "linear", 1: "root2", 3: "log", 11: "root4"}
@@ -36,7 +36,7 @@ _WITHOUT_COUNTERPART = {
 }
 
 
-def colouring_of(text: str, place: Place) -> tuple[Colouring | None, tuple[str, ...]]:
+def colouring_of(text: str, place: ForeignPlace) -> tuple[Colouring | None, tuple[str, ...]]:
     """Return the colouring in a `.kfr` of a place, and sentences on what was left out; None where there is none."""
     values = kalles_fraktaler.values_of(text)
     if not values.get("colors"):
@@ -54,7 +54,7 @@ def colouring_of(text: str, place: Place) -> tuple[Colouring | None, tuple[str, 
         return None, (f"its colours cannot be read ({type(error).__name__}: {printable(str(error), 100)})",)
 
 
-def lines_of(colouring: Colouring, place: Place) -> tuple[str, tuple[str, ...]]:
+def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str, ...]]:
     """Return a colouring as lines for the `.kfr` of a place, and sentences on what that program has not got.
 
     Offsets are rounded to 1/1024 of a turn.
@@ -88,7 +88,7 @@ def lines_of(colouring: Colouring, place: Place) -> tuple[str, tuple[str, ...]]:
     return "".join(f"{key}: {value}\r\n" for key, value in lines.items()), tuple(notes)
 
 
-def _laid(values: Mapping[str, str], place: Place, notes: list[str]) -> Colouring:
+def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> Colouring:
     """Return the palette, laid over the counts as the values say."""
     inside = {"InteriorColor": values["interiorcolor"]} if values.get("interiorcolor") else {}
     lines = {"Colors": values["colors"]} | inside
@@ -107,7 +107,7 @@ def _laid(values: Mapping[str, str], place: Place, notes: list[str]) -> Colourin
     return Colouring(palette, turn, (offset + _start(transfer, turn, place, smooth=True)) % 1, transfer=transfer)
 
 
-def _start(transfer: str, turn: float, place: Place, smooth: bool) -> float:
+def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> float:
     """Return by how much of a turn that program is ahead of ours, which begins at the count 0.
 
     Where the count is bent it begins with 8 more than ours, and that program with `shift_of`: they meet far from 0.

@@ -39,7 +39,7 @@ class Job:
 
     `formula` is what is iterated, `method` how, and `planes` what is kept of each pixel, by name; `counts` are always
     among them. `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
-    they have been settled for the devices; so may `method` and `algorithm` be. A settled job by perturbation names its
+    they have been resolved for the devices; so may `method` and `algorithm` be. A resolved job by perturbation names its
     `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time for
     certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
     InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
@@ -117,11 +117,11 @@ class Job:
         return Facts(self.iterations, self.formula.degrees, (a, b, c, d))
 
     def resolved(self, number: str, rounding: str) -> Self:
-        """Return the same job with its number and rounding settled."""
+        """Return the same job with its number and rounding resolved."""
         return replace(self, number=number, rounding=rounding)
 
     def at(self, view: View) -> Self:
-        """Return the same job for another view: of one lattice, settled alike, with the same bits where they meet."""
+        """Return the same job for another view: of one lattice, resolved alike, with the same bits where they meet."""
         return replace(self, view=view)
 
     def to_json(self) -> str:

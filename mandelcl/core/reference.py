@@ -20,7 +20,7 @@ class Reference:
 
     A step over many iterations leaves out terms below 2^(−2·`step_bits`) of what it keeps. Once an orbit is
     2^(−`tail_bits`) from the reference's, it is iterated as it is, not as a difference. `version` is that of the
-    definition: equal references give equal counts. Bits that are 0 are left to the number, until they are settled.
+    definition: equal references give equal counts. Bits that are 0 are left to the number, until they are resolved.
     Numbers may be Fractions, ints, decimal texts or floats. Raises InvalidInputError for values that make no sense.
     """
 
@@ -52,7 +52,7 @@ class Reference:
         """
         return cls(*_disc(view), step_bits, tail_bits)
 
-    def settled(self, step_bits: int, tail_bits: int) -> Self:
+    def resolved(self, step_bits: int, tail_bits: int) -> Self:
         """Return the reference with these bits where it leaves them open."""
         return replace(self, step_bits=self.step_bits or step_bits, tail_bits=self.tail_bits or tail_bits)
 
@@ -63,7 +63,7 @@ class Reference:
         return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
 
 
-@lru_cache(maxsize=128)  # it is asked for several times while a job is settled, and deep down that takes a while
+@lru_cache(maxsize=128)  # it is asked for several times while a job is resolved, and deep down that takes a while
 def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:
     """Return the middle of a view, and a radius that reaches a pixel beyond its corners."""
     corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]

@@ -34,7 +34,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class AcceptedBlock:
     """A block that was accepted: a digest of its results, what they came to, and how often they were corrected."""
 
     block: Block
@@ -52,20 +52,20 @@ class Audits:
     """What each worker has delivered, and what of it is computed again."""
 
     def __init__(self) -> None:
-        self._delivered: dict[str, list[Delivery]] = {}
-        self._open: list[Delivery] = []
-        self._assigned: dict[str, dict[Block, Delivery]] = {}
+        self._delivered: dict[str, list[AcceptedBlock]] = {}
+        self._open: list[AcceptedBlock] = []
+        self._assigned: dict[str, dict[Block, AcceptedBlock]] = {}
 
     @property
     def pending(self) -> bool:
         """Whether anything is still to be computed again."""
         return bool(self._open) or any(self._assigned.values())
 
-    def note(self, name: str, delivery: Delivery) -> None:
+    def note(self, name: str, output_plan: AcceptedBlock) -> None:
         """Take note that a worker's results were accepted."""
-        self._delivered.setdefault(name, []).append(delivery)
+        self._delivered.setdefault(name, []).append(output_plan)
 
-    def suspect(self, name: str) -> list[Delivery]:
+    def suspect(self, name: str) -> list[AcceptedBlock]:
         """Have all that a worker has delivered computed again, and return it."""
         suspects = self._delivered.pop(name, [])
         self._open += suspects
@@ -73,24 +73,24 @@ class Audits:
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
         """Return a block for a worker to compute again, except those that it `has` in hand; None if there is none."""
-        for delivery in self._open:
-            if not has(delivery.block):
-                self._open.remove(delivery)
-                self._assigned.setdefault(name, {})[delivery.block] = delivery
-                return delivery.block
+        for output_plan in self._open:
+            if not has(output_plan.block):
+                self._open.remove(output_plan)
+                self._assigned.setdefault(name, {})[output_plan.block] = output_plan
+                return output_plan.block
         return None
 
     def busy(self, name: str) -> bool:
         """Whether a worker has blocks to compute again."""
         return bool(self._assigned.get(name))
 
-    def answer(self, name: str, block: Block) -> Delivery | None:
+    def answer(self, name: str, block: Block) -> AcceptedBlock | None:
         """Return what was delivered before of a block that a worker was to compute again; None if it was not."""
         return self._assigned.get(name, {}).pop(block, None)
 
-    def reopen(self, delivery: Delivery) -> None:
+    def reopen(self, output_plan: AcceptedBlock) -> None:
         """Have a block computed again by somebody else."""
-        self._open.append(delivery)
+        self._open.append(output_plan)
 
     def leave(self, name: str) -> None:
         """Give what a worker was to compute again to others."""

@@ -22,8 +22,8 @@ from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.delivery import Array, Delivery
-from mandelcl.engine.memory import Spare
+from mandelcl.engine.device_output import Array, OutputPlan
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.variant import Variant
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.opencl.device import Device, discover
@@ -102,7 +102,7 @@ class _BlockWorker:
         timeline.name_process(f"worker {self._device.label}")
         self._variant, self._loop_limit = Variant(**order["variant"]), order["loop_limit"]
         self._settings = Settings(budget=order["budget"], shortcuts=order["shortcuts"], guarded=True)
-        self._spare = Spare()
+        self._device_pool = DevicePool()
         self._work = self._computation(order["job"])
 
     def run(self, assignment: int) -> None:
@@ -122,7 +122,7 @@ class _BlockWorker:
     def _computation(self, job: str) -> Computation:
         """Return a computation with its kernels built and the main one launched: some drivers compile only then."""
         choice = Choice(self._device, Job.from_json(job), self._variant, self._loop_limit)
-        work = Computation(choice, self._settings, spare=self._spare)
+        work = Computation(choice, self._settings, device_pool=self._device_pool)
         program = work.program
         program.kernels.prepare()
         columns, rows = program.variant.tile
@@ -147,8 +147,10 @@ class _BlockWorker:
         """Compute blocks as they come; raises CancelledError, after a launch, if there is a newer assignment."""
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
-        delivery = Delivery(self._host_memory, totals=False)  # the parent believes no totals
-        for block, results in self._work.run_blocks(self._orders, log=log, cancel=self._orders, delivery=delivery):
+        output_plan = OutputPlan(self._host_memory, totals=False)  # the parent believes no totals
+        for block, results in self._work.run_blocks(
+            self._orders, log=log, cancel=self._orders, output_plan=output_plan
+        ):
             stop_if(self._orders)
             head = {
                 "say": "done",

@@ -21,13 +21,13 @@ from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, repor
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.part import Part
-from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Seat
+from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import ShareOut
+from mandelcl.crew.worker_pool import WorkerPool
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.engine.delivery import Array, FormFor
+from mandelcl.engine.device_output import Array, FormFor
 from mandelcl.engine.loop.sizing import block_shape
 from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
@@ -39,7 +39,7 @@ _TICK_S = 0.05
 class Crew:
     """A job on several devices, one worker each (a `Work`).
 
-    The choices are for one job, settled alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
+    The choices are for one job, resolved alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
     used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know others.
     With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's results are
     wrong, all that it has delivered is computed again.
@@ -49,19 +49,21 @@ class Crew:
 
     def __init__(
         self,
-        choices: Sequence[Part],
+        choices: Sequence[DevicePart],
         settings: Settings | None = None,
         *,
         policy: RestartPolicy | None = None,
         notice: Callable[[str], None] | None = None,
         start_worker: WorkerFactory | None = None,
-        roster: Roster | None = None,
+        roster: WorkerPool | None = None,
         repeats: int = 0,
     ) -> None:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
         start_worker = start_worker or partial(WorkerProcess, "blocks")
-        self._roster = roster or Roster(choices, self._settings, policy or RestartPolicy(), self._notice, start_worker)
+        self._roster = roster or WorkerPool(
+            choices, self._settings, policy or RestartPolicy(), self._notice, start_worker
+        )
         self._share: ShareOut | None = None
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
@@ -112,7 +114,7 @@ class Crew:
     def _await_one(self) -> None:
         while not self._roster.ready:
             self._turn()
-        self.rate = sum(seat.rate for seat in self._roster.ready)
+        self.rate = sum(slot.rate for slot in self._roster.ready)
 
     @property
     def whole(self) -> bool:
@@ -162,11 +164,11 @@ class Crew:
         share = self._share = ShareOut(bands, self.job.view.pixels, room)
         self.log.begin()
         try:
-            for seat in self._roster.ready:
-                self._join(seat)
+            for slot in self._roster.ready:
+                self._join(slot)
             while not share.complete or self._judge.audits.pending:
-                for seat in self._roster.ready:
-                    self._feed(seat, share)
+                for slot in self._roster.ready:
+                    self._feed(slot, share)
                 finished = self._judge.unchecked(share) or self._turn()
                 if finished is not None:
                     yield finished
@@ -177,7 +179,7 @@ class Crew:
                 self._share, self._cancel = None, NEVER
                 self._assign()
 
-    def deliver(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
         """Return False: devices that check each other exchange results."""
         return False
 
@@ -187,29 +189,29 @@ class Crew:
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far; device, platform and driver are lists."""
-        build_s = sum(seat.build_s for seat in self._roster)
+        build_s = sum(slot.build_s for slot in self._roster)
         facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, counts_sha256, stages)
         return report_of(*facts, self.faults)
 
-    def _join(self, seat: Seat) -> None:
+    def _join(self, slot: WorkerSlot) -> None:
         if self._share is not None:
-            self._share.join(seat.name, seat.rate, seat.least_pixels, seat.most_pixels)
+            self._share.join(slot.name, slot.rate, slot.least_pixels, slot.most_pixels)
 
-    def _fault(self, seat: Seat, why: str, wrong: bool = False) -> None:
+    def _fault(self, slot: WorkerSlot, why: str, wrong: bool = False) -> None:
         """End a worker, take its blocks back, and start another, unless that has failed too often."""
-        if seat.retired:
+        if slot.retired:
             return
         if self._share is not None:
-            self._share.leave(seat.name)
-        self._judge.checks.leave(seat.name)
-        self._judge.audits.leave(seat.name)
+            self._share.leave(slot.name)
+        self._judge.checks.leave(slot.name)
+        self._judge.audits.leave(slot.name)
         if wrong:
             self.log.workers_excluded += self._repeats is not None  # others may give right results next time
-            self.log.suspect.update(delivery.block for delivery in self._judge.audits.suspect(seat.name))
-        self._roster.fault(seat, why, wrong)
+            self.log.suspect.update(output_plan.block for output_plan in self._judge.audits.suspect(slot.name))
+        self._roster.fault(slot, why, wrong)
 
-    def _busy(self, seat: Seat) -> bool:
-        name, share = seat.name, self._share
+    def _busy(self, slot: WorkerSlot) -> bool:
+        name, share = slot.name, self._share
         return (
             self._judge.checks.busy(name)
             or self._judge.audits.busy(name)
@@ -218,49 +220,49 @@ class Crew:
 
     # Blocks go out, results come in.
 
-    def _feed(self, seat: Seat, share: ShareOut) -> None:
+    def _feed(self, slot: WorkerSlot, share: ShareOut) -> None:
         """Give a ready worker as many blocks as it can hold: checks of other devices' results first."""
-        idle = not self._busy(seat)
+        idle = not self._busy(slot)
 
         def has(block: Block) -> bool:
-            return share.owns(seat.name, block)
+            return share.owns(slot.name, block)
 
-        while (run := self._judge.checks.take(seat.name, lambda run: has(run) or not manages(seat, run))) is not None:
-            seat.give(run, urgent=True, idle=idle)
-        if not self._judge.audits.busy(seat.name) and (again := self._judge.audits.take(seat.name, has)) is not None:
-            seat.give(again, urgent=True, idle=idle)
-        while (block := share.take(seat.name)) is not None:
-            seat.give(block, idle=idle)
+        while (run := self._judge.checks.take(slot.name, lambda run: has(run) or not manages(slot, run))) is not None:
+            slot.give(run, urgent=True, idle=idle)
+        if not self._judge.audits.busy(slot.name) and (again := self._judge.audits.take(slot.name, has)) is not None:
+            slot.give(again, urgent=True, idle=idle)
+        while (block := share.take(slot.name)) is not None:
+            slot.give(block, idle=idle)
 
     def _turn(self) -> Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
         stop_if(self._cancel)
-        for seat, why in self._roster.overdue(self._busy):
-            self._fault(seat, why)
+        for slot, why in self._roster.overdue(self._busy):
+            self._fault(slot, why)
         heard = self._roster.next(_TICK_S)
         if heard is None:
             return None
-        seat, message = heard
+        slot, message = heard
         loss = message.loss
         if loss is not None:
-            self._fault(seat, loss)
+            self._fault(slot, loss)
             return None
         try:
-            return self._hear(seat, parse(message.head or {}), message.payload)
+            return self._hear(slot, parse(message.head or {}), message.payload)
         except WireError as error:
-            self._fault(seat, f"sent nonsense: {error}")
+            self._fault(slot, f"sent nonsense: {error}")
             return None
 
-    def _hear(self, seat: Seat, message: Ready | Done, payload: bytearray | memoryview) -> Finished | None:
+    def _hear(self, slot: WorkerSlot, message: Ready | Done, payload: bytearray | memoryview) -> Finished | None:
         """Handle a worker's message; raises WireError if it makes no sense at this point."""
         if isinstance(message, Ready):
-            if seat.make_ready(message):
-                self._join(seat)
-        elif seat.ready or message.assignment >= self._assignment:  # otherwise it belongs to a dropped assignment
-            return self._done(seat, message, payload)
+            if slot.make_ready(message):
+                self._join(slot)
+        elif slot.ready or message.assignment >= self._assignment:  # otherwise it belongs to a dropped assignment
+            return self._done(slot, message, payload)
         return None
 
-    def _done(self, seat: Seat, message: Done, payload: bytearray | memoryview) -> Finished | None:
+    def _done(self, slot: WorkerSlot, message: Done, payload: bytearray | memoryview) -> Finished | None:
         share, block = self._share, message.block
         if share is None or message.assignment != self._assignment:
             raise WireError("a block, although there was none to compute")
@@ -268,20 +270,20 @@ class Crew:
         if len(payload) != 4 * self.job.words * block.pixels:
             raise WireError("a block of another size")
         results = np.frombuffer(payload, "<u4").astype(np.uint32, copy=False).reshape(shape)
-        outcome = self._judge.checks.answer(seat.name, block, results)
-        audited = self._judge.audits.answer(seat.name, block) if outcome is None else None
-        if outcome is None and audited is None and not share.owns(seat.name, block):
+        outcome = self._judge.checks.answer(slot.name, block, results)
+        audited = self._judge.audits.answer(slot.name, block) if outcome is None else None
+        if outcome is None and audited is None and not share.owns(slot.name, block):
             raise WireError("a block that it was not given")
         for seconds in message.launches:
             self.log.add(seconds)
         self.log.add_copy(message.copy_s)
         if block.height > 1:
-            seat.took(block.pixels, sum(message.launches))
-            share.pace(seat.name, seat.least_pixels, seat.most_pixels)
+            slot.took(block.pixels, sum(message.launches))
+            share.pace(slot.name, slot.least_pixels, slot.most_pixels)
         if audited is not None:
-            return self._judge.compare(seat, audited, results)
+            return self._judge.compare(slot, audited, results)
         if outcome is None:
-            return self._judge.look_at(seat, share, ComputedBlock(block, results, message.filled))
+            return self._judge.look_at(slot, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
             self._fault(self._roster[name], why, wrong=len(outcome.faults) == 1)
         return self._judge.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None

@@ -28,7 +28,7 @@ class ComputedBlock:
 class CrossCheck:
     """A block of a device, and the pixels of it that another is to compute: a run around a sample, or whole rows.
 
-    Rows have no `sample`. Once it is `settled`, an answer means nothing.
+    Rows have no `sample`. Once it is `resolved`, an answer means nothing.
     """
 
     owner: str
@@ -36,7 +36,7 @@ class CrossCheck:
     sample: checking.PixelSample | None
     run: Block
     since: float = field(default_factory=time.perf_counter)
-    settled: bool = False
+    resolved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ class CrossChecks:
         check = self._assigned.get(name, {}).pop(run, None)
         if check is None:
             return None
-        if check.settled:
+        if check.resolved:
             return CheckOutcome(check)
-        check.settled = True
+        check.resolved = True
         owned = checking.part(check.computed.results, run, check.computed.block)
         if np.array_equal(results, owned):
             return CheckOutcome(check, accepted=True)
@@ -100,7 +100,7 @@ class CrossChecks:
         told_apart = (results[0] != owned[0]).any()  # the host knows counts alone
         wrong = checking.host_rules_against(self._job, sample) if told_apart else None
         if wrong is None:
-            # It cannot be settled, so both are restarted: a glitch does not recur, a lasting fault retires a device.
+            # It cannot be resolved, so both are restarted: a glitch does not recur, a lasting fault retires a device.
             disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))
             return CheckOutcome(check, faults=disputes)
         return CheckOutcome(check, not wrong, ((check.owner if wrong else name, f"returned a wrong count {place}"),))
@@ -118,14 +118,14 @@ class CrossChecks:
         for check in self._waiting():
             if check.owner == name:
                 self._forget(check)
-        self._open += [check for check in self._assigned.pop(name, {}).values() if not check.settled]
+        self._open += [check for check in self._assigned.pop(name, {}).values() if not check.resolved]
 
     def stuck(self, check: CrossCheck, able: Callable[[Block], bool]) -> bool:
         """Whether nobody is at a check, nor `able` to be."""
         return check in self._open and not able(check.run)
 
     def _waiting(self) -> list[CrossCheck]:
-        assigned = [check for checks in self._assigned.values() for check in checks.values() if not check.settled]
+        assigned = [check for checks in self._assigned.values() for check in checks.values() if not check.resolved]
         return self._open + assigned
 
     def _out(self, run: Block) -> bool:
@@ -133,7 +133,7 @@ class CrossChecks:
         return any(check.run == run for check in self._open) or any(run in own for own in self._assigned.values())
 
     def _forget(self, check: CrossCheck) -> None:
-        check.settled = True
+        check.resolved = True
         if check in self._open:
             self._open.remove(check)
 

@@ -10,11 +10,11 @@ from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking
-from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
+from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
-from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import ShareOut
+from mandelcl.crew.worker_pool import WorkerPool
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.work import Finished
 
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
@@ -24,16 +24,16 @@ _REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would
 class Judge:
     """Judges the results of one assignment of a job, by the workers of a roster, and notes what they come to in a log.
 
-    `fault(seat, why, wrong)` is called for a worker whose results are wrong. With `repeats` some blocks are computed by
+    `fault(slot, why, wrong)` is called for a worker whose results are wrong. With `repeats` some blocks are computed by
     another worker as well, and what was delivered is remembered for `audits`.
     """
 
     def __init__(
         self,
         job: Job,
-        roster: Roster,
+        roster: WorkerPool,
         log: LaunchLog,
-        fault: Callable[[Seat, str, bool], None],
+        fault: Callable[[WorkerSlot, str, bool], None],
         chance: random.Random,
         repeats: Repeats | None,
     ) -> None:
@@ -41,59 +41,59 @@ class Judge:
         self._job, self._roster, self._log = job, roster, log
         self._fault, self._chance, self._repeats = fault, chance, repeats
 
-    def look_at(self, seat: Seat, share: ShareOut, computed: ComputedBlock) -> Finished | None:
+    def look_at(self, slot: WorkerSlot, share: ShareOut, computed: ComputedBlock) -> Finished | None:
         """Accept results, have another device check them, or find that they are wrong."""
         sample = checking.samples(computed.block, computed.results, self._chance)[0]
-        disagrees = self._disproved(seat, computed.results, sample)
+        disagrees = self._disproved(slot, computed.results, sample)
         if disagrees:
             return None
-        if self._repeated(seat, computed):
-            share.received(seat.name, computed.block)
+        if self._repeated(slot, computed):
+            share.received(slot.name, computed.block)
             return None
-        unsure = disagrees is None and not self._roster.alone(seat.name)
-        if unsure and self.checks.add(seat.name, computed, sample):
-            share.received(seat.name, computed.block)
+        unsure = disagrees is None and not self._roster.alone(slot.name)
+        if unsure and self.checks.add(slot.name, computed, sample):
+            share.received(slot.name, computed.block)
             return None
-        return self.accept(seat.name, share, computed)
+        return self.accept(slot.name, share, computed)
 
-    def _disproved(self, seat: Seat, results: Words, sample: checking.PixelSample) -> bool | None:
+    def _disproved(self, slot: WorkerSlot, results: Words, sample: checking.PixelSample) -> bool | None:
         """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""
         why = checking.implausible(results, self._job)
         if why:
-            self._fault(seat, why, True)
+            self._fault(slot, why, True)
             return True
         disagrees = checking.host_disagrees(self._job, sample)
         if disagrees:
-            self._fault(seat, f"returned a wrong count at column {sample.column}, row {sample.row}", True)
+            self._fault(slot, f"returned a wrong count at column {sample.column}, row {sample.row}", True)
         return disagrees
 
-    def _repeated(self, seat: Seat, computed: ComputedBlock) -> bool:
+    def _repeated(self, slot: WorkerSlot, computed: ComputedBlock) -> bool:
         """Return whether another worker is to compute some rows of a block as well, as many as it manages."""
-        others = [other.most_pixels for other in self._roster.ready if other is not seat]
-        if self._repeats is None or not others or not self._repeats.due(seat.name):
+        others = [other.most_pixels for other in self._roster.ready if other is not slot]
+        if self._repeats is None or not others or not self._repeats.due(slot.name):
             return False
         block = computed.block
         rows = max(1, min(block.height // _REPEATED_PART, max(others) // block.width))
         run = Block(block.x, block.y + self._chance.randrange(block.height - rows + 1), block.width, rows)
-        return self.checks.repeat(seat.name, computed, run, len(others) + 1)
+        return self.checks.repeat(slot.name, computed, run, len(others) + 1)
 
-    def compare(self, seat: Seat, before: Delivery, results: Words) -> Finished | None:
+    def compare(self, slot: WorkerSlot, before: AcceptedBlock, results: Words) -> Finished | None:
         """Compare results with what a worker that was found wrong has delivered; return them where they differ.
 
         From then on they count as delivered by the worker that has confirmed or corrected them.
         """
         sample = checking.samples(before.block, results, self._chance)[0]
-        if self._disproved(seat, results, sample):
+        if self._disproved(slot, results, sample):
             self.audits.reopen(before)
             return None
         block, digest, log = before.block, digest_of(results), self._log
         log.suspect.discard(block)
         if digest == before.digest:
-            self.audits.note(seat.name, before)
+            self.audits.note(slot.name, before)
             return None
         totals = totals_of(self._job.planes, self._job.iterations, results)
         log.add_totals(totals - before.totals)
-        self.audits.note(seat.name, Delivery(block, digest, totals, before.revision + 1))
+        self.audits.note(slot.name, AcceptedBlock(block, digest, totals, before.revision + 1))
         return Finished(block, results, before.revision + 1)
 
     def accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> Finished | None:
@@ -106,7 +106,7 @@ class Judge:
         totals = totals_of(self._job.planes, self._job.iterations, computed.results)
         self._log.add_totals(totals)
         if self._repeats is not None:
-            self.audits.note(name, Delivery(computed.block, digest_of(computed.results), totals))
+            self.audits.note(name, AcceptedBlock(computed.block, digest_of(computed.results), totals))
         return Finished(computed.block, computed.results)
 
     def unchecked(self, share: ShareOut) -> Finished | None:
@@ -116,8 +116,8 @@ class Judge:
         late = share.awaits_confirmation
 
         def unneeded(check: CrossCheck) -> bool:
-            able = [seat for seat in self._roster.ready if seat.name != check.owner]
-            stuck = self.checks.stuck(check, lambda run: any(manages(seat, run) for seat in able))
+            able = [slot for slot in self._roster.ready if slot.name != check.owner]
+            stuck = self.checks.stuck(check, lambda run: any(manages(slot, run) for slot in able))
             return self._roster.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
 
         check = self.checks.settle(unneeded)
@@ -129,6 +129,6 @@ def repeats_of(one_row_in: int, chance: random.Random) -> Repeats | None:
     return Repeats(max(1, one_row_in // _REPEATED_PART), chance) if one_row_in else None
 
 
-def manages(seat: Seat, run: Block) -> bool:
+def manages(slot: WorkerSlot, run: Block) -> bool:
     """Whether some pixels of another worker's block are no more than a block of a worker's own."""
-    return run.height == 1 or run.pixels <= seat.most_pixels
+    return run.height == 1 or run.pixels <= slot.most_pixels

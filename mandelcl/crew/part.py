@@ -7,7 +7,7 @@ from mandelcl.core.report import KnownDevice
 from mandelcl.engine.variant import Variant
 
 
-class Part(Protocol):
+class DevicePart(Protocol):
     """A device's part in a resolved job, as `choose` decides it."""
 
     @property

@@ -8,7 +8,7 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.engine.delivery import Array, Form, HostMemory
+from mandelcl.engine.device_output import Array, DeviceOutput, HostMemory
 from mandelcl.engine.methods import method_of
 from mandelcl.opencl.api import Buffer, Event, Mapping
 from mandelcl.opencl.device import Device
@@ -125,7 +125,7 @@ class Memory:
             results.fill(NO_COUNT)
         return results, self._device.fetch(self.results, results)
 
-    def read_form(self, block: Block, host: HostMemory, form: Form) -> tuple[Array, Event]:
+    def read_form(self, block: Block, host: HostMemory, form: DeviceOutput) -> tuple[Array, Event]:
         """Return what a form makes of a block's results, and the event after which it is there.
 
         The block's last launch must have been waited for. A device that shares the host's memory makes it there where
@@ -143,7 +143,7 @@ class Memory:
         return array, self._device.fetch(made, array)
 
 
-class Spare:
+class DevicePool:
     """Device memory that no block uses, kept for the next block or job; the oldest is dropped first."""
 
     def __init__(self) -> None:

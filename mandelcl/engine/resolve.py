@@ -79,11 +79,11 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
         return replace(job, method=method, reference=None), ()
     number = job.number if job.number != "auto" else _perturbed(job, devices).name
     reference = job.reference or Reference.of(job.view)
-    reference = reference.settled(*_bits(job, reference)[number])
+    reference = reference.resolved(*_bits(job, reference)[number])
     if not reference.reaches(job.view):
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
-    settled = replace(job, method=method, number=number, rounding="fused", reference=reference)
-    return settled, _warnings(settled, reference)
+    resolved = replace(job, method=method, number=number, rounding="fused", reference=reference)
+    return resolved, _warnings(resolved, reference)
 
 
 def _bits(job: Job, reference: Reference) -> Mapping[str, tuple[int, int]]:

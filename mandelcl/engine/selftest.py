@@ -145,7 +145,7 @@ def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[st
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SelftestSummary:
     """What `mandelcl devices` shows: every number in every rounding taken together.
 
     `fma` is `"fast"` or `"slow"` (measured); `denormals` is `"kept"`, or `"flushed"` with the numbers and roundings in
@@ -158,7 +158,7 @@ class Summary:
     denormals: str
 
 
-def summary(device: Device) -> Summary:
+def summary(device: Device) -> SelftestSummary:
     """Return the results for all numbers and roundings that the device offers, as one."""
     results = {
         (number.name, rounding): result(device, number, rounding)
@@ -168,11 +168,11 @@ def summary(device: Device) -> Summary:
     }
     failures = [f"{name} {rounding}: {v.reason}" for (name, rounding), v in results.items() if not v.passed]
     if failures:
-        return Summary(False, failures[0], "unknown", "unknown")
+        return SelftestSummary(False, failures[0], "unknown", "unknown")
     slow = any(slow_fma(device, number) for number in NUMBERS.values() if device.fp64 or not number.needs_fp64)
     flushed = [f"{name} {rounding}" for (name, rounding), v in results.items() if not v.denormals]
     denormals = f"flushed ({', '.join(flushed)})" if flushed else "kept"
-    return Summary(True, "", "slow" if slow else "fast", denormals)
+    return SelftestSummary(True, "", "slow" if slow else "fast", denormals)
 
 
 def rehearse(spec: str, number: str, rounding: str, formula: str) -> None:

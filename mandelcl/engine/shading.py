@@ -18,7 +18,7 @@ from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
-from mandelcl.engine.delivery import FormFor
+from mandelcl.engine.device_output import FormFor
 from mandelcl.opencl.api import Buffer, Event, Kernel
 from mandelcl.opencl.device import Device
 

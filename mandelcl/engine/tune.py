@@ -19,7 +19,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.engine import rate, selftest
-from mandelcl.engine.delivery import fresh
+from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.numbers import NumberFormat

@@ -17,10 +17,10 @@ from mandelcl.core.locations import LOCATIONS, find_location
 from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
-from mandelcl.explore.house import House
 from mandelcl.explore.messages import Message
 from mandelcl.explore.planning import LEVELS
 from mandelcl.explore.saves import Save, read_compression, stem_of
+from mandelcl.explore.workspace import Workspace
 from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
 from mandelcl.version import __version__
@@ -29,9 +29,9 @@ PROTOCOL = 1
 _MOST_SIDE = 1 << 15
 
 
-def welcome(house: House, bookmarks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def welcome(workspace: Workspace, bookmarks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the first message to a page."""
-    start = house.start
+    start = workspace.start
     return {
         "say": "welcome",
         "version": __version__,
@@ -116,11 +116,11 @@ def _stop(client: Client, message: Message) -> None:
 
 
 def _devices(client: Client, _message: Message) -> None:
-    client.say(client.house.devices())
+    client.say(client.workspace.devices())
 
 
 def _bookmark(client: Client, message: Message) -> None:
-    number, bookmarks = messages.number_id(message), client.house.bookmarks
+    number, bookmarks = messages.number_id(message), client.workspace.bookmarks
     change: Callable[[], None] | None = None
     if message.get("add") is not None:
         values = messages.mapping(message, "add")
@@ -131,8 +131,8 @@ def _bookmark(client: Client, message: Message) -> None:
 
     async def answer() -> None:
         if change is not None:
-            await client.house.files.run(change)
-        lines = await client.house.files.run(bookmarks.lines)
+            await client.workspace.files.run(change)
+        lines = await client.workspace.files.run(bookmarks.lines)
         client.say({"say": "bookmarks", "id": number, "bookmarks": lines})
 
     client.begin_request(number, answer)
@@ -151,20 +151,20 @@ def _copy(client: Client, message: Message) -> None:
 
 def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
     """Return the job of a pane's view in the size that a message asks for, with the planes that its colours need."""
-    job = client.settled_job(messages.pane(message))
+    job = client.resolved_job(messages.pane(message))
     if message.get("size") is not None:
         job = places.resized(job, *messages.pair(message, "size", 1 << 24, 1))
     elif message.get("scale") is not None:
         scale = messages.whole(message, "scale", 64, 1)
         if scale > 1:
             job = places.finer(job, scale)
-    if job.view.pixels > client.house.start.save_pixels:
-        raise InvalidInputError(f"a save has at most {client.house.start.save_pixels} pixels; --max-save says so")
+    if job.view.pixels > client.workspace.start.save_pixels:
+        raise InvalidInputError(f"a save has at most {client.workspace.start.save_pixels} pixels; --max-save says so")
     return replace(job, planes=colouring.planes)
 
 
 def _save(client: Client, message: Message) -> None:
-    number, saves = messages.number_id(message), client.house.saves
+    number, saves = messages.number_id(message), client.workspace.saves
     if message.get("resume") is True:
         name = messages.text(message, "name")
         if name not in saves.stopped:
@@ -176,7 +176,7 @@ def _save(client: Client, message: Message) -> None:
     job = wanted_job(client, message, colouring)
     viewing = client.panes[messages.pane(message)]
     compress = read_compression(message.get("compress"))
-    save = Save(job, colouring, viewing.wanted.devices or client.house.start.devices, compress)
+    save = Save(job, colouring, viewing.wanted.devices or client.workspace.start.devices, compress)
     stem = messages.text(message, "name", stem_of(job))
     name = saves.new_name(stem, messages.text(message, "format", ".png"))
     client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=False))
@@ -197,7 +197,9 @@ async def _painted(client: Client, number: int, pane: int, generation: int, colo
         viewing = client.panes.get(pane)
         if viewing is not None and viewing.wanted.generation == generation:
             address, whole = viewing.address, viewing.whole
-            painting = client.house.computing.run(pictures.painted, viewing.job, whole, list(viewing.parts), colouring)
+            painting = client.workspace.computing.run(
+                pictures.painted, viewing.job, whole, list(viewing.parts), colouring
+            )
             del viewing  # its pixels are not to be kept while the colours wait for room
             pixels = await painting
             for frame in pictures.coloured(address, whole, pixels):
@@ -245,22 +247,22 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
 )
 
 
-async def _bookmarks_of(house: House) -> tuple[list[dict[str, Any]], str]:
+async def _bookmarks_of(workspace: Workspace) -> tuple[list[dict[str, Any]], str]:
     """Return the bookmarks, or none and why they cannot be read."""
     try:
-        return await house.files.run(house.bookmarks.lines), ""
+        return await workspace.files.run(workspace.bookmarks.lines), ""
     except FileError as error:
         return [], str(error)
 
 
 async def attend(client: Client) -> None:
     """Welcome a page, and do what it says until it is gone."""
-    client.house.pages.add(client)
+    client.workspace.pages.add(client)
     try:
-        bookmarks, unread = await _bookmarks_of(client.house)
-        client.say(welcome(client.house, bookmarks))
+        bookmarks, unread = await _bookmarks_of(client.workspace)
+        client.say(welcome(client.workspace, bookmarks))
         if unread:
             client.say({"say": "problem", "line": unread})
         await client.serve(ANSWERS)
     finally:
-        client.house.pages.discard(client)
+        client.workspace.pages.discard(client)

@@ -11,18 +11,18 @@ from typing import Any, Protocol, TypeAlias
 from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.core.job import Job
 from mandelcl.explore import messages, references
-from mandelcl.explore.house import House
 from mandelcl.explore.leaving import Leaving
 from mandelcl.explore.messages import Message
 from mandelcl.explore.references import Kept
 from mandelcl.explore.viewing import Viewing
+from mandelcl.explore.workspace import Workspace
 
 _A_SECOND = 200.0  # messages that a page may send, once it has sent ...
 _AT_ONCE = 400.0
 _MOST_REQUESTS = 16  # of those that take their time, at once
 
 
-class Line(Protocol):
+class PageTransport(Protocol):
     """The way to a page and from it, such as a WebSocket."""
 
     def heard(self) -> AsyncIterator[str | bytes]:
@@ -32,7 +32,7 @@ class Line(Protocol):
         """Send a text or bytes, once there is room; raises ConnectionError where the page is gone."""
 
 
-class Upload(Protocol):
+class PageUpload(Protocol):
     """A file that a page is sending."""
 
     def piece(self, data: bytes) -> None:
@@ -45,10 +45,10 @@ class Upload(Protocol):
 class Client:
     """A page: its panes, its requests, and the messages on their way to it (an `Outbox`)."""
 
-    def __init__(self, line: Line, house: House) -> None:
-        self.house = house
+    def __init__(self, line: PageTransport, workspace: Workspace) -> None:
+        self.workspace = workspace
         self.panes: dict[int, Viewing] = {}
-        self.uploads: dict[int, Upload] = {}
+        self.uploads: dict[int, PageUpload] = {}
         self.requests: dict[int, asyncio.Task[None]] = {}
         self._own_numbers = itertools.count(messages.MOST_NUMBERS)
         self._line = line
@@ -101,7 +101,7 @@ class Client:
         before = self.panes.get(wanted.pane)
         if wanted.generation < self._generations.get(wanted.pane, 0):
             return  # an older one that was overtaken
-        self.house.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
+        self.workspace.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
         self._generations[wanted.pane] = wanted.generation
         self.leaving.overtake(wanted.pane, wanted.generation)
         if before is not None:
@@ -109,8 +109,8 @@ class Client:
         job = references.referred(wanted.job, self._kept.get(wanted.pane))
         if job.reference is not None:
             self._kept[wanted.pane] = Kept(job.reference, job.formula, job.radius_squared)
-        viewing = self.panes[wanted.pane] = Viewing(wanted, job, self, self.house.computing, before)
-        self.house.seat((self, wanted.pane), wanted.devices, job, viewing.begin, viewing.fail)
+        viewing = self.panes[wanted.pane] = Viewing(wanted, job, self, self.workspace.computing, before)
+        self.workspace.slot((self, wanted.pane), wanted.devices, job, viewing.begin, viewing.fail)
 
     def close_pane(self, pane: int) -> None:
         """Forget a pane."""
@@ -118,11 +118,11 @@ class Client:
         self._kept.pop(pane, None)
         if viewing is not None:
             viewing.end()
-            self.house.leave((self, pane))
+            self.workspace.leave((self, pane))
             self.leaving.overtake(pane, self._generations[pane] + 1)
 
-    def settled_job(self, pane: int) -> Job:
-        """Return the job of a pane's view; raises InvalidInputError where it has none that is settled."""
+    def resolved_job(self, pane: int) -> Job:
+        """Return the job of a pane's view; raises InvalidInputError where it has none that is resolved."""
         viewing = self.panes.get(pane)
         if viewing is None or not viewing.key:
             raise messages.no_view(pane)

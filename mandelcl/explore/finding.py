@@ -14,12 +14,12 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import SMOOTH
 from mandelcl.explore import messages
-from mandelcl.explore.errands import Head, Stopped, errand
-from mandelcl.explore.errands import serve as serve_errand
 from mandelcl.explore.messages import Message
 from mandelcl.explore.orbits import MOST_POINTS, PointOrbit, orbit_of
 from mandelcl.explore.places import number_text
 from mandelcl.explore.rectangles import overlap
+from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
+from mandelcl.explore.tasks_aside import serve as serve_errand
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def orbit(client: "Client", message: Message) -> None:
     """Send the orbit of a point."""
     number, (column, row) = messages.number_id(message), messages.place(message, "at")
     most = messages.whole({"most": _POINTS, **message}, "most", MOST_POINTS, 1)
-    job = client.settled_job(messages.pane(message))
+    job = client.resolved_job(messages.pane(message))
 
     async def answer() -> None:
         re, im = point_of(job, column, row)
@@ -92,7 +92,7 @@ async def _orbit(client: "Client", job: Job, re: Fraction, im: Fraction, most: i
     """Return the orbit of a point, which is computed for as long as somebody waits for it."""
     cancel = threading.Event()
     try:
-        return await client.house.computing.run(orbit_of, job, re, im, most, cancel)
+        return await client.workspace.computing.run(orbit_of, job, re, im, most, cancel)
     finally:
         cancel.set()
 
@@ -101,7 +101,7 @@ def nucleus(client: "Client", message: Message) -> None:
     """Find the largest minibrot in a rectangle of a pane's lattice."""
     number = messages.number_id(message)
     box = messages.rectangle(message.get("box"), "box")
-    job = client.settled_job(messages.pane(message))
+    job = client.resolved_job(messages.pane(message))
     if job.formula.name != "mandelbrot":
         raise InvalidInputError(f"minibrots are found in the Mandelbrot set alone, not in {job.formula.name}")
     lattice = job.view.lattice
@@ -110,7 +110,7 @@ def nucleus(client: "Client", message: Message) -> None:
     async def answer() -> None:
         order = {"job": Job(view).to_json(), "most": _MOST_PERIOD}
         try:
-            found, _ = await errand("find", order, lambda head: client.say({**head, "id": number}))
+            found, _ = await run_aside("find", order, lambda head: client.say({**head, "id": number}))
         except asyncio.CancelledError:
             client.say({"say": "stopped", "id": number, "resumable": False})
             raise

@@ -22,7 +22,7 @@ HEADER_BYTES = _HEADER.size
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class FrameAddress:
     """To whom pixels belong: a pane, its generation, and a level of its lattice, with the anchor at pixel (0, 0)."""
 
     pane: int
@@ -38,7 +38,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FramePart:
     """A frame of counts: its block, counted from the anchor, the planes that follow, and the whole of it as bytes."""
 
     block: Block
@@ -68,10 +68,12 @@ class Part:
         assert counts is not None
         return counts
 
-    def addressed(self, address: Address) -> "Part":
+    def addressed(self, address: FrameAddress) -> "FramePart":
         """Return the same pixels for another generation, in bytes of their own."""
         body = self.frame[HEADER_BYTES:]
-        return Part(self.block, self.planes, memoryview(address.header(self.block, COUNTS, _flags(self.planes)) + body))
+        return FramePart(
+            self.block, self.planes, memoryview(address.header(self.block, COUNTS, _flags(self.planes)) + body)
+        )
 
 
 def following(planes: Sequence[str]) -> tuple[str, ...]:
@@ -107,7 +109,9 @@ def packed_bytes(block: Block, planes: Sequence[str]) -> int:
     return HEADER_BYTES * tiles + pixel_bytes(planes) * block.pixels
 
 
-def pack(address: Address, block: Block, values: Mapping[str, npt.NDArray[Any]], into: npt.NDArray[np.uint8]) -> None:
+def pack(
+    address: FrameAddress, block: Block, values: Mapping[str, npt.NDArray[Any]], into: npt.NDArray[np.uint8]
+) -> None:
     """Write the frames of a block, one behind the other; the block is counted from the anchor.
 
     `values` are those of its planes, by name. Of complex ones all real parts come before the imaginary ones.
@@ -133,7 +137,7 @@ def _words(values: Mapping[str, npt.NDArray[Any]], planes: Sequence[str]) -> Ite
         yield from (plane.real, plane.imag) if plane.dtype.kind == "c" else (plane,)
 
 
-def unpacked(block: Block, planes: Sequence[str], frames: memoryview) -> Iterator[Part]:
+def unpacked(block: Block, planes: Sequence[str], frames: memoryview) -> Iterator[FramePart]:
     """Yield the parts of a block that `pack` wrote; raises ValueError where their sizes do not fit."""
     if len(frames) != packed_bytes(block, planes):
         raise ValueError("frames of another size")
@@ -141,10 +145,10 @@ def unpacked(block: Block, planes: Sequence[str], frames: memoryview) -> Iterato
     each = pixel_bytes(own)
     for part in tiled(block):
         size = HEADER_BYTES + each * part.pixels
-        yield Part(part, own, frames[at : at + size])
+        yield FramePart(part, own, frames[at : at + size])
         at += size
 
 
-def colours(address: Address, block: Block, pixels: npt.NDArray[np.uint8]) -> bytes:
+def colours(address: FrameAddress, block: Block, pixels: npt.NDArray[np.uint8]) -> bytes:
     """Return a frame of colours, height × width × 3."""
     return address.header(block, COLOURS) + np.ascontiguousarray(pixels).tobytes()

@@ -15,8 +15,8 @@ from mandelcl.core.job import Job
 from mandelcl.core.planes import values_of
 from mandelcl.engine.smoothing import Smoothed
 from mandelcl.explore import frames
-from mandelcl.explore.frames import Address
-from mandelcl.explore.orders import Order
+from mandelcl.explore.frames import FrameAddress
+from mandelcl.explore.pending import Order
 from mandelcl.workers.channel import Channel
 
 _ALONE_PIXELS = 1 << 17  # fewer than that are packed by one thread
@@ -31,7 +31,13 @@ class Packer:
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "mandelcl packing")
 
     def send(
-        self, head: Mapping[str, Any], order: Order, address: Address, job: Job, results: Words, form: Smoothed | None
+        self,
+        head: Mapping[str, Any],
+        order: Order,
+        address: FrameAddress,
+        job: Job,
+        results: Words,
+        form: Smoothed | None,
     ) -> None:
         """Send the frames of a block that was ordered, in the buffer that was lent for it, if one was.
 
@@ -52,7 +58,7 @@ class Packer:
 
     def _pack(
         self,
-        address: Address,
+        address: FrameAddress,
         block: Block,
         job: Job,
         results: Words,

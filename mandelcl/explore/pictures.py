@@ -13,7 +13,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, PLANES
-from mandelcl.explore.frames import FOLLOWING, Address, Part, colours, tiled
+from mandelcl.explore.frames import FOLLOWING, FrameAddress, FramePart, colours, tiled
 from mandelcl.explore.rectangles import overlap
 
 _LEAST_CAP = 1000
@@ -23,7 +23,7 @@ _SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ViewSummary:
     """The SHA-256 of a view's counts, how many iterations they are, how many are at the cap, and a better cap."""
 
     sha256: str
@@ -32,7 +32,9 @@ class Summary:
     suggested: int
 
 
-def assembled(whole: Block, parts: Sequence[Part], wanted: Sequence[str] = FOLLOWING) -> dict[str, npt.NDArray[Any]]:
+def assembled(
+    whole: Block, parts: Sequence[FramePart], wanted: Sequence[str] = FOLLOWING
+) -> dict[str, npt.NDArray[Any]]:
     """Return the planes of a block that parts make together, by name; all blocks are counted from the anchor.
 
     The counts are among them, and of those that are wanted the ones that all parts have.
@@ -52,11 +54,11 @@ def assembled(whole: Block, parts: Sequence[Part], wanted: Sequence[str] = FOLLO
     return planes
 
 
-def summary(whole: Block, parts: Sequence[Part], cap: int) -> Summary:
+def summary(whole: Block, parts: Sequence[FramePart], cap: int) -> ViewSummary:
     """Return the summary of a complete view."""
     counts: Words = assembled(whole, parts, ())[COUNTS.name]
     inside = int(np.count_nonzero(counts == np.uint32(cap)))
-    return Summary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_cap(counts, cap))
+    return ViewSummary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_cap(counts, cap))
 
 
 def suggested_cap(counts: Words, cap: int) -> int:
@@ -75,7 +77,7 @@ def round_cap(least: int) -> int:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 
 
-def painted(job: Job, whole: Block, parts: Sequence[Part], colouring: Colouring) -> npt.NDArray[np.uint8]:
+def painted(job: Job, whole: Block, parts: Sequence[FramePart], colouring: Colouring) -> npt.NDArray[np.uint8]:
     """Return a complete view's colours, height × width × 3, as its PNG has them: in 8 bits, and all of it opaque."""
     planes = assembled(whole, parts)
     field = Field(job, {name: planes[name] for name in job.planes})
@@ -86,7 +88,7 @@ def painted(job: Job, whole: Block, parts: Sequence[Part], colouring: Colouring)
     return np.broadcast_to(pixels.reshape(whole.height, whole.width, -1), (whole.height, whole.width, 3))
 
 
-def coloured(address: Address, whole: Block, pixels: npt.NDArray[np.uint8]) -> Iterator[bytes]:
+def coloured(address: FrameAddress, whole: Block, pixels: npt.NDArray[np.uint8]) -> Iterator[bytes]:
     """Yield the frames of a view's colours."""
     for block in tiled(whole):
         yield colours(address, block, pixels[_pixels(block, whole)])

@@ -130,7 +130,7 @@ def centred(view: View) -> tuple[Fraction, Fraction, Fraction, Fraction]:
 
 
 def command(job: Job, colouring: Colouring, output: str) -> str:
-    """Return the command that draws a settled job, with its very counts."""
+    """Return the command that draws a resolved job, with its very counts."""
     view = job.view
     re, im, zoom, rotation = centred(view)
     words = ["mandelcl", "render", "--center", number_text(re), number_text(im)]
@@ -152,7 +152,7 @@ def command(job: Job, colouring: Colouring, output: str) -> str:
 
 
 def python(job: Job, colouring: Colouring, output: str) -> str:
-    """Return a Python text that draws a settled job, with its very counts."""
+    """Return a Python text that draws a resolved job, with its very counts."""
     return (
         "import mandelcl\n\n"
         f"job = mandelcl.Job.from_json({job.to_json()!r})\n"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mandelcl.core.block import Block
 from mandelcl.explore import rectangles
-from mandelcl.explore.tasks import Piece, Settled
+from mandelcl.explore.tasks import Piece, ResolvedTask
 
 COARSE, FINE = 3, 0
 LEVELS = (COARSE, FINE)
@@ -17,7 +17,7 @@ _LEAST_COARSE = 1 << 12
 _LEAST_FINE = 1 << 16
 
 
-class Plan:
+class ViewPlan:
     """The pieces of a view that are not done.
 
     `wholes` are the view's pixels by level, and `missing` those of the finest that nobody has yet; pieces have at most
@@ -29,7 +29,7 @@ class Plan:
         self,
         wholes: Mapping[int, Block],
         missing: Sequence[Block],
-        facts: Sequence[Settled],
+        facts: Sequence[ResolvedTask],
         near: tuple[float, float],
         most: int,
     ) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.colour.colour import Colouring
 from mandelcl.core.job import Job
-from mandelcl.explore.errands import Head, Stopped, errand
-from mandelcl.explore.errands import serve as serve_errand
+from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
+from mandelcl.explore.tasks_aside import serve as serve_errand
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.files.output import SUFFIXES
 from mandelcl.files.paths import read_bounded
@@ -76,7 +76,7 @@ class Saves:
         }
         self.stopped[name] = save
         try:
-            answer, _ = await errand("save", order, partial(_show, say, number, name))
+            answer, _ = await run_aside("save", order, partial(_show, say, number, name))
         except asyncio.CancelledError:
             kept = path.with_name(f"{name}.part").exists()
             say({"say": "stopped", "id": number, "name": name, "resumable": kept})

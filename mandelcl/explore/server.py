@@ -26,8 +26,8 @@ from mandelcl.explore.answers import attend
 from mandelcl.explore.client import Client
 from mandelcl.explore.connections import Connections, abort, known_to
 from mandelcl.explore.hosts import Hosts
-from mandelcl.explore.house import House, Start
 from mandelcl.explore.static_files import static_files
+from mandelcl.explore.workspace import Start, Workspace
 
 _MOST_SOCKETS = 4
 _MOST_DOWNLOADS = 2  # at once: each is in memory
@@ -70,7 +70,7 @@ class Server:
     """
 
     def __init__(self, start: Start, host: str = "127.0.0.1", port: int = 0, public_names: Sequence[str] = ()) -> None:
-        self.house = House(start)
+        self.workspace = Workspace(start)
         self.port = port
         self.hosts = Hosts(host, public_names)
         self._host = host
@@ -103,19 +103,19 @@ class Server:
             create_connection=known_to(self._connections),
         ) as server:
             self.port = next(iter(server.sockets)).getsockname()[1]
-            self.house.open()
+            self.workspace.open()
             try:
                 opened(self.address)
                 await stop.wait()
             finally:
                 server.close()
                 ends = asyncio.get_running_loop().call_later(_FAREWELL_S, abort, self._connections)
-                await self.house.close()
+                await self.workspace.close()
                 await server.wait_closed()
                 ends.cancel()
 
     async def _serve(self, socket: ServerConnection) -> None:
-        await attend(Client(_Socket(socket), self.house))
+        await attend(Client(_Socket(socket), self.workspace))
 
     async def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the answer to a request; None where a socket is to be opened."""
@@ -168,7 +168,7 @@ class Server:
         if len(self._downloads) >= _MOST_DOWNLOADS:
             return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many downloads at once; try again when one has ended")
         self._downloads.add(connection)
-        body = await self.house.files.run(self.house.saves.read, name)
+        body = await self.workspace.files.run(self.workspace.saves.read, name)
         if body is None:
             self._downloads.discard(connection)
             return _refusal(HTTPStatus.NOT_FOUND, "nothing here")

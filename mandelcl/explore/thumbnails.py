@@ -15,8 +15,8 @@ from mandelcl.colour.palettes import find_palette
 from mandelcl.core.job import Job
 from mandelcl.core.locations import LOCATIONS, Location
 from mandelcl.explore.bookmarks import Bookmarks
-from mandelcl.explore.errands import errand
 from mandelcl.explore.messages import Message
+from mandelcl.explore.tasks_aside import run_aside
 from mandelcl.files import cache
 from mandelcl.workers.channel import Channel
 
@@ -39,14 +39,14 @@ def show(client: "Client", message: Message) -> None:
         raise InvalidInputError("names must be a list of texts")
 
     async def answer() -> None:
-        house = client.house
-        left = _send(client, await house.files.run(_wanted, house.bookmarks, names))
+        workspace = client.workspace
+        left = _send(client, await workspace.files.run(_wanted, workspace.bookmarks, names))
         if left:
-            async with house.drawing:  # others may have been drawn meanwhile
-                left = _send(client, await house.files.run(_looked_up, left))
+            async with workspace.drawing:  # others may have been drawn meanwhile
+                left = _send(client, await workspace.files.run(_looked_up, left))
                 if left:
                     pictures = [[name, *picture] for name, picture in left.items()]
-                    await errand("thumbnails", {"pictures": pictures}, client.say)
+                    await run_aside("thumbnails", {"pictures": pictures}, client.say)
 
     client.begin_request(None, answer)
 

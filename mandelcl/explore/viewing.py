@@ -1,4 +1,4 @@
-"""A view on its way to a page: settled by its devices, coarse pixels first, then all of them, nearest first."""
+"""A view on its way to a page: resolved by its devices, coarse pixels first, then all of them, nearest first."""
 
 import asyncio
 import hashlib
@@ -12,12 +12,12 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.explore import rectangles
 from mandelcl.explore.aside import Aside
-from mandelcl.explore.frames import Address, Part, pixel_bytes, unpacked
+from mandelcl.explore.device_slots import BLOCK_BYTES, DeviceSlot
+from mandelcl.explore.frames import FrameAddress, FramePart, pixel_bytes, unpacked
 from mandelcl.explore.messages import ViewWanted
-from mandelcl.explore.pictures import Summary, summary
-from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
-from mandelcl.explore.seats import BLOCK_BYTES, Seat
-from mandelcl.explore.tasks import Piece, Settled
+from mandelcl.explore.pictures import ViewSummary, summary
+from mandelcl.explore.planning import COARSE, FINE, LEVELS, ViewPlan
+from mandelcl.explore.tasks import Piece, ResolvedTask
 from mandelcl.workers.wire import WireError
 
 _SHOW_S = 0.1
@@ -40,7 +40,7 @@ class Viewing:
     """A view that a page wants (a `Task`), from its job to the last pixel.
 
     `before` is the pane's view before it: where the two share lattice and key, what that has computed serves this one.
-    `key` is empty until the job is settled, and `complete` says whether all pixels are there.
+    `key` is empty until the job is resolved, and `complete` says whether all pixels are there.
     """
 
     def __init__(
@@ -54,18 +54,18 @@ class Viewing:
         self.wanted, self.job = wanted, job
         self.key = ""
         self.complete = False
-        self.parts: list[Part] = []
-        self.summary: Summary | None = None
-        self._seats: list[Seat] = []
+        self.parts: list[FramePart] = []
+        self.summary: ViewSummary | None = None
+        self._slots: list[DeviceSlot] = []
         self._outbox, self._aside = outbox, aside
         self._summing: asyncio.Task[None] | None = None
         # Of those before it, the one that has pixels: others were overtaken.
         self._before: Viewing | None = before if before is None or before.key else before._before
-        self._facts: dict[Seat, Settled] = {}
+        self._facts: dict[DeviceSlot, ResolvedTask] = {}
         self._reasons: list[str] = []
         self._wholes = {level: rectangles.coarse(wanted.whole, level) for level in LEVELS}
         self._near = wanted.near
-        self._plan: Plan | None = None
+        self._plan: ViewPlan | None = None
         self._kernel_s, self._iterations, self._done = 0.0, 0, 0
         self._started, self._shown = time.perf_counter(), 0.0
         self._ended = False
@@ -76,19 +76,19 @@ class Viewing:
         return self.complete or self._ended
 
     @property
-    def address(self) -> Address:
+    def address(self) -> FrameAddress:
         """To whom its finest pixels belong."""
-        return Address(self.wanted.pane, self.wanted.generation, FINE)
+        return FrameAddress(self.wanted.pane, self.wanted.generation, FINE)
 
     @property
     def whole(self) -> Block:
         """Its pixels, counted from the anchor."""
         return self.wanted.whole
 
-    def begin(self, seats: Sequence[Seat]) -> None:
+    def begin(self, device_slots: Sequence[DeviceSlot]) -> None:
         """Have devices settle the job."""
         if not self._ended:
-            self._seats = list(seats)
+            self._slots = list(device_slots)
             self._settle()
 
     def fail(self, why: str) -> None:
@@ -100,8 +100,8 @@ class Viewing:
     def end(self) -> None:
         """Have nothing more computed; what there is stays."""
         self._ended = True
-        for seat in self._seats:
-            seat.end_task(self)
+        for slot in self._slots:
+            slot.end_task(self)
 
     def turn_to(self, near: tuple[float, float]) -> None:
         """Compute what is near a pixel first from now on."""
@@ -115,20 +115,20 @@ class Viewing:
         wanted = self.wanted
         return {"job": self.job.to_json(), "pane": wanted.pane, "generation": wanted.generation, "levels": levels}
 
-    def settled(self, seat: Seat, facts: Settled) -> None:
-        """Take note of the job as a device has settled it; with the last one, begin."""
-        if seat in self._facts and self.key:
+    def resolved(self, slot: DeviceSlot, facts: ResolvedTask) -> None:
+        """Take note of the job as a device has resolved it; with the last one, begin."""
+        if slot in self._facts and self.key:
             return  # its process was started again
-        self._facts[seat] = facts
+        self._facts[slot] = facts
         self._when_all_have_answered()
 
-    def refused(self, seat: Seat, why: str) -> None:
+    def refused(self, slot: DeviceSlot, why: str) -> None:
         """Do without a device; without any there is no picture."""
-        if seat in self._seats:
-            self._seats.remove(seat)
-        self._facts.pop(seat, None)
+        if slot in self._slots:
+            self._slots.remove(slot)
+        self._facts.pop(slot, None)
         self._reasons.append(why)
-        if not self._seats:
+        if not self._slots:
             self.fail("; ".join(dict.fromkeys(self._reasons)))
         elif not self.key:
             self._when_all_have_answered()
@@ -139,9 +139,9 @@ class Viewing:
         """Show how many iterations of the reference are done."""
         self._say("progress", level=COARSE, done=0, pixels=self.whole.pixels, reference=iterations)
 
-    def next(self, seat: Seat) -> Piece | None:
+    def next(self, slot: DeviceSlot) -> Piece | None:
         """Return what a device is to compute next."""
-        if self._plan is None or self._ended or seat not in self._facts:
+        if self._plan is None or self._ended or slot not in self._facts:
             return None
         return self._plan.next()
 
@@ -150,7 +150,7 @@ class Viewing:
         if self._plan is not None:
             self._plan.returned(piece)
 
-    def done(self, _seat: Seat, piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
+    def done(self, _slot: DeviceSlot, piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
         """Pass the frames of a piece on."""
         assert self._plan is not None
         block = self._plan.anchored(piece)
@@ -173,11 +173,11 @@ class Viewing:
             self._finish()
 
     def _settle(self) -> None:
-        for seat in list(self._seats):
-            seat.begin(self)
+        for slot in list(self._slots):
+            slot.begin(self)
 
     def _when_all_have_answered(self) -> None:
-        if self._ended or not all(seat in self._facts for seat in self._seats):
+        if self._ended or not all(slot in self._facts for slot in self._slots):
             return
         jobs = [facts.job for facts in self._facts.values()]
         common = agreed(jobs)
@@ -205,11 +205,11 @@ class Viewing:
         self._take_over()
         missing = rectangles.missing(self.whole, [part.block for part in self.parts])
         most = BLOCK_BYTES // pixel_bytes(job.planes) // 2  # about as large as they should be is how pieces are cut
-        self._plan = Plan(self._wholes, missing, facts, self._near, most)
+        self._plan = ViewPlan(self._wholes, missing, facts, self._near, most)
         if not missing:
             self._finish()
-        for seat in self._seats:
-            seat.fill()
+        for slot in self._slots:
+            slot.fill()
 
     def _take_over(self) -> None:
         """Take what the view before has of this one's pixels, and send what the page lacks of it."""
@@ -242,8 +242,8 @@ class Viewing:
         self._say("progress", level=level, **facts)
 
     def _finish(self) -> None:
-        for seat in self._seats:
-            seat.end_task(self)
+        for slot in self._slots:
+            slot.end_task(self)
         self.complete = True
         # Pixels first: on few cores summing them up would hold them up.
         self._outbox.then(self.wanted.pane, self.wanted.generation, self._sum_up)
@@ -269,14 +269,14 @@ class Viewing:
 
 
 def key_of(job: Job) -> str:
-    """Return what decides the bits of a pixel of a settled job beside its place in the lattice, as a short text."""
+    """Return what decides the bits of a pixel of a resolved job beside its place in the lattice, as a short text."""
     values = json.loads(job.to_json())
     del values["view"]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def agreed(jobs: Sequence[Job]) -> Job:
-    """Return what devices that have settled a job differently can all be asked to do."""
+    """Return what devices that have resolved a job differently can all be asked to do."""
     first = jobs[0]
     if any(job.rounding == "separate" for job in jobs) and first.method == "direct":
         return replace(first, rounding="separate")

@@ -14,20 +14,20 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.crew.messages import corners
 from mandelcl.crew.watched_device import WatchedDevice
-from mandelcl.engine import choose, recall, smoothing
+from mandelcl.engine import choice_cache, choose, smoothing
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.delivery import Delivery
-from mandelcl.engine.lending import Lender
+from mandelcl.engine.device_output import OutputPlan
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop import survey
-from mandelcl.engine.memory import Spare
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.smoothing import Smoothed
-from mandelcl.explore.ahead import Ahead
-from mandelcl.explore.frames import Address
-from mandelcl.explore.orders import Blocks, Dropped, Head, Order, Orders
+from mandelcl.explore.frames import FrameAddress
 from mandelcl.explore.packing import Packer
+from mandelcl.explore.pending import Dropped, Head, Order, PendingTasks, ViewBlocks
+from mandelcl.explore.prefetch import BuildPrefetcher
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
@@ -52,16 +52,16 @@ class _Explorer:
 
     def __init__(self, channel: Channel, order: Head) -> None:
         self._channel = channel
-        self._orders = Orders(channel)
+        self._orders = PendingTasks(channel)
         self._settings = Settings(budget=order["budget"])
-        found, _ = recall.settled(Job.from_json(order["job"]), order["specs"], True)
+        found, _ = choice_cache.resolved(Job.from_json(order["job"]), order["specs"], True)
         chosen, _ = choose.select(found)
         self._devices = [WatchedDevice(device, channel) for device in chosen or choose.matching(())]
-        self._spare: dict[str, Spare] = {}
-        self._lenders: dict[str, Lender] = {}
+        self._device_pool: dict[str, DevicePool] = {}
+        self._host_pools: dict[str, HostPool] = {}
         self._views: dict[int, _View] = {}
         self._packer = Packer(channel)
-        self._ahead = Ahead()
+        self._ahead = BuildPrefetcher()
 
     def run(self) -> None:
         """Do what the parent says, for ever."""
@@ -123,10 +123,10 @@ class _Explorer:
         if level not in view.work:
             choice = view.choice
             spec = choice.device.spec
-            spare = self._spare.setdefault(spec, Spare())
-            lender = self._lenders.setdefault(spec, Lender(choice.device))
+            device_pool = self._device_pool.setdefault(spec, DevicePool())
+            host_pool = self._host_pools.setdefault(spec, HostPool(choice.device))
             own = replace(choice, job=choice.job.at(view.levels[level]))
-            view.work[level] = Computation(own, self._settings, spare=spare, lender=lender)
+            view.work[level] = Computation(own, self._settings, device_pool=device_pool, host_pool=host_pool)
         return view.work[level]
 
     def _compute(self, first: Order) -> None:
@@ -137,13 +137,13 @@ class _Explorer:
         except MandelclError:
             self._orders.give_back([first])
             raise
-        blocks = Blocks(self._orders, first)
-        delivery = Delivery(lambda _block, shape, dtype: work.lend(shape, dtype), form=view.form)
+        blocks = ViewBlocks(self._orders, first)
+        output_plan = OutputPlan(lambda _block, shape, dtype: work.lend(shape, dtype), form=view.form)
         reported, done = work.log.kernel_seconds, work.log.totals.iterations
-        address = Address(view.pane, view.generation, first.level)
+        address = FrameAddress(view.pane, view.generation, first.level)
         cancel = Dropped(self._orders, first.view)
         try:
-            for block, results in work.run_blocks(blocks, cancel=cancel, delivery=delivery):
+            for block, results in work.run_blocks(blocks, cancel=cancel, output_plan=output_plan):
                 order = blocks.under_way.pop(block)
                 seconds, iterations = work.log.kernel_seconds, work.log.totals.iterations
                 head = {"say": "done", "view": order.view, "level": order.level, "block": corners(block)}

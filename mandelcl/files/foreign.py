@@ -9,7 +9,7 @@ from mandelcl.base.host_memory import available_bytes
 from mandelcl.base.view import View
 from mandelcl.core.field import Field
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.files.places import Place, place_in
+from mandelcl.files.places import ForeignPlace, place_in
 from mandelcl.formulas import MANDELBROT, Formula
 
 _LEAST_RADIUS = Fraction(2)
@@ -23,7 +23,7 @@ Note = Callable[[str], None]
 class Foreign:
     """A field of another program; `placed` says whether its job shows the place that it is of, or any view of its size.
 
-    Its job is not settled: nobody knows which arithmetic its counts are of. `notes` are sentences on what was not taken
+    Its job is not resolved: nobody knows which arithmetic its counts are of. `notes` are sentences on what was not taken
     over.
     """
 
@@ -32,7 +32,7 @@ class Foreign:
     notes: tuple[str, ...] = ()
 
 
-def job_of(place: Place, width: int, height: int, iterations: int) -> Job:
+def job_of(place: ForeignPlace, width: int, height: int, iterations: int) -> Job:
     """Return a job that draws a place; raises InvalidInputError where there is none of that size and cap.
 
     R is the place's own, or 2 where smooth colours, which do not depend on it, refuse that.

@@ -49,7 +49,7 @@ def read_job(path: str | Path) -> Job:
         return Job.from_json(texts[JOB_KEY])
 
 
-def read_job_or_place(path: str | Path) -> Job | places.Place:
+def read_job_or_place(path: str | Path) -> Job | places.ForeignPlace:
     """Return the job that a file of mandelcl's carries, or the place that another program has put into its file.
 
     Raises FileError where there is neither, and InvalidInputError or FileError for a place that cannot be drawn.

@@ -217,7 +217,7 @@ def _check_deep_zoom(place: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """How files of a suffix are written, and about how many bytes a pixel of them takes.
 
     `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
@@ -240,24 +240,24 @@ class Format:
     planes: tuple[str, ...] = ()
 
 
-_JPEG = Format(_write_jpeg, 2.0, 2.0, deep=False, clear=False, most_side=pillow.JPEG_SIDE)
-FORMATS: Mapping[str, Format] = {
-    ".png": Format(_write_png, 2.0, 0.5, add_texts=png.append_texts),
-    ".ppm": Format(_write_ppm, 3.0, 3.0, clear=False),
-    ".npz": Format(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
-    ".exr": Format(
+_JPEG = FileFormat(_write_jpeg, 2.0, 2.0, deep=False, clear=False, most_side=pillow.JPEG_SIDE)
+FORMATS: Mapping[str, FileFormat] = {
+    ".png": FileFormat(_write_png, 2.0, 0.5, add_texts=png.append_texts),
+    ".ppm": FileFormat(_write_ppm, 3.0, 3.0, clear=False),
+    ".npz": FileFormat(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
+    ".exr": FileFormat(
         _write_exr, 20.0, 20.0, bytes_plane=8.0, check=_needs("OpenEXR", "exr"), is_picture=False, planes=(SMOOTH.name,)
     ),
-    ".tif": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
-    ".tiff": Format(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
-    ".dzi": Format(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),
+    ".tif": FileFormat(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
+    ".tiff": FileFormat(_write_tiff, 2.0, 0.5, check=_needs("tifffile")),
+    ".dzi": FileFormat(_write_deep_zoom, 2.7, 1.5, check=_check_deep_zoom, put_in_place=deepzoom.put_in_place),
     **dict.fromkeys((".jpg", ".jpeg"), _JPEG),
-    ".webp": Format(_write_webp, 2.0, 1.0, deep=False, most_side=pillow.WEBP_SIDE),
+    ".webp": FileFormat(_write_webp, 2.0, 1.0, deep=False, most_side=pillow.WEBP_SIDE),
 }
 SUFFIXES = tuple(FORMATS)
 
 
-def format_of(path: str | Path) -> Format:
+def format_of(path: str | Path) -> FileFormat:
     """Return the format of a path's suffix; raises FileError where there is none."""
     try:
         return FORMATS[Path(path).suffix.lower()]

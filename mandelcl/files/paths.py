@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from mandelcl.base.errors import FileError, InvalidInputError, require_type
 from mandelcl.base.printable import printable
-from mandelcl.files import drafts
+from mandelcl.files import tempfiles
 from mandelcl.files.leftovers import cleared_by
 
 PathCheck = Callable[[Path], None]
@@ -172,9 +172,9 @@ def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
     Those that processes have left which were killed are removed.
     """
-    drafts.clear(place)
-    draft = drafts.new_name(place)
-    with cleared_by(partial(drafts.discard, draft)):
+    tempfiles.clear(place)
+    draft = tempfiles.new_name(place)
+    with cleared_by(partial(tempfiles.discard, draft)):
         yield draft
         put_in_place(draft, place)
 

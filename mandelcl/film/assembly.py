@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.colour.linear_light import Light, encoded, steps_of
-from mandelcl.film.filtering import PLACE_BITS, Lying, Placement, Places, lying, places
+from mandelcl.film.filtering import PLACE_BITS, Lying, Placement, SampleGrid, lying, places
 from mandelcl.film.path import Leg
 
 Rgb = npt.NDArray[np.uint8]
@@ -45,7 +45,7 @@ class Shares:
     place, before it is smoothed.
     """
 
-    places: Places
+    places: SampleGrid
     most: tuple[int, int]
     per_unit: tuple[np.float32, np.float32]
     share: np.float32
@@ -100,14 +100,14 @@ def recipes(
     return [Recipe(size, *each) for each in zip(lies, over, shares, strict=True)]
 
 
-def _shares_of(made_of: Composition, where: Places, deeper: tuple[int, int]) -> Shares:
+def _shares_of(made_of: Composition, where: SampleGrid, deeper: tuple[int, int]) -> Shares:
     """Return the shares of a deeper keyframe, of whose points the frame's pixels lie at these places."""
     feather = max(min(_FEATHER, made_of.gap), 1e-6)
     most = (deeper[0] - 1) << PLACE_BITS, (deeper[1] - 1) << PLACE_BITS
     per_unit = tuple(np.float32(1 / (feather * (side << PLACE_BITS))) for side in deeper)
     if not made_of.turned:
         none = np.zeros(1, np.int32)
-        where = Places(where.along, none, none, where.down)
+        where = SampleGrid(where.along, none, none, where.down)
     return Shares(where, most, (per_unit[0], per_unit[1]), np.float32(made_of.share))
 
 

@@ -39,7 +39,7 @@ class Taps:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class SampleGrid:
     """Places on a keyframe, in units of 2^−PLACE_BITS of its pixels, as sums of what columns and rows add.
 
     Those of the frame's pixel, or of the finer grid's, (u, v) are `along[u] + along_down[v]` from the left and
@@ -58,7 +58,7 @@ class Lying:
 
     columns: Taps
     rows: Taps
-    places: Places | None = None
+    places: SampleGrid | None = None
 
 
 def lying(
@@ -103,13 +103,13 @@ def taps(pixels: int, sides: Sequence[tuple[float, float]], points: int) -> list
     return [Taps(nearest[side], shares[side, :number]) for side, number in enumerate(numbers)]
 
 
-def places(placements: Sequence[Placement], frame: tuple[int, int], finer: int = 1) -> list[Places]:
+def places(placements: Sequence[Placement], frame: tuple[int, int], finer: int = 1) -> list[SampleGrid]:
     """Return where the pixels of each of some frames lie on a keyframe, or those of a grid `finer` times as fine."""
     x, y = ((np.arange(finer * side) + 0.5) / finer - 0.5 for side in frame)
     flat = [(*matrix, *offset) for matrix, offset in placements]
     a, b, c, d, x0, y0 = (np.array(entries)[:, np.newaxis] for entries in zip(*flat, strict=True))
     each = zip(_units(a * x + x0), _units(c * x), _units(b * y), _units(d * y + y0), strict=True)
-    return [Places(*sides) for sides in each]
+    return [SampleGrid(*sides) for sides in each]
 
 
 def _units(places: npt.NDArray[np.float64]) -> Side:

@@ -14,18 +14,18 @@ from mandelcl.files.deflate import FAST
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, read_bounded, require_replaceable
-from mandelcl.film.plan import Plan
+from mandelcl.film.plan import FilmPlan
 
 PLAN = "film.json"
 _NEW = ".new"
 _MOST_PLAN = 1 << 20
-_SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has settled
+_SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has resolved
 
 
 class Folder:
     """The keyframes of a film's plan, numbered through its legs, in a folder."""
 
-    def __init__(self, path: str | Path, plan: Plan) -> None:
+    def __init__(self, path: str | Path, plan: FilmPlan) -> None:
         self.path, self.plan = Path(path), plan
 
     @classmethod
@@ -42,7 +42,7 @@ class Folder:
                 text = read_bounded(place / PLAN, _MOST_PLAN).decode()
             except UnicodeDecodeError as error:
                 raise FileError("not the plan of a film (it is no text)") from error
-            return cls(place, Plan.from_json(text))
+            return cls(place, FilmPlan.from_json(text))
 
     def __contains__(self, number: int) -> bool:
         return self.keyframe_path(number).is_file()
@@ -128,7 +128,7 @@ class Folder:
         open_still = {name: getattr(job, name) for name in _SETTLED if getattr(wanted, name) == "auto"}
         try:
             same = replace(wanted, reference=job.reference, **open_still) == job
-        except InvalidInputError:  # what one has settled does not go with the other
+        except InvalidInputError:  # what one has resolved does not go with the other
             same = False
         if not same:
             raise FileError(f"{path} is not a keyframe of this film; delete it or choose another folder", path)
@@ -145,7 +145,7 @@ def _or_delete() -> Iterator[None]:
 
 
 @contextmanager
-def held(path: str | Path, plan: Plan) -> Iterator[Folder]:
+def held(path: str | Path, plan: FilmPlan) -> Iterator[Folder]:
     """Yield the folder for a plan, made where there is none, and locked for as long as the body runs.
 
     Raises FileError where it belongs to another film, to nobody known, or to another process at this moment.

@@ -1,4 +1,4 @@
-"""Keyframes are written by a thread of its own while the next one is settled and waits for its reference."""
+"""Keyframes are written by a thread of its own while the next one is resolved and waits for its reference."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import perf_counter

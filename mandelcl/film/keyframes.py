@@ -18,8 +18,8 @@ from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.methods import direct
 from mandelcl.film.folder import Folder
 from mandelcl.film.keeping import Keeping
-from mandelcl.film.plan import Plan
-from mandelcl.film.settled import Settled
+from mandelcl.film.plan import FilmPlan
+from mandelcl.film.resolved_keyframes import ResolvedKeyframes
 from mandelcl.numbers import by_name
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
@@ -98,10 +98,10 @@ def compute(
     finished = 0
     before: tuple[int, Field | None] = -1, None
     self_test = settings is None or settings.self_test
-    with Settled(folder, numbers, session, self_test) as settled, Keeping(folder) as keeping:
+    with ResolvedKeyframes(folder, numbers, session, self_test) as resolved, Keeping(folder) as keeping:
         for number in numbers:
             stop_if(cancel)
-            job, warnings = next(settled)
+            job, warnings = next(resolved)
             for warning in warnings:
                 notice(warning)
             show = None if progress is None else _within(progress, finished, total)
@@ -124,12 +124,12 @@ def compute(
     return done
 
 
-def _order(plan: Plan, missing: Collection[int]) -> list[int]:
+def _order(plan: FilmPlan, missing: Collection[int]) -> list[int]:
     """Return the numbers of the keyframes that are missing, each leg's from the deepest outward."""
     return [number for leg in range(len(plan.legs)) for number in reversed(_leg(plan, leg)) if number in missing]
 
 
-def _leg(plan: Plan, leg: int) -> range:
+def _leg(plan: FilmPlan, leg: int) -> range:
     """Return the numbers of a leg's keyframes."""
     return range(plan.first(leg), plan.first(leg) + plan.legs[leg].keyframes)
 
@@ -151,7 +151,7 @@ def shared(wider: View, deeper: View) -> Shared | None:
 
 
 def nests(job: Job, deeper: Job) -> bool:
-    """Whether the pixels that two settled jobs share have the same bits in both: the same orbits of the same points."""
+    """Whether the pixels that two resolved jobs share have the same bits in both: the same orbits of the same points."""
     if not _may_nest(job) or job.at(deeper.view) != deeper:
         return False
     common = shared(job.view, deeper.view)

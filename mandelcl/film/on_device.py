@@ -15,13 +15,13 @@ from mandelcl.base.words import Words
 from mandelcl.colour import linear_light
 from mandelcl.colour.linear_light import Light, srgb_bytes
 from mandelcl.core.job import Job
-from mandelcl.engine import choose, recall, source, verdicts
+from mandelcl.engine import choice_cache, choose, source, verdicts
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import kernel
-from mandelcl.engine.lending import Lender
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.film import assembly, filtering
 from mandelcl.film.assembly import Recipe, Rgb, Shares
-from mandelcl.film.filtering import FINER, Lying, Places
+from mandelcl.film.filtering import FINER, Lying, SampleGrid
 from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
 
@@ -30,7 +30,7 @@ _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 25, 1 << 27  # of a film: opening a 
 _SHARE = 2  # of a device's memory, keyframes take at most this fraction
 
 
-class Shape(NamedTuple):
+class KernelShape(NamedTuple):
     """A kernel's shape.
 
     That is: points of a vector, pixels of a work-item, columns of points under these, and work-items of a group.
@@ -42,7 +42,7 @@ class Shape(NamedTuple):
     local: int
 
 
-GPU_SHAPE, CPU_SHAPE = Shape(1, 4, 128, 64), Shape(8, 64, 512, 4)
+GPU_SHAPE, CPU_SHAPE = KernelShape(1, 4, 128, 64), KernelShape(8, 64, 512, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Assembler:
     """
 
     def __init__(
-        self, device: Device, size: tuple[int, int], table: Rgb | None = None, shape: Shape | None = None
+        self, device: Device, size: tuple[int, int], table: Rgb | None = None, shape: KernelShape | None = None
     ) -> None:
         self.device, self.size = device, size
         self._shape = shape or (CPU_SHAPE if device.type == "cpu" else GPU_SHAPE)
         self._columns = -(-size[0] // 4) * 4
         self._table = srgb_bytes() if table is None else table
         self._rooms: dict[int, list[_Room]] = {}  # by words; those that no frame uses
-        self._lender, self._lock = Lender(device), threading.Lock()
+        self._host_pool, self._lock = HostPool(device), threading.Lock()
 
     def room_for(self, size: tuple[int, int]) -> int:
         """Return how many keyframes of a size may be on the device at a time."""
@@ -125,7 +125,7 @@ class Assembler:
         items = -(-(-(-self._columns // tile) * height) // local) * local
         room = self._room(words.size)
         with self._lock:
-            made = self._lender.lend((height, self._columns, _CHANNELS), np.uint8)
+            made = self._host_pool.lend((height, self._columns, _CHANNELS), np.uint8)
         values |= {"words": room.words, "pixels": room.pixels}
         written = device.write(room.words, words)
         device.launch(self._kernel, (items,), (local,), *arguments("film_frame", values))
@@ -185,7 +185,7 @@ class Assembler:
         others = [np.array(shares.most, np.int32), np.array([*shares.per_unit, shares.share], np.float32)]
         return [*self._of_places(shares.places, 1), *others]
 
-    def _of_places(self, places: Places, finer: int) -> list[npt.NDArray[Any]]:
+    def _of_places(self, places: SampleGrid, finer: int) -> list[npt.NDArray[Any]]:
         width, height = (finer * side for side in (self._columns, self.size[1]))
         sides = (places.along, width), (places.down_along, width), (places.along_down, height), (places.down, height)
         return [_wide(side, room) for side, room in sides]
@@ -197,7 +197,7 @@ def _wide(values: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, beyond)], "edge") if beyond else values
 
 
-def source_text(shape: Shape) -> str:
+def source_text(shape: KernelShape) -> str:
     """Return the source text of the kernel in a shape."""
     defines = {"LANES": shape.lanes, "USE_FP64": 0, "TILE": shape.tile, "SPAN": shape.span}
     return source.assemble(("film.cl",), defines)
@@ -215,8 +215,8 @@ def assembler_for(
     if not specs and pixels < min(_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU):
         return None  # without opening a runtime
     try:
-        found, settled = recall.settled(job, list(specs), self_test)
-        device = choose.fastest(settled, choose.select(found)[0] or choose.matching(()), self_test).device
+        found, resolved = choice_cache.resolved(job, list(specs), self_test)
+        device = choose.fastest(resolved, choose.select(found)[0] or choose.matching(()), self_test).device
     except NoDeviceError:
         if specs:
             raise

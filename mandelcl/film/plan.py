@@ -24,7 +24,7 @@ _OVERSIZE = 2  # a keyframe has twice the columns and rows of the widest frame t
 
 
 @dataclass(frozen=True)
-class Plan:
+class FilmPlan:
     """The keyframes of a film: stops, the size of a frame, and a job that is the same for all but its view.
 
     A pixel of a frame has at least `samples` pixels of a keyframe, and up to four times as many. `colouring` is that of
@@ -75,7 +75,7 @@ class Plan:
         """Return the job of a leg's keyframe, its number and method as the plan has them."""
         return self.job.at(self.legs[leg].keyframe(number))
 
-    def same_keyframes(self, other: "Plan") -> bool:
+    def same_keyframes(self, other: "FilmPlan") -> bool:
         """Whether another plan has the very same keyframes."""
         return replace(self, colouring=other.colouring) == other
 
@@ -93,7 +93,7 @@ class Plan:
         return json.dumps(values, indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, written: str) -> "Plan":
+    def from_json(cls, written: str) -> "FilmPlan":
         """Return the plan that `to_json` wrote; raises FileError or InvalidInputError for anything else."""
         try:
             values: dict[str, Any] = json.loads(written)

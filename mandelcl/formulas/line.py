@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.formulas.operations import Add, Growth, Mul, Operation, Place, Sqr, Store, Turning
+from mandelcl.formulas.operations import Add, Growth, Mul, Operation, OrbitPoint, Sqr, Store, Turning
 
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
 # A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
@@ -106,7 +106,7 @@ class Line:
         """Return what it makes of z, to the last bit."""
         stored = z
         for operation, adds in self.steps:
-            place = Place(z, stored, c)
+            place = OrbitPoint(z, stored, c)
             z = operation.value_add(arithmetic, place) if adds else operation.value(arithmetic, place)
             if isinstance(operation, Store):
                 stored = z

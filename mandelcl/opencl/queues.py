@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core import timeline
-from mandelcl.opencl import ahead
+from mandelcl.opencl import preopen
 from mandelcl.opencl.api import Buffer, Event, Kernel, Mapping, Shape, cl, opencl_errors, stamps
 from mandelcl.opencl.commands import Commands
 
@@ -59,7 +59,7 @@ class Queues:
         return queue
 
     def _new_context(self) -> cl.Context:
-        begun = ahead.context(self.handle.int_ptr)
+        begun = preopen.context(self.handle.int_ptr)
         return cl.Context.from_int_ptr(begun, retain=False) if begun else cl.Context([self.handle])
 
     def _new_queue(self) -> Any:

@@ -12,7 +12,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT
-from mandelcl.perturbation.counting import Task, exact_counts
+from mandelcl.perturbation.counting import CountTask, exact_counts
 
 Pixel: TypeAlias = tuple[int, int]  # column, row
 
@@ -99,7 +99,9 @@ def confirm(
     """
     require_confirmable(job)
     points = [job.view.point(*pixel) for pixel in counts]
-    exact = exact_counts(Task.of(job), points, seconds=seconds, processes=processes, cancel=cancel, progress=progress)
+    exact = exact_counts(
+        CountTask.of(job), points, seconds=seconds, processes=processes, cancel=cancel, progress=progress
+    )
     pairs = [(pixel, count, true) for (pixel, count), true in zip(counts.items(), exact, strict=True)]
     return Confirmation(
         agreeing=sum(count == true for _, count, true in pairs),

@@ -24,7 +24,7 @@ ROLE = "exact"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CountTask:
     """What all points have in common: the cap, R², and the bits after the point that are tried first."""
 
     iterations: int
@@ -38,7 +38,7 @@ class Task:
 
 
 def exact_counts(
-    task: Task,
+    task: CountTask,
     points: Sequence[Point],
     *,
     seconds: float = math.inf,
@@ -52,7 +52,7 @@ def exact_counts(
 
 
 def exact_outcomes(
-    task: Task,
+    task: CountTask,
     points: Sequence[Point],
     *,
     seconds: float = math.inf,
@@ -78,7 +78,7 @@ class _Counting:
     """Points whose counts are under way; whoever is free takes the next."""
 
     def __init__(
-        self, task: Task, points: Sequence[Point], ends: float, cancel: Token, progress: Callable[[int], None]
+        self, task: CountTask, points: Sequence[Point], ends: float, cancel: Token, progress: Callable[[int], None]
     ) -> None:
         self.outcomes: list[Outcome | None] = [None] * len(points)
         self._task, self._points, self._ends, self._cancel, self._progress = task, points, ends, cancel, progress
@@ -140,7 +140,7 @@ def serve(channel: Channel) -> None:
     """Be the process of the role: count points until nobody asks any more."""
     while True:
         question = channel.question()
-        task = Task(question["iterations"], from_hexadecimal(question["radius_squared"]), question["bits"])
+        task = CountTask(question["iterations"], from_hexadecimal(question["radius_squared"]), question["bits"])
         point = from_hexadecimal(question["re"]), from_hexadecimal(question["im"])
         outcome = _count(task, point, _within(question["seconds"]))
         channel.answer({"outcome": None if outcome is None else [outcome.count, outcome.z]})
@@ -152,11 +152,11 @@ def _within(seconds: float | None) -> KeepOn:
     return lambda _done: time.monotonic() < ends
 
 
-def _count(task: Task, point: Point, keep_on: KeepOn) -> Outcome | None:
+def _count(task: CountTask, point: Point, keep_on: KeepOn) -> Outcome | None:
     return exact_outcome(point, task.iterations, task.radius_squared, task.bits, keep_on)
 
 
-def _question(task: Task, point: Point, seconds: float) -> dict[str, Any]:
+def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
     return {
         "iterations": task.iterations,
         "radius_squared": hexadecimal(task.radius_squared),

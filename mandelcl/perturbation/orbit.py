@@ -171,8 +171,8 @@ class _Computation:
 
     def _spared(self) -> int:
         """Return how many bits fewer than the first ones the next values may have."""
-        spare = _SPARE_BITS + self._most_bits // _SPARE_SHARE
-        return max(0, min(self._search.growth - spare, self._most_bits - reference_bits(Fraction(1))))
+        device_pool = _SPARE_BITS + self._most_bits // _SPARE_SHARE
+        return max(0, min(self._search.growth - device_pool, self._most_bits - reference_bits(Fraction(1))))
 
     def _take_bits(self, bits: int) -> None:
         """Go on with so many bits after the point."""

@@ -16,7 +16,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import INSIDE, Orbit
-from mandelcl.perturbation.table import Level, Table
+from mandelcl.perturbation.table import Table, TableLevel
 
 Reals: TypeAlias = npt.NDArray[Any]
 
@@ -29,7 +29,7 @@ _INDEX_WORDS = 2
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
-class Header(IntEnum):
+class HeaderLayout(IntEnum):
     """Where each word of the header is."""
 
     POINT_ERROR = 0  # a real
@@ -72,7 +72,7 @@ REALS = {"double": Real(np.float64, -300, -500), "float": Real(np.float32, -30, 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
+class ReferenceEntries:
     """The reference as kernels have it: plain parts, and the `small` values, an entry each, by place.
 
     A plain part is 0 where the value is small.
@@ -86,7 +86,7 @@ class Places:
     small_exponent: npt.NDArray[np.int64]
 
 
-def places_of(orbit: Orbit, real: Real) -> Places:
+def places_of(orbit: Orbit, real: Real) -> ReferenceEntries:
     """Return an orbit's values in a real type, each part rounded once, to nearest."""
     larger = np.maximum(np.abs(orbit.re), np.abs(orbit.im))
     small = np.flatnonzero(larger < 2.0**real.small)
@@ -98,10 +98,10 @@ def places_of(orbit: Orbit, real: Real) -> Places:
     re, im = np.ldexp(re, -shift), np.ldexp(im, -shift)
     plain_re, plain_im = orbit.re.astype(real.dtype), orbit.im.astype(real.dtype)
     plain_re[small] = plain_im[small] = 0
-    return Places(plain_re, plain_im, small, _cut(re, real), _cut(im, real), exponent + shift)
+    return ReferenceEntries(plain_re, plain_im, small, _cut(re, real), _cut(im, real), exponent + shift)
 
 
-def coefficients_of(level: Level, real: Real) -> Reals:
+def coefficients_of(level: TableLevel, real: Real) -> Reals:
     """Return a level's mantissas (10, K) in a real type, each rounded once, to nearest."""
     return _cut(level.mantissas, real)
 
@@ -136,22 +136,22 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
     firsts = 1 + np.cumsum([0, *(len(level.start) for level in levels)])  # record 0 is that of a single iteration
     places = places_of(orbit, real)
     parts = {
-        Header.REFERENCE: _reference_words(places, real),
-        Header.SMALL: _small_words(places, real),
-        Header.INDEX: _index_words(levels),
-        Header.RECORDS: _records(levels, real),
-        Header.BOUNDS: _bounds(levels),
+        HeaderLayout.REFERENCE: _reference_words(places, real),
+        HeaderLayout.SMALL: _small_words(places, real),
+        HeaderLayout.INDEX: _index_words(levels),
+        HeaderLayout.RECORDS: _records(levels, real),
+        HeaderLayout.BOUNDS: _bounds(levels),
     }
     header = np.zeros(_HEADER_WORDS, np.int64)
-    header[Header.LENGTH], header[Header.SCALE] = orbit.length, packing.scale
-    header[Header.STEP_KEYS], header[Header.TAIL] = reference.step_bits << 8, -reference.tail_bits
-    header[Header.INSIDE] = orbit.ended == INSIDE
-    header[Header.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
-    header[Header.LEVELS] = len(levels)
+    header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
+    header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
+    header[HeaderLayout.INSIDE] = orbit.ended == INSIDE
+    header[HeaderLayout.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
+    header[HeaderLayout.LEVELS] = len(levels)
     if shifts:
-        header[Header.SHIFT] = shifts[0]
-        header[Header.SHIFT_STEP] = shifts[1] - shifts[0] if len(shifts) > 1 else 0
-    header[Header.FIRST_RECORD : Header.FIRST_RECORD + len(levels)] = firsts[:-1]
+        header[HeaderLayout.SHIFT] = shifts[0]
+        header[HeaderLayout.SHIFT_STEP] = shifts[1] - shifts[0] if len(shifts) > 1 else 0
+    header[HeaderLayout.FIRST_RECORD : HeaderLayout.FIRST_RECORD + len(levels)] = firsts[:-1]
     end = _HEADER_WORDS
     for name, part in parts.items():
         header[name] = end
@@ -160,7 +160,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         raise InvalidInputError("the reference and its table are too long for one buffer; choose another place")
     words = np.zeros(end, np.uint32)
     words[:_HEADER_WORDS] = header.astype(np.uint32)
-    words[Header.POINT_ERROR : Header.POINT_ERROR + real.words] = _error_words(packing.point_error, real)
+    words[HeaderLayout.POINT_ERROR : HeaderLayout.POINT_ERROR + real.words] = _error_words(packing.point_error, real)
     for name, part in parts.items():
         words[header[name] : header[name] + part.size] = part
     return words
@@ -177,7 +177,7 @@ def _error_words(bound: Fraction, real: Real) -> Words:
     return words
 
 
-def _reference_words(places: Places, real: Real) -> Words:
+def _reference_words(places: ReferenceEntries, real: Real) -> Words:
     values = np.empty((places.re.size, 2), real.dtype)
     values[:, 0], values[:, 1] = places.re, places.im
     words = values.view(np.uint32)
@@ -185,7 +185,7 @@ def _reference_words(places: Places, real: Real) -> Words:
     return words.reshape(-1)
 
 
-def _small_words(places: Places, real: Real) -> Words:
+def _small_words(places: ReferenceEntries, real: Real) -> Words:
     words = np.zeros((places.small.size, 2 * real.words + 2), np.uint32)
     values = np.stack([places.small_re, places.small_im], axis=1)
     words[:, : 2 * real.words] = values.view(np.uint32)
@@ -193,7 +193,7 @@ def _small_words(places: Places, real: Real) -> Words:
     return words.reshape(-1)
 
 
-def _index_words(levels: Sequence[Level]) -> Words:
+def _index_words(levels: Sequence[TableLevel]) -> Words:
     words = np.zeros((1 + sum(len(level.start) for level in levels), _INDEX_WORDS), np.uint32)
     first = 1
     for level in levels:
@@ -203,7 +203,7 @@ def _index_words(levels: Sequence[Level]) -> Words:
     return words.reshape(-1)
 
 
-def _records(levels: Sequence[Level], real: Real) -> Words:
+def _records(levels: Sequence[TableLevel], real: Real) -> Words:
     """Return the coefficients, their exponents, and the length with a bit where c needs all coefficients."""
     reals = 10 * real.words
     words = np.zeros((1 + sum(len(level.start) for level in levels), reals + 6), np.uint32)
@@ -221,7 +221,7 @@ def _records(levels: Sequence[Level], real: Real) -> Words:
     return words.reshape(-1)
 
 
-def _bounds(levels: Sequence[Level]) -> Words:
+def _bounds(levels: Sequence[TableLevel]) -> Words:
     """Return the bounds of the records' errors, eight words each: none where the table has none."""
     if any(level.bounds is None for level in levels):
         return np.zeros(0, np.uint32)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
-from mandelcl.perturbation.table import Level, Table
+from mandelcl.perturbation.table import Table, TableLevel
 
 _RUN = 64
 _DIP = 2.0**-8
@@ -149,9 +149,9 @@ class Replay:
         far = z.exponent > -self._reference.tail_bits and norm >= _DIP
         return Turn(State(z, place, far), n + steps, (x, y), not norm <= self._radius_squared)
 
-    def _longest(self, place: int, key: int, left: int) -> tuple[Level | None, int]:
+    def _longest(self, place: int, key: int, left: int) -> tuple[TableLevel | None, int]:
         """Return the longest step that begins at a place, holds for a key, and stays within the cap."""
-        found: tuple[Level | None, int] = None, 0
+        found: tuple[TableLevel | None, int] = None, 0
         for level in self._table.levels:
             record = place // level.block
             if record >= len(level.start) or level.start[record] != place:
@@ -161,7 +161,7 @@ class Replay:
             found = level, record
         return found
 
-    def _over(self, level: Level, record: int, t: Scaled, c: Scaled, square: Scaled) -> Scaled:
+    def _over(self, level: TableLevel, record: int, t: Scaled, c: Scaled, square: Scaled) -> Scaled:
         """Return A·t + B·c, and where t or c ask for it (D·t + E·c)·t + F·c² beside it."""
         number = self._format
         a, b, d, e, f = (self._coefficient(level, record, k) for k in range(5))
@@ -181,7 +181,7 @@ class Replay:
             exponent,
         )
 
-    def _coefficient(self, level: Level, record: int, k: int) -> Scaled:
+    def _coefficient(self, level: TableLevel, record: int, k: int) -> Scaled:
         number = self._format
         re, im = (number.cut_off(float(part)) for part in level.mantissas[2 * k : 2 * k + 2, record])
         return Scaled(number.rounded(re), number.rounded(im), int(level.exponents[k, record]))

@@ -31,7 +31,7 @@ ZERO = Scaled(0.0, 0.0, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FloatFormat:
     """An IEEE 754 format, with its operations and those of scaled values.
 
     It has a precision, least and largest exponents, and exponents at which small values and parts begin.
@@ -116,7 +116,7 @@ class Format:
         return self.fma(x, x, self.multiply(y, y))
 
 
-FORMATS = {"double": Format(53, -1074, 1023, -300, -500), "float": Format(24, -149, 127, -30, -60)}
+FORMATS = {"double": FloatFormat(53, -1074, 1023, -300, -500), "float": FloatFormat(24, -149, 127, -30, -60)}
 
 
 def key_of(t: Scaled) -> int:

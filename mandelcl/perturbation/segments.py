@@ -107,7 +107,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class JoinRule:
     """How steps are joined: how small z stays beside Z, and where bounds on errors hold, if there are any."""
 
     step_bits: int
@@ -158,7 +158,7 @@ class Steps:
             self.rows[:, places] = steps.rows
 
 
-def joined(x: Steps, y: Steps, z: Pairs, rule: Rule) -> Steps:
+def joined(x: Steps, y: Steps, z: Pairs, rule: JoinRule) -> Steps:
     """Return the steps x then y, which meet where the reference is z."""
     twice = z.doubled()
     jets, inner = one_after_another(x.jets, y.jets, twice)
@@ -173,7 +173,7 @@ def joined(x: Steps, y: Steps, z: Pairs, rule: Rule) -> Steps:
 
 
 def joined_in_turn(
-    steps: Steps, counts: Indices, following: Callable[[int, int], tuple[Steps, Pairs]], rule: Rule
+    steps: Steps, counts: Indices, following: Callable[[int, int], tuple[Steps, Pairs]], rule: JoinRule
 ) -> None:
     """Join to each of the steps those that follow it, from left to right.
 
@@ -187,7 +187,7 @@ def joined_in_turn(
 
 
 def joined_steps(
-    values: Values, children: Steps, begins: Indices, places: Indices, counts: Indices, rule: Rule
+    values: Values, children: Steps, begins: Indices, places: Indices, counts: Indices, rule: JoinRule
 ) -> Steps:
     """Return the steps over segments of `counts` children each, the first at `places`; child i is from `begins[i]`."""
     order = np.argsort(-counts, kind="stable")
@@ -204,7 +204,7 @@ def joined_steps(
     return result
 
 
-def first_steps(values: Values, starts: Indices, lengths: Indices, rule: Rule) -> Steps:
+def first_steps(values: Values, starts: Indices, lengths: Indices, rule: JoinRule) -> Steps:
     """Return the steps over segments of so many iterations, each joined from single ones.
 
     Most segments are joined in plain float64, which gives the same bits wherever no exponent leaves its range.
@@ -228,7 +228,7 @@ def first_steps(values: Values, starts: Indices, lengths: Indices, rule: Rule) -
     return result
 
 
-def _plain_steps(values: Values, begin: Indices, length: Indices, rule: Rule) -> tuple[Steps, Integers]:
+def _plain_steps(values: Values, begin: Indices, length: Indices, rule: JoinRule) -> tuple[Steps, Integers]:
     """Return the steps in plain float64, and what bounds their exponents: where that is large they are of no use."""
     count, domain = len(begin), rule.domain
     re, im = np.zeros((5, count)), np.zeros((5, count))

@@ -24,7 +24,7 @@ from mandelcl.perturbation.bounds import Bounds, of_level
 from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
 from mandelcl.perturbation.orbit import Orbit
-from mandelcl.perturbation.segments import Rule, Steps, Values, first_steps, joined_steps
+from mandelcl.perturbation.segments import JoinRule, Steps, Values, first_steps, joined_steps
 
 NO_STEP = -(1 << 31)  # the key of a record that is never used
 _LARGEST_KEY = (1 << 31) - 1
@@ -37,7 +37,7 @@ _MANTISSA_BITS = 53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Level:
+class TableLevel:
     """One level of the table, K records; record i belongs to the indices from i·`block` to (i + 1)·`block` − 1."""
 
     block: int
@@ -54,7 +54,7 @@ class Level:
 class Table:
     """The levels, from short steps to long ones; none beside a reference of a single iteration."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[TableLevel, ...]
 
 
 def build(
@@ -79,11 +79,11 @@ def build(
     block = fanout = _LEAN_BLOCK if orbit.length >= _LEAN_FROM else _BLOCK
     above = _levels(orbit.length, block)
     below: _Children | None = None
-    count, levels = orbit.length, list[Level]()
+    count, levels = orbit.length, list[TableLevel]()
     with ThreadPoolExecutor(threads or min(os.cpu_count() or 1, _MOST_THREADS), "mandelcl table") as pool:
         while count > 1:
             above -= 1
-            rule = Rule(step_bits, None if unit_bits is None else Domain.of(reach, above))
+            rule = JoinRule(step_bits, None if unit_bits is None else Domain.of(reach, above))
             places = values.dips(None if below is None else below.starts, count, fanout)
             mantissas = np.empty((10, len(places)))
             steps = Steps.within(mantissas, unit_bits is not None)
@@ -118,7 +118,7 @@ def _compute(
     below: _Children | None,
     places: Indices,
     count: int,
-    rule: Rule,
+    rule: JoinRule,
     steps: Steps,
     cancel: Token,
     top: int,
@@ -142,9 +142,9 @@ def _level(
     end: int,
     mantissas: Floats,
     reach: Positives,
-    rule: Rule,
+    rule: JoinRule,
     unit_bits: int | None,
-) -> Level:
+) -> TableLevel:
     """Return a level of steps, each of which ends where the next one begins."""
     steps = at.steps
     keys = (steps.t.exponent.astype(np.int64) << 8) + ((steps.t.mantissa * 512.0).astype(np.int64) - 256)
@@ -154,7 +154,7 @@ def _level(
     if rule.domain is not None and steps.rows is not None and unit_bits is not None:
         with np.errstate(all="ignore"):
             bounds = of_level(steps.jets, steps.rows, steps.t, length, rule.domain, unit_bits)
-    return Level(
+    return TableLevel(
         block=block,
         start=at.starts.astype(np.int32),
         length=length,

@@ -17,7 +17,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import values_of
-from mandelcl.rendering.form import Form, Values
+from mandelcl.rendering.band_layout import BandLayout, Values
 
 MEMORY_BYTES = 256 << 20
 _WAIT_S = 0.1
@@ -54,10 +54,10 @@ class Bands:
         rows: int,
         memory: int = MEMORY_BYTES,
         load: Callable[[int], Values] | None = None,
-        form: Form | None = None,
+        form: BandLayout | None = None,
     ) -> None:
         self.job = job
-        self.form = form or Form.words(job)
+        self.form = form or BandLayout.words(job)
         self.band_rows = rows
         self.memory = memory
         self.stored: set[int] = set()
@@ -252,7 +252,7 @@ class BandReader:
         return self._bands.job
 
     @property
-    def form(self) -> Form:
+    def form(self) -> BandLayout:
         """What the bands hold."""
         return self._bands.form
 

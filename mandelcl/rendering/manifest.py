@@ -9,7 +9,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.printable import quoted
 from mandelcl.core.job import Job
 from mandelcl.core.job_text import integer
-from mandelcl.rendering.form import Form
+from mandelcl.rendering.band_layout import BandLayout
 
 DIGEST_BYTES = 16
 _VERSION = 2
@@ -28,13 +28,13 @@ class Manifest:
 
     job: Job
     band_rows: int
-    form: Form
+    form: BandLayout
     origin: str = field(default="", compare=False, repr=False)
 
     @classmethod
     def of_words(cls, job: Job, band_rows: int) -> Self:
         """Return the manifest of a store of results as the kernels wrote them."""
-        return cls(job, band_rows, Form.words(job))
+        return cls(job, band_rows, BandLayout.words(job))
 
     @property
     def bands(self) -> int:
@@ -71,7 +71,7 @@ class Manifest:
                 )
             origin = _text({"manifest": core, "checksum": values["checksum"]})
             job = Job.from_json(json.dumps(core["job"]))
-            manifest = cls(job, integer(core["band_rows"]), Form.parse(core["form"], job), origin)
+            manifest = cls(job, integer(core["band_rows"]), BandLayout.parse(core["form"], job), origin)
         except (AttributeError, InvalidInputError, LookupError, RecursionError, TypeError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
         if manifest.band_rows < 1:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mandelcl.files import deflate
-from mandelcl.rendering.form import Form, Values
+from mandelcl.rendering.band_layout import BandLayout, Values
 
 _PIXELS = 1 << 18  # a frame's; more takes no less room at this level
 # Level 1 takes a third longer where there is detail, and four times as long on smooth fractions, which are noise. A
@@ -31,7 +31,7 @@ _own = threading.local()
 TABLE_ENTRY_BYTES = _ENTRY.size
 
 
-def pack(values: Values, form: Form) -> tuple[bytes, list[bytes]]:
+def pack(values: Values, form: BandLayout) -> tuple[bytes, list[bytes]]:
     """Return the table and the frames of a band."""
     layers = form.layers(values)
     compressor = _compressor()
@@ -45,7 +45,7 @@ def pack(values: Values, form: Form) -> tuple[bytes, list[bytes]]:
     return b"".join(table), frames
 
 
-def unpack(table: memoryview, data: memoryview, form: Form, rows: int, columns: int) -> Values:
+def unpack(table: memoryview, data: memoryview, form: BandLayout, rows: int, columns: int) -> Values:
     """Return the band that was packed; raises ValueError for bytes that are not as they were."""
     entries = list(_ENTRY.iter_unpack(table))
     if sum(size for _, size, *_ in entries) != len(data):
@@ -65,12 +65,12 @@ def unpack(table: memoryview, data: memoryview, form: Form, rows: int, columns: 
     return values
 
 
-def entries(form: Form, rows: int, columns: int) -> int:
+def entries(form: BandLayout, rows: int, columns: int) -> int:
     """Return how many entries the table of such a band has."""
     return len(form.near_first) * sum(1 for _ in _pieces(rows, columns))
 
 
-def most_bytes(form: Form, rows: int, columns: int) -> int:
+def most_bytes(form: BandLayout, rows: int, columns: int) -> int:
     """Return a bound on all frames of such a band together: Zstandard's own is 1/256 more than what they hold."""
     size = form.dtype.itemsize * int(np.prod(form.shape(rows, columns)))
     return size + size // 255 + _FRAME_BYTES * entries(form, rows, columns)

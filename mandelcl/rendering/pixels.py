@@ -16,13 +16,13 @@ from mandelcl.engine.computing.work import Work
 from mandelcl.engine.narrowing import counts_16
 from mandelcl.files import output
 from mandelcl.files.strips import Picture
+from mandelcl.rendering.band_layout import COUNTS_16, PIXELS, BandLayout, Values
 from mandelcl.rendering.bands import BandReader
-from mandelcl.rendering.form import COUNTS_16, PIXELS, Form, Values
 
 Convert: TypeAlias = Callable[[Values], Values]
 
 
-def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool) -> Form:
+def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool) -> BandLayout:
     """Return what the bands of a new render hold, and have the work yield it.
 
     That is pixels, where nobody needs counts and the device makes them; `counts` says that somebody does. Otherwise it
@@ -33,15 +33,15 @@ def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | Non
     pictures = not counts and all(output.format_of(path).is_picture for path in paths)
     if colouring is not None and pictures and _delivers_pixels(work, colouring):
         return pixels_of(colouring)
-    return Form.counts_16() if work.deliver(counts_16) else Form.words(work.job)
+    return BandLayout.counts_16() if work.set_output(counts_16) else BandLayout.words(work.job)
 
 
-def converter(work: Work, form: Form, colouring: Colouring | None, watch: Stopwatch) -> Convert | None:
+def converter(work: Work, form: BandLayout, colouring: Colouring | None, watch: Stopwatch) -> Convert | None:
     """Return what makes the form that bands hold of a block's results; None where the work yields it."""
     if form.kind == PIXELS and colouring is not None:
         made = colouring.samples != 1 or _delivers_pixels(work, colouring)
         return None if made else lambda results: painted(work.job, results, colouring, watch)
-    if form.kind == COUNTS_16 and not work.deliver(counts_16):
+    if form.kind == COUNTS_16 and not work.set_output(counts_16):
         return lambda results: results.astype(form.dtype)
     return None
 
@@ -49,17 +49,17 @@ def converter(work: Work, form: Form, colouring: Colouring | None, watch: Stopwa
 def _delivers_pixels(work: Work, colouring: Colouring) -> bool:
     from mandelcl.engine.shading import shaded  # only pictures whose counts nobody needs are coloured by a device
 
-    return work.deliver(shaded(colouring))
+    return work.set_output(shaded(colouring))
 
 
-def pixels_of(colouring: Colouring) -> Form:
+def pixels_of(colouring: Colouring) -> BandLayout:
     """Return the form of a colouring's pixels, which names its table of colours, too: a palette may be the caller's."""
     table = blake2b(colouring.palette.table().tobytes(), digest_size=8).hexdigest()
-    return Form.pixels(json.dumps(json.loads(colouring.to_json()) | {"table": table}), colouring.indexed)
+    return BandLayout.pixels(json.dumps(json.loads(colouring.to_json()) | {"table": table}), colouring.indexed)
 
 
 def require_form(
-    form: Form, folder: Path, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool
+    form: BandLayout, folder: Path, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool
 ) -> None:
     """Raise FileError where bands that a store holds in a form are not enough for a render."""
     if form.kind != PIXELS:

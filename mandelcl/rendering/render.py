@@ -18,7 +18,7 @@ from mandelcl.core.report import Report
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
-from mandelcl.engine.delivery import Array
+from mandelcl.engine.device_output import Array
 from mandelcl.engine.loop.schedule import Priorities
 from mandelcl.files.strips import in_order, strip_rows
 from mandelcl.opencl.device import Device

@@ -14,14 +14,14 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.store_names import DRAFT
 
 _STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # a pixel's share of the store: its count, a further plane
 
 
 @contextmanager
-def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
+def locked(stores: Sequence[BandStore]) -> Iterator[list[BandStore]]:
     """Lock the stores for the body; afterwards those that hold bands stay, the others leave nothing behind."""
     with ExitStack() as stack:
         for store in stores:
@@ -32,13 +32,13 @@ def locked(stores: Sequence[Store]) -> Iterator[list[Store]]:
 
 
 @contextmanager
-def claimed(stores: Sequence[Store], resume: bool) -> Iterator[Manifest | None]:
+def claimed(stores: Sequence[BandStore], resume: bool) -> Iterator[Manifest | None]:
     """Lock the stores for the body, which gets the manifest of a render to be continued (`left_behind`)."""
     with locked(stores):
         yield left_behind(stores, resume)
 
 
-def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
+def left_behind(stores: Sequence[BandStore], resume: bool) -> Manifest | None:
     """Return the manifest of a render to be continued, from the first output's store, if there is one and `resume`.
 
     Raises FileError rather than discard or mix up what an earlier render has done.
@@ -58,13 +58,13 @@ def left_behind(stores: Sequence[Store], resume: bool) -> Manifest | None:
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with its `auto` choices settled as in the store.
+    """Return the job with its `auto` choices resolved as in the store.
 
     Raises FileError if the store belongs to another job.
     """
     names = [field.name for field in fields(Job)]
-    settled = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
-    same = replace(job, reference=job.reference or manifest.job.reference, **settled)
+    resolved = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
+    same = replace(job, reference=job.reference or manifest.job.reference, **resolved)
     if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
         same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:

@@ -33,7 +33,7 @@ from mandelcl.core.totals import Totals
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, anywhere, boundless
-from mandelcl.engine.delivery import Array, FormFor
+from mandelcl.engine.device_output import Array, FormFor
 from mandelcl.engine.loop.schedule import BlockQueue
 from mandelcl.files import output
 from mandelcl.rendering.session import Session
@@ -60,10 +60,10 @@ def finest(job: Job, colouring: Colouring | None) -> Job:
 
 def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Callable[[str], None]) -> Job:
     """Return a job in the method and the number that a finer one takes on the devices of a session."""
-    settled, warnings = session.settled(replace(fine, algorithm="escape"), self_test)  # the job's is open still
+    resolved, warnings = session.resolved(replace(fine, algorithm="escape"), self_test)  # the job's is open still
     for warning in warnings:
         notice(warning)
-    return replace(job, method=settled.method, number=settled.number, rounding=settled.rounding)
+    return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 
 class _ExcludedError(Exception):
@@ -246,7 +246,7 @@ class SampledWork:
         """Return host memory; see `Work`."""
         return self._work.lend(shape, dtype)
 
-    def deliver(self, make: FormFor) -> bool:
+    def set_output(self, make: FormFor) -> bool:
         """Return False: the host adds up the samples."""
         del make
         return False

@@ -15,9 +15,9 @@ from mandelcl.engine import choose
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
-from mandelcl.engine.lending import Lender
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop import survey
-from mandelcl.engine.memory import Spare
+from mandelcl.engine.memory import DevicePool
 from mandelcl.files import cache
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.waiting import ExactCounts, await_host
@@ -85,9 +85,9 @@ class Session:
         selected, self._required_specs = choose.select(devices) if cluster is None else ([], set())
         self.devices: list[Device] = (selected or choose.matching(())) if cluster is None else []
         self._shared = len(selected) > 1
-        self._spare: dict[str, Spare] = {}
-        self._lenders: dict[str, Lender] = {}
-        self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for settled jobs that are to be begun
+        self._device_pool: dict[str, DevicePool] = {}
+        self._host_pools: dict[str, HostPool] = {}
+        self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for resolved jobs that are to be begun
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
         self._dropped: weakref.finalize[..., Session] | None = None
@@ -119,9 +119,9 @@ class Session:
         if os.getpid() != self._process:
             return  # what there is belongs to the process that this one was forked from
         self._closed = True
-        self._spare.clear()
-        for lender in self._lenders.values():
-            lender.clear()
+        self._device_pool.clear()
+        for host_pool in self._host_pools.values():
+            host_pool.clear()
         self._end_crew()
         if self._cluster is not None:
             self._cluster.close()
@@ -189,16 +189,16 @@ class Session:
             notice(warning)
         return work
 
-    def settled(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
+    def resolved(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
         """Return a job resolved for the devices, and warnings; raises as `begin` does. Nothing is begun.
 
         What has been chosen for it is remembered for when it is begun.
         """
         self._require_open()
         if self._cluster is not None:
-            from mandelcl.crew.dask.casting import Casting
+            from mandelcl.crew.dask.placement import Placement
 
-            parts, _ = Casting(self._cluster, self_test).settled(job)
+            parts, _ = Placement(self._cluster, self_test).resolved(job)
             return parts[0].job, parts[0].warnings
         if self._shared:
             choices, _ = choose.several(job, self.devices, self_test, self._required_specs)
@@ -211,9 +211,9 @@ class Session:
 
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         device = choice.device
-        spare = self._spare.setdefault(device.spec, Spare())
-        lender = self._lenders.setdefault(device.spec, Lender(device))
-        return Computation(choice, settings, spare=spare, lender=lender)
+        device_pool = self._device_pool.setdefault(device.spec, DevicePool())
+        host_pool = self._host_pools.setdefault(device.spec, HostPool(device))
+        return Computation(choice, settings, device_pool=device_pool, host_pool=host_pool)
 
     def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
         """Return the work of several devices, and the choice of one of them."""
@@ -224,16 +224,16 @@ class Session:
         wait(choices[0].job)  # on disk, the reference serves each device's process
         if len(choices) == 1:
             return self._computation(choices[0], settings), choices[0]
-        settled = choices[0].job
+        resolved = choices[0].job
         crew_of = (
             settings,
-            settled.method,
-            settled.number,
-            settled.rounding,
+            resolved.method,
+            resolved.number,
+            resolved.rounding,
             *((c.device.spec, c.variant) for c in choices),
         )
         if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
-            self._crew.reset(settled)
+            self._crew.reset(resolved)
             return self._crew, choices[0]
         from mandelcl.crew.crew import Crew
 

@@ -21,7 +21,7 @@ from mandelcl.base.errors import FileError
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.paths import flush_to_disk, one_line, read_bounded
 from mandelcl.rendering import packing
-from mandelcl.rendering.form import Values
+from mandelcl.rendering.band_layout import Values
 from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
 from mandelcl.rendering.store_names import BAND, DRAFT, MANIFEST, NEW, is_band, is_draft, own, remove
 
@@ -39,7 +39,7 @@ class Band(NamedTuple):
     facts: Mapping[str, Any]
 
 
-class Store:
+class BandStore:
     """The folder of one output, `FILE.part`, locked by this process: drafts and, once begun, finished bands."""
 
     def __init__(self, folder: Path) -> None:

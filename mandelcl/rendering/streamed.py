@@ -27,11 +27,11 @@ from mandelcl.engine.computing.work import Work
 from mandelcl.files import output
 from mandelcl.files.paths import one_line
 from mandelcl.files.strips import Picture, strip_rows
+from mandelcl.rendering.band_layout import PIXELS, Values
 from mandelcl.rendering.bands import BandReader, Bands
-from mandelcl.rendering.form import PIXELS, Values
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import Convert, converter, picture_of
-from mandelcl.rendering.store import Band, Store
+from mandelcl.rendering.store import Band, BandStore
 from mandelcl.rendering.store_names import DRAFT
 
 _WAIT_S = 0.1
@@ -62,7 +62,7 @@ class Streamed:
         self,
         work: Work,
         manifest: Manifest,
-        stores: list[Store],
+        stores: list[BandStore],
         paths: Sequence[str | Path],
         colouring: Colouring | None,
         memory: int,
@@ -217,7 +217,7 @@ class Streamed:
                 f"{wrong} of {self.manifest.bands} bands had wrong results, of a worker that is excluded now"
             )
 
-    def _write(self, path: str | Path, store: Store, source: BandReader, picture: Picture | None) -> None:
+    def _write(self, path: str | Path, store: BandStore, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():
             output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
 

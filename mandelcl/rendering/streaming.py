@@ -24,7 +24,7 @@ from mandelcl.colour.equalising import sampled_view
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
-from mandelcl.engine import recall
+from mandelcl.engine import choice_cache
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.computing.settings import Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
@@ -39,7 +39,7 @@ from mandelcl.rendering.render import computed, require_hooks, require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
 from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
 from mandelcl.rendering.session import Session
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streamed import Streamed
 from mandelcl.rendering.waiting import begin_early
 
@@ -95,7 +95,7 @@ def render_to(
     notice = notice or (lambda _line: None)
     for line in scarce_addresses():
         notice(line)
-    stores = [Store(_part(path)) for path in paths]
+    stores = [BandStore(_part(path)) for path in paths]
     # A driver may end the process: unless something is there already, nothing is made before drivers have worked.
     there = any(os.path.lexists(store.folder) for store in stores)
     with ExitStack() as stack:
@@ -109,7 +109,7 @@ def render_to(
         self_test, fine = settings is None or settings.self_test, finest(job, colouring)
         several = fine is not job
         if once and not isinstance(devices, Session):
-            devices, fine = recall.settled(fine, devices, self_test)
+            devices, fine = choice_cache.resolved(fine, devices, self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         job = resolving(job, fine, session, self_test, notice) if several else fine
         with timeline.span("begin"):

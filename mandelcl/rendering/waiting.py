@@ -26,7 +26,7 @@ def begin_early(job: Job) -> None:
 
 
 def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:
-    """Wait for the reference orbit of a settled job, if it has one.
+    """Wait for the reference orbit of a resolved job, if it has one.
 
     `progress` is called meanwhile, and `notice` once where it takes long, with how long it may take at most, and with
     what the orbit then shows to be in doubt. Raises CancelledError where `cancel` is set before, and InvalidInputError

@@ -36,7 +36,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TableChanges:
     """What changed. `shared` is whether a device is in both tables, `compared` how many rows have a counterpart."""
 
     changes: Sequence[Change]
@@ -55,7 +55,7 @@ def table(changes: Sequence[Change]) -> tuple[list[str], list[list[str]]]:
     return HEADINGS[:width], [change.cells()[:width] for change in changes]
 
 
-def between(old: Document, new: Document, tolerance: float = TOLERANCE) -> Comparison:
+def between(old: Document, new: Document, tolerance: float = TOLERANCE) -> TableChanges:
     """Return what changed for each case and device; raises InvalidInputError for tables of two studies.
 
     A time is worse where its median grew by more than the tolerance and even its minimum lies above the old median:
@@ -79,7 +79,7 @@ def between(old: Document, new: Document, tolerance: float = TOLERANCE) -> Compa
         else:
             changes.append(Change(case, _label(device), worse="missing"))
     changes += [Change(case, _label(device), remark=_ONLY_NEW) for case, device in now if (case, device) not in then]
-    return Comparison(changes, True, len(then.keys() & now.keys()))
+    return TableChanges(changes, True, len(then.keys() & now.keys()))
 
 
 def _matching(old: Document, new: Document) -> Callable[[Row], Key]:
@@ -109,7 +109,7 @@ def _matching(old: Document, new: Document) -> Callable[[Row], Key]:
     return key
 
 
-def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> Comparison:
+def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> TableChanges:
     """Return the best row of each case beside the older table's best; nothing is called worse."""
     then, now = _best(old), _best(new)
     cases = {row.case for row in old.rows} & {row.case for row in new.rows}
@@ -123,7 +123,7 @@ def _across(old: Document, new: Document, key: Callable[[Row], Key]) -> Comparis
             changes.append(Change(case, _label(key(then[case])), remark=_RIGHT_OLD if case in cases else _ONLY_OLD))
         elif case in now:
             changes.append(Change(case, _label(key(now[case])), remark=_RIGHT_NEW if case in cases else _ONLY_NEW))
-    return Comparison(changes, False, len(then.keys() & now.keys()))
+    return TableChanges(changes, False, len(then.keys() & now.keys()))
 
 
 def _best(table: Document) -> dict[str, Row]:

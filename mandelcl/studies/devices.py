@@ -18,7 +18,7 @@ CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
 
 
 def run(bench: Bench) -> Iterator[Row]:
-    """Yield a row for each number on each device; the rounding is settled once for all devices."""
+    """Yield a row for each number on each device; the rounding is resolved once for all devices."""
     for name, size, cap in CASES:
         side, most = bench.side(size), bench.most(cap)
         job = jobs.whole_set(side, most, name, bench.rounding(name))

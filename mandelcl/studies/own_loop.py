@@ -10,11 +10,11 @@ from mandelcl.engine import rate
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.timed_blocks import noted
-from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
+from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
 from mandelcl.engine.loop import border, escape, sizing
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace, default_budget
-from mandelcl.engine.loop.subdivision import Plan
-from mandelcl.engine.memory import Spare
+from mandelcl.engine.loop.subdivision import DivisionPlan
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Program
 
 
@@ -26,7 +26,7 @@ class OwnLoop:
     InvalidInputError for a plan with a strict job.
     """
 
-    def __init__(self, choice: Choice, settings: Settings, program: Program, plan: Plan | None = None) -> None:
+    def __init__(self, choice: Choice, settings: Settings, program: Program, plan: DivisionPlan | None = None) -> None:
         if plan is not None and choice.job.strict:
             raise InvalidInputError("a strict job fills what is proved, and is traced by no other rule")
         self.job, self.warnings, self.program = program.job, choice.warnings, program
@@ -34,14 +34,19 @@ class OwnLoop:
         budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
         self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
         self._cut = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, plan is not None).cut
-        self._plan, self._watch, self._spare = plan, settings.watch, Spare()
+        self._plan, self._watch, self._device_pool = plan, settings.watch, DevicePool()
 
     def queue(self, bands: Iterable[Block]) -> BlockQueue:
         """Return the blocks of some bands as this job is cut."""
         return BlockQueue(bands, self._cut)
 
     def run_blocks(
-        self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, delivery: Delivery = TO_HOST
+        self,
+        blocks: BlockSource,
+        *,
+        log: LaunchLog | None = None,
+        cancel: Token = NEVER,
+        output_plan: OutputPlan = TO_HOST,
     ) -> Iterator[tuple[Block, Delivered]]:
         """Yield blocks with their results, as they finish; `log` notes the launches."""
         log = log or LaunchLog()
@@ -49,8 +54,8 @@ class OwnLoop:
         def run(blocks: BlockSource) -> Iterator[tuple[Block, Delivered]]:
             loop = (self.program, blocks, self._pace, log)
             if self._plan is None:
-                return escape.run(*loop, cancel=cancel, spare=self._spare, delivery=delivery)
+                return escape.run(*loop, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
             plan, watch = self._plan, self._watch
-            return border.run(*loop, plan, watch, cancel=cancel, spare=self._spare, delivery=delivery)
+            return border.run(*loop, plan, watch, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
 
         return noted(blocks, log, run)

@@ -16,8 +16,8 @@ from mandelcl.core.job import Job
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import execution_of
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.loop import border, border_ahead
-from mandelcl.engine.loop.subdivision import NO_LIMIT, Plan
+from mandelcl.engine.loop import border, border_in_flight
+from mandelcl.engine.loop.subdivision import NO_LIMIT, DivisionPlan
 from mandelcl.engine.program import Program
 from mandelcl.formulas import Formula
 from mandelcl.opencl.device import Device
@@ -29,17 +29,17 @@ from mandelcl.studies.validation import Validation
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DivisionRule:
     """A rule by its name: what it makes of the plan that suits a device, and whether it fills what is proved."""
 
     name: str
-    change: Callable[[Plan], Plan]
+    change: Callable[[DivisionPlan], DivisionPlan]
     proves: bool
 
     def traced(self, choice: Choice, settings: Settings) -> OwnLoop:
         """Return the job that a device was chosen for, traced by the rule in the division that suits the device."""
         program = Program(choice.device, choice.job, choice.variant, execution_of(choice, settings))
-        plan = border_ahead.default_plan(program) or border.default_plan(program)
+        plan = border_in_flight.default_plan(program) or border.default_plan(program)
         return OwnLoop(choice, settings, program, self.change(plan))
 
     def suits(self, formula: Formula) -> bool:
@@ -47,10 +47,12 @@ class Rule:
         return formula.traceable or not self.proves
 
 
-ALONE = Rule("border alone", lambda plan: replace(plan, trust="all", steps=0, below=NO_LIMIT), proves=False)
-OUTSIDE = Rule("border outside", lambda plan: replace(plan, trust="outside", steps=0, below=NO_LIMIT), proves=False)
-DEFAULT = Rule("default", lambda plan: replace(plan, trust="outside"), proves=True)
-STRICT = Rule("strict", lambda plan: replace(plan, trust="nothing"), proves=True)
+ALONE = DivisionRule("border alone", lambda plan: replace(plan, trust="all", steps=0, below=NO_LIMIT), proves=False)
+OUTSIDE = DivisionRule(
+    "border outside", lambda plan: replace(plan, trust="outside", steps=0, below=NO_LIMIT), proves=False
+)
+DEFAULT = DivisionRule("default", lambda plan: replace(plan, trust="outside"), proves=True)
+STRICT = DivisionRule("strict", lambda plan: replace(plan, trust="nothing"), proves=True)
 RULES = (ALONE, OUTSIDE, DEFAULT, STRICT)
 
 
@@ -97,7 +99,7 @@ class Measure:
     row: Row
 
 
-def by_rule(bench: Bench, device: Device, job: Job, rule: Rule, measure: Measure | None, row: Row) -> Row:
+def by_rule(bench: Bench, device: Device, job: Job, rule: DivisionRule, measure: Measure | None, row: Row) -> Row:
     """Return the row of a job that is traced by a rule: its times, and what the rule has wrong beside escape time.
 
     The row is `ok` where the device did what the rule says, whatever that is worth. Raises DeviceError where escape

@@ -24,8 +24,8 @@ def rows(bench: Bench, job: Job) -> Iterator[Row]:
     """Yield rows of a size: mandelcl's kernel without and with contraction, as written, and with the best launch."""
     size = job.view.width
     for rounding, kind in (("separate", "kernel"), ("fused", "kernel, contraction on")):
-        settled = replace(job, rounding=rounding)
-        yield from bench.rows(f"{size}², {kind}", settled, extra={"size": size, "kind": kind})
+        resolved = replace(job, rounding=rounding)
+        yield from bench.rows(f"{size}², {kind}", resolved, extra={"size": size, "kind": kind})
     for device in bench.devices:
         for version in AS_WRITTEN:
             yield _as_written(bench, device, job, version)
@@ -38,13 +38,13 @@ def _as_written(bench: Bench, device: Device, job: Job, version: str) -> Row:
     Its original launch has one dimension; optimised, it has two and leaves out the two largest components.
     """
     size, kind = job.view.width, f"kernel as written, {version}"
-    settled = replace(job, rounding="separate" if version == AS_WRITTEN[2] else "fused")
+    resolved = replace(job, rounding="separate" if version == AS_WRITTEN[2] else "fused")
     optimised = version != AS_WRITTEN[0]
 
     def measure(row: Row) -> Row:
-        launch = one_each(settled, _SQUARE) if optimised else in_line(settled)
-        kernel = plain_kernel(settled, device, bench.check, launch, early_exit=optimised)
-        return bench.timed_row(row, settled, kernel.run, lambda: kernel.counts, kernel.rate(), kernel.build_s)
+        launch = one_each(resolved, _SQUARE) if optimised else in_line(resolved)
+        kernel = plain_kernel(resolved, device, bench.check, launch, early_exit=optimised)
+        return bench.timed_row(row, resolved, kernel.run, lambda: kernel.counts, kernel.rate(), kernel.build_s)
 
     return bench.attempt(device, f"{size}², {kind}", measure, {"size": size, "kind": kind})
 

@@ -13,7 +13,7 @@ from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.core.planes import values_of
 from mandelcl.engine import choose
-from mandelcl.engine.delivery import fresh
+from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.files import output
 from mandelcl.files.strips import Picture, in_order

@@ -18,7 +18,7 @@ from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.delivery import NOWHERE, TO_HOST, Array, Delivered, Delivery, fresh
+from mandelcl.engine.device_output import NOWHERE, TO_HOST, Array, Delivered, OutputPlan, fresh
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource
 from mandelcl.engine.program import Program
 from mandelcl.opencl.device import Device
@@ -58,7 +58,12 @@ class Loop(Protocol):
         """Return the blocks of some bands as the job is cut."""
 
     def run_blocks(
-        self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, delivery: Delivery = TO_HOST
+        self,
+        blocks: BlockSource,
+        *,
+        log: LaunchLog | None = None,
+        cancel: Token = NEVER,
+        output_plan: OutputPlan = TO_HOST,
     ) -> Iterator[tuple[Block, Delivered]]:
         """Yield blocks with their results, as they finish; `log` notes the launches."""
 
@@ -103,17 +108,17 @@ class Timed:
 
     def run(self) -> TimingSample:
         """Compute all counts once."""
-        return self._run(Delivery(self._memory, totals=False))
+        return self._run(OutputPlan(self._memory, totals=False))
 
     def run_on_device(self) -> TimingSample:
         """Compute all counts once and leave them on the device; `counts` stays as it was."""
         return self._run(NOWHERE)
 
-    def _run(self, delivery: Delivery) -> TimingSample:
+    def _run(self, output_plan: OutputPlan) -> TimingSample:
         work, log = self._work, LaunchLog()
         started = time.perf_counter()
         queue = work.queue([whole_of(self.job.view)])
-        for block, results in work.run_blocks(queue, log=log, cancel=self._cancel, delivery=delivery):
+        for block, results in work.run_blocks(queue, log=log, cancel=self._cancel, output_plan=output_plan):
             if results.size and not np.may_share_memory(results, self.counts):
                 self.counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
         wall = time.perf_counter() - started

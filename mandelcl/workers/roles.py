@@ -24,7 +24,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "kernel": "mandelcl.lab.own_kernel.worker:serve",
         "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
-        "roster": "mandelcl.explore.roster:serve",
+        "roster": "mandelcl.explore.device_list:serve",
         "save": "mandelcl.explore.saves:serve",
         "thumbnails": "mandelcl.explore.thumbnails:serve",
         "find": "mandelcl.explore.finding:serve",

@@ -16,12 +16,12 @@ from mandelcl.core.job import Job
 from mandelcl.files.paths import drafted
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.store_names import DRAFT
 from mandelcl.base.view import View
 
 def work(cancel):
-    with locked([Store(Path("a.png.part"))]) as stores, drafted(Path("b.png").absolute()) as draft:
+    with locked([BandStore(Path("a.png.part"))]) as stores, drafted(Path("b.png").absolute()) as draft:
         draft.write_text("half")
         (stores[0].folder / DRAFT).write_text("half")
         if {begun}:

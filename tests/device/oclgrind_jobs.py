@@ -18,7 +18,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.planes import values_of
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
-from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.narrowing import Counts16
 from mandelcl.engine.shading_answers import results_of
@@ -26,7 +26,7 @@ from mandelcl.engine.smoothing import Smoothed
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.film.assembly import assembled
 from mandelcl.film.frame_answers import case
-from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE, Assembler, Shape
+from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE, Assembler, KernelShape
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer
@@ -100,7 +100,7 @@ def _smooths(device: Device) -> bool:
     return all(np.array_equal(found[name], expected[name]) for name in job.planes)
 
 
-def _makes_frames(device: Device, shape: Shape) -> bool:
+def _makes_frames(device: Device, shape: KernelShape) -> bool:
     """Return whether frames are made, upright and turned."""
     random = np.random.default_rng(3)
     for turned in (False, True):
@@ -130,7 +130,7 @@ def _other_axes(target: Target) -> tuple[int, list[str]]:
 
 def _traces(job: Job, device: Device, variant: Variant, truth: Words) -> bool:
     """Return whether border tracing, cut into small launches, gives the counts, and reads none that it has not made."""
-    plan = Plan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
+    plan = DivisionPlan(first=2, split=2, smallest=2, early=3, trust="nothing" if job.smooth else "outside")
     results, _, _ = traced(job, device, plan, variant, None, SetPace((1,), (1, 2)), clear=False)
     return np.array_equal(results[0], truth)
 

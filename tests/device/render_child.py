@@ -20,7 +20,7 @@ from mandelcl.engine.computing.settings import Settings
 from mandelcl.files import output
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import streaming
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from tests import posix
 from tests.device import views
 
@@ -35,9 +35,9 @@ PLACES: dict[str, tuple[Any, str]] = {
     "Path.replace": (Path, "replace"),
     "Path.unlink": (Path, "unlink"),
     "fsync": _SYNC,
-    "Store.write": (Store, "write"),
-    "Store.begin": (Store, "begin"),
-    "Store.remove": (Store, "remove"),
+    "Store.write": (BandStore, "write"),
+    "Store.begin": (BandStore, "begin"),
+    "Store.remove": (BandStore, "remove"),
     "Device.build": (Device, "build"),
     "write_draft": (output, "write_draft"),
     "put_in_place": (output, "put_in_place"),

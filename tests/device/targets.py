@@ -14,11 +14,11 @@ from mandelcl.core.block import Block, whole_of
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import selftest
-from mandelcl.engine.delivery import fresh
+from mandelcl.engine.device_output import fresh
 from mandelcl.engine.loop import border, escape
 from mandelcl.engine.loop.schedule import BlockQueue, LaunchPlan, Pace
 from mandelcl.engine.loop.subdivision import LEAST_SIDE
-from mandelcl.engine.loop.subdivision import Plan as Division
+from mandelcl.engine.loop.subdivision import DivisionPlan as Division
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.numbers import NUMBERS, NumberFormat, by_name

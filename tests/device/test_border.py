@@ -16,9 +16,9 @@ from mandelcl.core.block import Block, whole_of
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate, resolve, selftest
-from mandelcl.engine.loop import border, border_ahead, survey
+from mandelcl.engine.loop import border, border_in_flight, survey
 from mandelcl.engine.loop.schedule import BlockQueue
-from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.resolve import connected_below
 from mandelcl.engine.variant import default_variant
@@ -32,22 +32,22 @@ from tests.device.test_splits import builds, check, small_views, turns
 from tests.queues import tiled
 
 PLANS = [
-    Plan(first=3, split=2, smallest=2, trust="nothing"),
-    Plan(first=5, split=3, smallest=4, early=20),
-    Plan(first=1, split=4, smallest=2, depth=3, steps=50),
-    Plan(first=7, split=2, smallest=6, steps=0),
+    DivisionPlan(first=3, split=2, smallest=2, trust="nothing"),
+    DivisionPlan(first=5, split=3, smallest=4, early=20),
+    DivisionPlan(first=1, split=4, smallest=2, depth=3, steps=50),
+    DivisionPlan(first=7, split=2, smallest=6, steps=0),
 ]
 # Blocks with a side that no grid divides, with a side that is all border, and least ones.
 SIZES = [(1, 1), (1, 47), (47, 1), (2, 31), (3, 3), (3, 59), (4, 5), (37, 53), (64, 64), (65, 33), (101, 7)]
 
 
-def differing(job: Job, device: Device, plan: Plan) -> int:
+def differing(job: Job, device: Device, plan: DivisionPlan) -> int:
     """Return how many pixels are not those of escape time."""
     return int((traced(job, device, plan)[0][0] != planes(job, device)[0][0]).sum())
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
-def test_same_counts(target: Target, plan: Plan) -> None:
+def test_same_counts(target: Target, plan: DivisionPlan) -> None:
     for sized in (views.whole, views.seahorses, views.real_axis):
         job = target.job(sized(97, 61), 300)
         counts, found, _ = traced(job, target.device, plan)
@@ -61,14 +61,18 @@ def test_same_counts(target: Target, plan: Plan) -> None:
 def test_sizes(target: Target, trust: str) -> None:
     for width, height in SIZES:
         job = target.job(views.whole(width, height), 100)
-        counts, found, _ = traced(job, target.device, Plan(first=4, smallest=2, trust=trust))
+        counts, found, _ = traced(job, target.device, DivisionPlan(first=4, smallest=2, trust=trust))
         check(job, counts[0])
         assert found.pixels in (0, width * height)
 
 
 def test_every_pixel_is_computed_once(target: Target) -> None:
     """With nothing trusted and nothing proved all pixels are computed, and each is counted once."""
-    for plan in (Plan(first=6, smallest=3), Plan(first=3, split=3, smallest=2), Plan(first=2, split=2, depth=1)):
+    for plan in (
+        DivisionPlan(first=6, smallest=3),
+        DivisionPlan(first=3, split=3, smallest=2),
+        DivisionPlan(first=2, split=2, depth=1),
+    ):
         job = target.job(views.whole(83, 59), 50)
         counts, found, _ = traced(job, target.device, replace(plan, steps=0, trust="nothing"))
         check(job, counts[0])
@@ -103,7 +107,7 @@ def test_any_division(
     own = default_variant(target.device, target.number)
     variant = data.draw(st.sampled_from([own, builds(target)[-1]]), "variant")  # four kernels are built for each
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
-    plan = Plan(first, split, smallest, early=early, trust="nothing")
+    plan = DivisionPlan(first, split, smallest, early=early, trust="nothing")
     check(job, traced(job, target.device, plan, variant, block, SetPace(rows, strides))[0][0])
 
 
@@ -117,7 +121,7 @@ def test_in_many_launches(target: Target) -> None:
 def test_smooth(target: Target) -> None:
     """Insides are filled in all planes; what escapes is computed, for each pixel has its own fraction."""
     job = target.job(views.whole(97, 61), 300, planes=("counts", "smooth"))
-    counts, found, _ = traced(job, target.device, Plan(first=8, smallest=3))
+    counts, found, _ = traced(job, target.device, DivisionPlan(first=8, smallest=3))
     np.testing.assert_array_equal(counts, planes(job, target.device)[0])
     inside = int((counts[0] == 300).sum())
     assert found.pixels - inside <= found.computed < found.pixels
@@ -127,7 +131,7 @@ def test_smooth(target: Target) -> None:
 def test_fixed_point(device: Device, number: str) -> None:
     for sized in (views.whole, views.seahorses):
         job = Job(sized(41, 29), 60, number=number, rounding="fixed")
-        for plan in (Plan(first=4, smallest=3), Plan(first=4, smallest=3, trust="nothing")):
+        for plan in (DivisionPlan(first=4, smallest=3), DivisionPlan(first=4, smallest=3, trust="nothing")):
             counts, found, _ = traced(job, device, plan)
             np.testing.assert_array_equal(counts, planes(job, device)[0])
             assert sized is views.seahorses or found.computed < found.pixels
@@ -140,7 +144,7 @@ def test_the_whole_set_in_one_rectangle(target: Target) -> None:
     truth = expected(job)
     assert np.unique(np.concatenate([truth[0], truth[-1], truth[:, 0], truth[:, -1]])).tolist() == [1]
     assert truth.max() > 1
-    check(job, traced(job, target.device, Plan(first=1, smallest=30, steps=0, trust="all"))[0][0])
+    check(job, traced(job, target.device, DivisionPlan(first=1, smallest=30, steps=0, trust="all"))[0][0])
 
 
 def test_filaments(device: Device) -> None:
@@ -148,7 +152,7 @@ def test_filaments(device: Device) -> None:
     pitch = Fraction(4398046511104, 8461482822085935)
     view = View.upright(Fraction(0.003023278907738505), Fraction(0.6847988642820052), pitch, 256, 256)
     job = Job(view, 541, number="float", rounding="separate")
-    alone = Plan(first=32, smallest=4, steps=0, trust="all")
+    alone = DivisionPlan(first=32, smallest=4, steps=0, trust="all")
     assert differing(job, device, alone) > 0
     assert differing(job, device, replace(alone, steps=4096, trust="outside")) == 0
     assert differing(job, device, replace(alone, steps=4096, trust="nothing")) == 0
@@ -163,10 +167,10 @@ def test_at_the_end_of_a_number(target: Target) -> None:
                 replace(view, lattice=Lattice.upright(view.lattice.re, view.lattice.im, view.pitch / beyond)), 400
             )
             for trust in ("nothing", "outside"):
-                check(job, traced(job, target.device, Plan(first=8, smallest=3, trust=trust))[0][0])
+                check(job, traced(job, target.device, DivisionPlan(first=8, smallest=3, trust=trust))[0][0])
 
 
-def random_differences(total: int, size: int, plan: Plan, formula: Formula = MANDELBROT) -> tuple[int, int]:
+def random_differences(total: int, size: int, plan: DivisionPlan, formula: Formula = MANDELBROT) -> tuple[int, int]:
     """Return how many of so many random views differ, and how many pixels in all, on the fastest device."""
     devices = choose.matching(())
     wrong: list[int] = []
@@ -181,15 +185,15 @@ def random_differences(total: int, size: int, plan: Plan, formula: Formula = MAN
     ("total", "size", "most"), [(40, 72, 0), pytest.param(10_000, 250, 60, marks=pytest.mark.long)]
 )
 def test_random_views(total: int, size: int, most: int) -> None:
-    assert random_differences(total, size, Plan(first=8, smallest=4, trust="nothing")) == (0, 0)
-    assert random_differences(total, size, Plan(first=8, smallest=4))[1] <= most
+    assert random_differences(total, size, DivisionPlan(first=8, smallest=4, trust="nothing")) == (0, 0)
+    assert random_differences(total, size, DivisionPlan(first=8, smallest=4))[1] <= most
 
 
 @pytest.mark.parametrize(("total", "size", "most"), [(10, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
 def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
-    strict = Plan(first=8, smallest=4, trust="nothing")
+    strict = DivisionPlan(first=8, smallest=4, trust="nothing")
     assert random_differences(total, size, strict, Multibrot3()) == (0, 0)
-    assert random_differences(total, size, Plan(first=8, smallest=4), Multibrot3())[1] <= most
+    assert random_differences(total, size, DivisionPlan(first=8, smallest=4), Multibrot3())[1] <= most
 
 
 def test_same_counts_of_the_cubic(target: Target) -> None:
@@ -206,7 +210,7 @@ def test_same_counts_of_the_cubic(target: Target) -> None:
 @pytest.mark.parametrize(("formula", "number"), [(Multibrot3(), "fixed:5"), (Julia(-1, 0), "fp128")])
 def test_fixed_point_of_others(device: Device, formula: Formula, number: str) -> None:
     job = Job(View.centred("0.2", "0.3", 5, 41, 29), 60, Fraction(4), formula, number, "fixed")
-    counts, found, _ = traced(job, device, Plan(first=4, smallest=3, trust="nothing"))
+    counts, found, _ = traced(job, device, DivisionPlan(first=4, smallest=3, trust="nothing"))
     np.testing.assert_array_equal(counts, planes(job, device)[0])
     assert found.computed < found.pixels
 
@@ -217,7 +221,7 @@ def test_without_bounds_nothing_is_proved(device: Device) -> None:
     variant = quick_variant(device, "float")
     truth = planes(job, device, variant)[0][0]
     for trust, fills in (("nothing", False), ("outside", True)):
-        counts, found, _ = traced(job, device, Plan(first=8, smallest=4, trust=trust), variant)
+        counts, found, _ = traced(job, device, DivisionPlan(first=8, smallest=4, trust=trust), variant)
         assert (found.computed < found.pixels) == fills
         assert (counts[0] != truth).sum() <= (found.pixels - found.computed) // 10
         if not fills:
@@ -258,7 +262,7 @@ def test_a_piece_of_a_julia_set_is_not_taken_for_its_border(device: Device) -> N
     assert np.unique(np.concatenate([truth[0], truth[-1], truth[:, 0], truth[:, -1]])).tolist() == [2]
     assert truth.max() > 3
     assert connected_below(job) == 2
-    plan = Plan(first=1, smallest=30, steps=0)
+    plan = DivisionPlan(first=1, smallest=30, steps=0)
     for below, wrong in ((2, False), (3, True)):
         counts, _, _ = traced(job, device, replace(plan, below=below), variant)
         assert ((counts[0] != truth).sum() > 100) == wrong
@@ -278,8 +282,8 @@ def test_random_views_of_julia_sets(total: int, size: int, most: int) -> None:
         choice = choose.fastest(Job(view, min(cap, 2000), formula=formula), devices)
         below = connected_below(choice.job)
         connected += below == choice.job.iterations
-        assert differing(choice.job, choice.device, Plan(first=8, smallest=4, trust="nothing")) == 0
-        wrong += differing(choice.job, choice.device, Plan(first=8, smallest=4, below=below))
+        assert differing(choice.job, choice.device, DivisionPlan(first=8, smallest=4, trust="nothing")) == 0
+        wrong += differing(choice.job, choice.device, DivisionPlan(first=8, smallest=4, below=below))
     assert wrong <= most
     assert total // 8 < connected < total
 
@@ -307,7 +311,7 @@ def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPat
     rates = iter((1e12, 1e9, 1e6))
     monkeypatch.setattr(rate, "iterations_per_second", lambda _program: next(rates))
 
-    def settled(sized: Callable[[int, int], View], cap: int, smooth: bool = False) -> str:
+    def resolved(sized: Callable[[int, int], View], cap: int, smooth: bool = False) -> str:
         planes = ("counts", "smooth")[: 1 + smooth]
         job = Job(sized(1024, 1024), cap, number="float", rounding="separate", algorithm="auto", planes=planes)
         return survey.fastest(job, [device]).job.algorithm
@@ -318,10 +322,10 @@ def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPat
         (views.seahorses, 400, False, "escape"),
     ):
         rates = iter((1e12, 1e9, 1e6))
-        assert [settled(sized, cap, smooth) for _ in range(3)] == [algorithm] * 3
+        assert [resolved(sized, cap, smooth) for _ in range(3)] == [algorithm] * 3
     for least in ("_LEAST_WORK", "_LEAST_WORK_GPU"):
         monkeypatch.setattr(resolve, least, 1e12)
-    assert settled(views.whole, 5000) == "escape"
+    assert resolved(views.whole, 5000) == "escape"
 
 
 def test_watch_sees_what_is_filled(target: Target) -> None:
@@ -341,7 +345,7 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
 
     program = Program(target.device, job)
     log = LaunchLog()
-    plan = Plan(first=8, smallest=3)
+    plan = DivisionPlan(first=8, smallest=3)
     list(border.run(program, BlockQueue.of([Block(0, 0, 97, 61)]), ALL_AT_ONCE, log, plan, watch))
     # A line that was computed may come to lie in a rectangle that is proved at a finer level.
     assert log.pixels_filled <= int(filled.sum()) < job.view.pixels
@@ -349,18 +353,18 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", [Plan(first=8, split=4, smallest=3), Plan(first=64, split=2, smallest=2, trust="nothing")]
+    "plan", [DivisionPlan(first=8, split=4, smallest=3), DivisionPlan(first=64, split=2, smallest=2, trust="nothing")]
 )
 @pytest.mark.parametrize("block", [None, (40, 61)])
 @pytest.mark.parametrize("shortcuts", [True, False])
-def test_tracing_ahead(target: Target, plan: Plan, block: tuple[int, int] | None, shortcuts: bool) -> None:
+def test_tracing_ahead(target: Target, plan: DivisionPlan, block: tuple[int, int] | None, shortcuts: bool) -> None:
     """The device lists the rectangles itself: the same field, and as many pixels filled as where the host does it."""
     job = target.job(views.whole(97, 61), 300, algorithm="border")
     limit = selftest.result(target.device, target.number, job.rounding, formula=job.formula).loop_limit
     program = Program(target.device, job, None, Execution(shortcuts=shortcuts, loop_limit=limit, guarded=True))
     width, height = block or (97, 61)
     pieces = list(tiled([whole_of(job.view)], width, height))
-    if not all(border_ahead.suits(program, piece, ALL_AT_ONCE, plan) for piece in pieces):
+    if not all(border_in_flight.suits(program, piece, ALL_AT_ONCE, plan) for piece in pieces):
         pytest.skip("the driver ends loops before the cap")
     log, found = LaunchLog(), np.zeros((job.view.height, job.view.width), np.uint32)
     for piece, results in border.run(program, BlockQueue.of(pieces), ALL_AT_ONCE, log, plan):

@@ -62,7 +62,7 @@ def test_two_workers_make_the_picture_of_one_device(cluster: Session, exercised:
 def test_jobs_are_settled_by_the_workers_alone(cluster: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client may have no device."""
     monkeypatch.setattr("mandelcl.engine.choose.matching", lambda _specs: pytest.fail("a device here is asked"))
-    job, _ = cluster.settled(Job(SMALL.view, 500))
+    job, _ = cluster.resolved(Job(SMALL.view, 500))
     assert job.number != "auto"
     assert job.rounding != "auto"
 

@@ -70,7 +70,7 @@ def test_one_job_after_the_other_by_the_same_processes(workers: list[WorkerProce
             assert crew.faults == []
         assert all(worker.running for worker in workers if worker.pid in before)
         crew.assemble()
-        assert [seat.worker.pid for seat in crew._roster if isinstance(seat.worker, WorkerProcess)] == before
+        assert [slot.worker.pid for slot in crew._roster if isinstance(slot.worker, WorkerProcess)] == before
     assert not any(worker.running for worker in workers)
 
 
@@ -103,7 +103,7 @@ class Loaded:
     crew: Crew
 
     def is_set(self) -> bool:
-        return any(self.crew._busy(seat) for seat in self.crew._roster)
+        return any(self.crew._busy(slot) for slot in self.crew._roster)
 
 
 def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:
@@ -115,11 +115,11 @@ def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:
     with closing(Crew(everybody)) as crew:
         crew.reset(tiny)
         crew.assemble()
-        assert sum(seat.ready for seat in crew._roster) == len(some)
+        assert sum(slot.ready for slot in crew._roster) == len(some)
         assert np.array_equal(field(crew)[0], render(tiny, some[0].device)[0].counts)
         crew.reset(job())
         crew.assemble()
-        assert all(seat.ready for seat in crew._roster)
+        assert all(slot.ready for slot in crew._roster)
         assert np.array_equal(field(crew)[0], render(job(), some[0].device)[0].counts)
 
 

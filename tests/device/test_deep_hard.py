@@ -17,9 +17,9 @@ from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
-from mandelcl.perturbation.ahead import beside
 from mandelcl.perturbation.confirming import confirm
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.reference_jobs import beside
 from mandelcl.rendering.render import render
 from tests.device import deep
 

@@ -36,12 +36,12 @@ def job(width: int = WIDTH, height: int = HEIGHT) -> Job:
 
 def test_a_deep_view_is_computed_by_perturbation(device: Device) -> None:
     field, report = render(job(), device)
-    settled = field.job
-    assert (settled.method, settled.rounding) == ("perturbation", "fused")
-    assert settled.number == ("double" if device.fp64 else "float")
-    assert settled.reference is not None
+    resolved = field.job
+    assert (resolved.method, resolved.rounding) == ("perturbation", "fused")
+    assert resolved.number == ("double" if device.fp64 else "float")
+    assert resolved.reference is not None
     assert report.method == "perturbation"
-    np.testing.assert_array_equal(field.counts, replayed(replace(settled, planes=("counts",))))
+    np.testing.assert_array_equal(field.counts, replayed(replace(resolved, planes=("counts",))))
 
 
 def test_parts_and_levels_of_a_picture_agree_with_it(device: Device) -> None:
@@ -134,7 +134,7 @@ def test_certified_counts_are_exact_whatever_the_reference(device: Device, numbe
 def test_without_time_the_rest_is_not_certified(device: Device) -> None:
     """In float with the coarsest steps nothing can be proved; the report and the PNG say what share is."""
     wanted = replace(job(), planes=("counts", "certified"), method="perturbation", number="float")
-    coarse = Reference.of(wanted.view).settled(1, 1)
+    coarse = Reference.of(wanted.view).resolved(1, 1)
     field, report = render(replace(wanted, reference=coarse), device, Settings(certify_for=0))
     assert report.certified is not None
     assert report.certified.exactly == 0

@@ -16,7 +16,7 @@ from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant
 from mandelcl.opencl.device import Device, discover
 from mandelcl.perturbation.confirming import confirm, drawn
-from mandelcl.perturbation.counting import Task
+from mandelcl.perturbation.counting import CountTask
 from mandelcl.rendering.render import render
 from tests import places
 from tests.device.targets import name_of, planes
@@ -181,7 +181,7 @@ def check(device: Device, place: Place, found: Found) -> None:
         return Computed(job.view.point(column, row), int(counts[pixel]), at, float(bound[pixel]))
 
     asked = [computed(pixel) for pixel in np.concatenate([hardest, others, loose]).tolist()]
-    checked = check_all(Task.of(job), asked, PROCESSES)
+    checked = check_all(CountTask.of(job), asked, PROCESSES)
     ends = len(hardest), len(hardest) + len(others)
     found.add(checked[: ends[0]], checked[ends[0] : ends[1]], checked[ends[1] :])
 

@@ -11,7 +11,7 @@ import mandelcl
 from mandelcl import Job, Session, Settings
 from mandelcl.base.errors import CancelledError
 from mandelcl.engine.computing.computation import Computation
-from mandelcl.engine.lending import Lender
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.files import strips
 from mandelcl.opencl.device import Device
 from tests.device.views import seahorses, whole
@@ -34,8 +34,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def lender(session: Session, device: Device) -> Lender:
-    return session._lenders[device.spec]
+def host_pool(session: Session, device: Device) -> HostPool:
+    return session._host_pools[device.spec]
 
 
 @pytest.mark.parametrize("block_pixels", [None, 5 * WIDTH, WIDTH - 20], ids=["whole", "rows", "parts"])
@@ -80,7 +80,7 @@ def test_memory_is_bounded_over_many_renders(device: Device) -> None:
             field, _ = mandelcl.render(job, session)
             if turn % 50 == 0:
                 kept.append((field, field.counts.copy()))
-            held.append(lender(session, device)._held)
+            held.append(host_pool(session, device)._held)
         assert max(held) <= 4 * HEIGHT * WIDTH * (len(kept) + 4)
         for field, counts in kept:
             np.testing.assert_array_equal(field.counts, counts)
@@ -100,7 +100,7 @@ def test_memory_that_is_dropped_is_that_of_the_next_field(device: Device) -> Non
 def test_beyond_the_bound_fields_lie_in_memory_of_their_own(device: Device) -> None:
     with Session(device) as session:
         mandelcl.render(a_job(), session)
-        bank = lender(session, device)
+        bank = host_pool(session, device)
         bank.clear()
         bank._most = 4 * WIDTH * HEIGHT + 100
         fields = [mandelcl.render(a_job(cap), session)[0] for cap in (100, 200, 300)]

@@ -19,9 +19,9 @@ from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.engine.narrowing import MOST, Counts16, counts_16, narrows
 from mandelcl.opencl.device import Device
-from mandelcl.rendering.form import Form
+from mandelcl.rendering.band_layout import BandLayout
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streaming import render_to
 from tests.device.views import seahorses, whole
 
@@ -116,7 +116,7 @@ def test_a_store_goes_on_whether_or_not_the_device_narrows(
 
     with pytest.raises(CancelledError):
         files(folder, device, cancel=cancel, progress=progress, store_after=0)
-    manifest = Store(folder / "a.png.part").read_manifest()
+    manifest = BandStore(folder / "a.png.part").read_manifest()
     assert manifest is not None
     assert manifest.form.kind == ("counts16" if first else "words")
     monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: not first)
@@ -127,7 +127,7 @@ def test_a_store_goes_on_whether_or_not_the_device_narrows(
 
 def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001
     work = fastest_computation(JOB, [device], SETTINGS)
-    assert work.deliver(counts_16)
+    assert work.set_output(counts_16)
     whole_view = [Block(0, 0, 61, 47)]
     narrow = {block: counts.copy() for block, counts, _ in work.run(whole_view)}
     assert {counts.dtype for counts in narrow.values()} == {np.dtype(np.uint16)}
@@ -135,11 +135,11 @@ def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_ever
     for block, counts, _ in work.run(whole_view):
         assert counts.dtype == np.uint32
         np.testing.assert_array_equal(narrow[block], counts)
-    assert not fastest_computation(JOB, [device], Settings(guarded=True)).deliver(counts_16)
+    assert not fastest_computation(JOB, [device], Settings(guarded=True)).set_output(counts_16)
 
 
 def test_a_manifest_of_counts_that_do_not_fit_is_damaged() -> None:
-    text = Manifest(JOB, 5, Form.counts_16()).text()
-    assert Manifest.parse(text).form == Form.counts_16()
+    text = Manifest(JOB, 5, BandLayout.counts_16()).text()
+    assert Manifest.parse(text).form == BandLayout.counts_16()
     with pytest.raises(ValueError, match="16 bits do not hold"):
-        Manifest.parse(Manifest(replace(JOB, iterations=MOST + 1), 5, Form.counts_16()).text())
+        Manifest.parse(Manifest(replace(JOB, iterations=MOST + 1), 5, BandLayout.counts_16()).text())

@@ -17,7 +17,7 @@ from mandelcl.lab.own_kernel.evidence import Evidence
 from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.measuring import simulated
 from mandelcl.lab.own_kernel.study import OwnKernels
-from mandelcl.lab.own_kernel.trial import Shape, Trial
+from mandelcl.lab.own_kernel.trial import LaunchShape, Trial
 from mandelcl.lab.own_kernel.worker import RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
@@ -108,7 +108,7 @@ def test_planted_mistakes_are_named_on_each_device(device: Device, name: str) ->
 def test_a_kernel_is_timed_beside_ours_and_a_wrong_one_is_told(device: Device, tmp_path: Path) -> None:
     wrong = own(planted.PLACES[0].text, "wrong.cl")
     job = Job(planted.WHOLE, 150, number="float", rounding="separate")
-    study = OwnKernels((read_kernel("naive"), wrong), job, Shape()).study()
+    study = OwnKernels((read_kernel("naive"), wrong), job, LaunchShape()).study()
     rows = list(study.run(Bench([device], repeat=2, patience=30)))
     assert [row.case for row in rows] == ["ours", "naive.cl", "wrong.cl"]
     assert [row.validation for row in rows] == ["ok", "ok", "WRONG"]
@@ -193,12 +193,12 @@ def test_a_hanging_kernel_is_stopped(device: Device) -> None:
     # No compiler may leave out a loop with an atomic operation, as some do with an endless one that only computes.
     forever = replaced(planted.GROW, "    atomic_add(&counts[0], 0u);\n")
     with trial(device, forever, patience=1.0) as process:
-        task = process.task(job, Shape())
+        task = process.task(job, LaunchShape())
         with pytest.raises(KernelFaultError, match="did not end within 1 s and was stopped, with 16x16") as fault:
             process.run(task)
     assert fault.value.kind == "hang"
     with trial(device, own(NAIVE)) as process:  # nothing else is lost: the device still works
-        counts, _ = process.run(process.task(job, Shape()))
+        counts, _ = process.run(process.task(job, LaunchShape()))
     assert np.array_equal(counts, expected(job))
 
 
@@ -206,7 +206,7 @@ def test_a_kernel_that_ends_its_process_is_told(device: Device) -> None:
     far = replaced(planted.WRITE, "counts[(ulong)row * 40000000000ul + column * 40000000ul] = n;")
     job = Job(planted.WHOLE, 50, number="float", rounding="separate")
     with trial(device, far) as process:
-        task = process.task(job, Shape())
+        task = process.task(job, LaunchShape())
         if device.type != "cpu":
             pytest.skip("a GPU may report an error instead, or lose the writes")
         with pytest.raises(KernelFaultError, match="its process ended: ") as fault:
@@ -229,11 +229,11 @@ def test_a_local_size_of_its_own(device: Device) -> None:
     required = own("__attribute__((reqd_work_group_size(4, 2, 1)))\n" + NAIVE.partition("*/\n")[2])
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(device, required) as process:
-        task = process.task(job, Shape())
+        task = process.task(job, LaunchShape())
         assert task.local == (4, 2)
         counts, overrun = process.run(task)
         with pytest.raises(KernelFaultError, match="work-groups of 4x2x1"):
-            process.task(job, Shape(local=(8, 8)))
+            process.task(job, LaunchShape(local=(8, 8)))
     assert not overrun
     assert np.array_equal(counts, expected(job))
 
@@ -241,14 +241,14 @@ def test_a_local_size_of_its_own(device: Device) -> None:
 def test_too_large_a_work_group_is_told(best: Device) -> None:
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(best, own(NAIVE)) as process, pytest.raises(KernelFaultError, match="give a smaller --local"):
-        process.task(job, Shape(local=(1 << 14, 1 << 10)))
+        process.task(job, LaunchShape(local=(1 << 14, 1 << 10)))
 
 
 def test_no_run_sees_what_the_one_before_has_left(best: Device) -> None:
     drifting = "if (counts[row * width + column] != 0xFFFFFFFFu) n++; counts[row * width + column] = n;"
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(best, replaced(planted.WRITE, drifting)) as process:
-        task = process.task(job, Shape())
+        task = process.task(job, LaunchShape())
         counts, _ = process.run(task)
         _, same, _ = process.time(task, 2)
     assert np.array_equal(counts, expected(job))
@@ -264,7 +264,7 @@ def test_counts_that_change_from_run_to_run_are_told(best: Device, monkeypatch: 
 
     monkeypatch.setattr(Trial, "time", changing)
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
-    _, row = OwnKernels((own(NAIVE),), job, Shape()).study().run(Bench([best], repeat=1))
+    _, row = OwnKernels((own(NAIVE),), job, LaunchShape()).study().run(Bench([best], repeat=1))
     assert row.validation == "WRONG"
     assert "change from run to run" in str(row.extra["explanation"])
 
@@ -274,7 +274,7 @@ def in_oclgrind(kernel: KernelFile) -> Row:
     if library is None:
         pytest.skip("Oclgrind is not installed")
     job = Job(planted.WHOLE, 20, number="float", rounding="separate")
-    return simulated(Bench([], repeat=1), kernel, job, Shape(), library)
+    return simulated(Bench([], repeat=1), kernel, job, LaunchShape(), library)
 
 
 def test_oclgrind_has_nothing_against_a_right_kernel(exercised: list[str]) -> None:

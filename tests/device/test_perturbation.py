@@ -15,12 +15,12 @@ from mandelcl.core.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine import source
 from mandelcl.engine.building import SMOOTH_LIMIT
-from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.perturbation import ahead, orbit
+from mandelcl.perturbation import orbit, reference_jobs
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from tests.device import deep
 from tests.device.targets import SetPace, name_of, planes, traced
@@ -118,7 +118,7 @@ def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept
 def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -> None:
     job = replace(within(Fraction(1, 6), 24, 17, number), algorithm="border")
     expected, _ = planes(job, device)
-    results, _, launches = traced(job, device, Plan(first=4, smallest=4), pace=_Patient((17,), (1,)))
+    results, _, launches = traced(job, device, DivisionPlan(first=4, smallest=4), pace=_Patient((17,), (1,)))
     np.testing.assert_array_equal(results, expected)
     assert (results[0] == MAX_ITERATIONS).mean() > 0.5
     assert launches > 50
@@ -128,7 +128,7 @@ def test_borders_are_traced_with_the_same_bits(device: Device, number: str) -> N
     job = replace(minibrot(1, number, 40, 33, Fraction(3, 2)), algorithm="border")
     expected, _ = planes(job, device)
     for early in (0, 640):
-        results, found, _ = traced(job, device, Plan(first=4, smallest=4, early=early, trust="all"))
+        results, found, _ = traced(job, device, DivisionPlan(first=4, smallest=4, early=early, trust="all"))
         np.testing.assert_array_equal(results[0], expected[0])
         assert found.computed < found.pixels
 
@@ -255,8 +255,8 @@ def test_a_view_known_to_be_inside_has_the_same_bytes(
     assert (launches, perturbation.stays(job)) == (1, True)
     assert (replayed(replace(job, planes=("counts",))) == job.iterations).all()
     monkeypatch.setattr(orbit, "all_stay", lambda *_: False)
-    monkeypatch.setattr(ahead, "_begun", OrderedDict())
-    monkeypatch.setattr(ahead, "kept_orbit", orbit.reference_orbit)
+    monkeypatch.setattr(reference_jobs, "_begun", OrderedDict())
+    monkeypatch.setattr(reference_jobs, "kept_orbit", orbit.reference_orbit)
     assert not perturbation.stays(job)
     iterated, _ = planes(job, device)
     assert known[:3].tobytes() == iterated[:3].tobytes()

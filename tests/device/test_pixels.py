@@ -17,8 +17,8 @@ from mandelcl.core.report import Report
 from mandelcl.engine import shading
 from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.opencl.device import Device
-from mandelcl.rendering.form import PIXELS
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.band_layout import PIXELS
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streaming import render_to
 from tests.device import views
 
@@ -63,7 +63,7 @@ class Pictures:
 
         with pytest.raises(CancelledError):
             self.render(device, progress=progress, cancel=cancel, **options)
-        manifest = Store(self.part).read_manifest()
+        manifest = BandStore(self.part).read_manifest()
         assert manifest is not None
         return manifest.form.kind
 
@@ -198,7 +198,7 @@ def test_pixels_without_totals_are_damaged(device: Device, tmp_path: Path, facts
     pictures = Pictures(tmp_path)
     expected, truth = pictures.expected(device)
     pictures.stop(device)
-    store, lines = Store(pictures.part), list[str]()
+    store, lines = BandStore(pictures.part), list[str]()
     manifest = store.read_manifest()
     assert manifest is not None
     store.begin(manifest)

@@ -67,9 +67,9 @@ def test_several_devices_are_kept_with_their_processes(several: list[Device]) ->
         fields = [mandelcl.render(job(height=height), session)[0].counts_sha256() for height in (100, 60)]
         crew = session._crew
         assert crew is not None
-        workers = {seat.name: seat.worker for seat in crew._roster}
+        workers = {slot.name: slot.worker for slot in crew._roster}
         assert mandelcl.render(job(), session)[0].counts_sha256() == alone[0]
-        assert {seat.name: seat.worker for seat in crew._roster} == workers
+        assert {slot.name: slot.worker for slot in crew._roster} == workers
         other = Job(whole(64, 48), 300, number="fp128", rounding="fixed")
         assert mandelcl.render(other, session)[0].counts_sha256() == (
             mandelcl.render(other, several[0])[0].counts_sha256()
@@ -178,7 +178,7 @@ def test_guarded_memory_holds_no_count_beforehand(device: Device, algorithm: str
     work = Computation(choose.fastest(job(algorithm=algorithm), [device]), settings)
     list(work.run([Block(0, 0, 160, 100)]))
     filled: list[int] = []
-    kept = work._spare._kept
+    kept = work._device_pool._kept
     assert kept
     guard = Memory.guard
 
@@ -203,7 +203,7 @@ def test_a_closed_session_does_no_more(device: Device, tmp_path: Path) -> None:
     for attempt in (
         lambda: mandelcl.render(job(16, 16), session),
         lambda: mandelcl.render_to(tmp_path / "a.npz", job(16, 16), devices=session),
-        lambda: session.settled(job(16, 16)),
+        lambda: session.resolved(job(16, 16)),
         session.__enter__,
     ):
         with pytest.raises(InvalidInputError, match="the session is closed; make a new one"):
@@ -216,7 +216,7 @@ def test_a_session_that_is_dropped_ends_its_processes(several: list[Device]) -> 
     mandelcl.render(job(16, 16), session)
     crew = session._crew
     assert crew is not None
-    workers = [seat.worker for seat in crew._roster if isinstance(seat.worker, WorkerProcess)]
+    workers = [slot.worker for slot in crew._roster if isinstance(slot.worker, WorkerProcess)]
     assert [worker.running for worker in workers] == [True, True]
     del session, crew
     gc.collect()

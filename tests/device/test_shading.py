@@ -189,7 +189,7 @@ def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -
     colouring = Colouring(PALETTES[palette], offset=0.1)
     field, report = render(job, device)
     work = fastest_computation(job, [device], Settings(block_pixels=1700))
-    assert work.deliver(shaded(colouring))
+    assert work.set_output(shaded(colouring))
     pixels = np.zeros(on_host_field(field, colouring).shape, np.uint8)
     bands = [Block(0, 0, 151, 40), Block(0, 40, 151, 43)]
     for block, made, _ in work.run(bands):
@@ -207,13 +207,13 @@ def on_host_field(field: Field, colouring: Colouring) -> npt.NDArray[np.uint8]:
 
 def test_small_pictures_are_left_to_the_host(device: Device) -> None:
     work = fastest_computation(PLAIN, [device], Settings())
-    assert not work.deliver(shaded(CLASSIC))
+    assert not work.set_output(shaded(CLASSIC))
 
 
 @pytest.mark.usefixtures("small_pictures")
 def test_guarded_results_are_left_to_the_host(device: Device) -> None:
     """What was never written would get a colour."""
-    assert not fastest_computation(PLAIN, [device], Settings(guarded=True)).deliver(shaded(CLASSIC))
+    assert not fastest_computation(PLAIN, [device], Settings(guarded=True)).set_output(shaded(CLASSIC))
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.delivery import fresh
+from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.numbers import by_name

@@ -12,7 +12,7 @@ from mandelcl.core.planes import values_of
 from mandelcl.engine import smoothing, verdicts
 from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.delivery import Delivery
+from mandelcl.engine.device_output import OutputPlan
 from mandelcl.engine.shading_answers import results_of
 from mandelcl.engine.smoothing import Smoothed, ready, smoothed, smooths
 from mandelcl.files import cache
@@ -61,9 +61,9 @@ def test_blocks_are_delivered_so(device: Device) -> None:
     expected = values_of(work.job.planes, results, work.job.facts)
     form = smoothed(device, work.job)
     assert form is not None
-    delivery = Delivery(lambda _block, shape, dtype: work.lend(shape, dtype), form=form)
+    output_plan = OutputPlan(lambda _block, shape, dtype: work.lend(shape, dtype), form=form)
     for _ in range(2):  # the second time in memory that the first gave back
-        for block, made in work.run_blocks(work.queue(halves), delivery=delivery):
+        for block, made in work.run_blocks(work.queue(halves), output_plan=output_plan):
             rows = slice(block.y, block.y + block.height)
             for plane, values in form.values(made).items():
                 np.testing.assert_array_equal(values, expected[plane][rows])

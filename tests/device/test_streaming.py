@@ -21,7 +21,7 @@ from mandelcl.files import archive, output, png
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.render import render
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streaming import render_to
 from tests.device import views
 from tests.device.targets import Target, devices
@@ -171,7 +171,7 @@ def test_nothing_is_lost_by_a_refusal(device: Device, files: Files) -> None:
     ):
         with pytest.raises(FileError, match=f"another job's: its {why}"):
             render_to(files.paths, other, ICE, [device], resume=True)
-    lock = Store(files.part)
+    lock = BandStore(files.part)
     lock.lock()
     with pytest.raises(FileError, match="another mandelcl is drawing"):
         files.render(device, resume=True)
@@ -315,7 +315,7 @@ def test_a_writer_that_fails_stops_the_render(
 
     places: dict[str, tuple[Any, str]] = {
         "write_archive": (archive, "write_archive"),
-        "Store.write": (Store, "write"),
+        "Store.write": (BandStore, "write"),
         "paint": (png, "_pack_lines"),
     }
     monkeypatch.setattr(*places[what], fail)

@@ -15,7 +15,7 @@ from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
 from mandelcl.core.job import Job
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.opencl.api import Event
 from mandelcl.opencl.device import Device
 from mandelcl.studies import (
@@ -193,10 +193,10 @@ def test_the_published_counts_of_differing_pixels(device: Device, resolution: in
 
 
 WIDE_DUST = next(case for case in variations.CASES if case.name == "wide Julia dust")
-FINE = rules.Rule("fine", lambda _plan: Plan(smallest=4, steps=0, trust="all"), proves=False)
+FINE = rules.DivisionRule("fine", lambda _plan: DivisionPlan(smallest=4, steps=0, trust="all"), proves=False)
 
 
-def traced_by(device: Device, rule: rules.Rule, job: Job, measured_on: Device) -> Row:
+def traced_by(device: Device, rule: rules.DivisionRule, job: Job, measured_on: Device) -> Row:
     """Return the row of a job that is traced by a rule, beside what escape time gives on a device."""
     bench = Bench([device], repeat=1)
     timed = Timed(job, measured_on, None, bench.cancel)
@@ -234,7 +234,7 @@ def test_without_escape_time_there_is_nothing_to_compare_with(best: Device) -> N
 
 def test_a_strict_job_is_traced_by_no_other_rule(best: Device) -> None:
     job = jobs.report_job(32, 50, "border")
-    settled = replace(job, method="direct")
-    assert rules.ALONE.traced(choose.fastest(job, [best]), Settings()).job == settled
+    resolved = replace(job, method="direct")
+    assert rules.ALONE.traced(choose.fastest(job, [best]), Settings()).job == resolved
     with pytest.raises(InvalidInputError, match="a strict job fills what is proved"):
         rules.ALONE.traced(choose.fastest(replace(job, strict=True), [best]), Settings())

@@ -20,7 +20,7 @@ from mandelcl.engine import choose
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere, boundless
-from mandelcl.engine.delivery import Delivered
+from mandelcl.engine.device_output import Delivered
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.certify.work import CertifiedWork, certified
 from mandelcl.rendering.sampling import SampledWork

@@ -11,7 +11,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.seat import Seat
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
@@ -33,37 +33,37 @@ class Started:
 
     def __init__(self, device: Device, settings: Settings | None = None, job: Job = JOB) -> None:
         self.messages: queue.Queue[WorkerMessage] = queue.Queue()
-        self.seat = seat_of(device, job, settings, self.messages)
-        self.seat.assign(1, job, BAND)
-        self.seat.start()
+        self.slot = slot_of(device, job, settings, self.messages)
+        self.slot.assign(1, job, BAND)
+        self.slot.start()
         message = self.message()
         assert message.head is not None, message.worker.last_words()
         said = parse(message.head)
         assert isinstance(said, Ready), said
-        assert self.seat.make_ready(said)
+        assert self.slot.make_ready(said)
 
     @property
     def pid(self) -> int:
-        assert isinstance(self.seat.worker, WorkerProcess)
-        return self.seat.worker.pid
+        assert isinstance(self.slot.worker, WorkerProcess)
+        return self.slot.worker.pid
 
     def message(self) -> WorkerMessage:
         return self.messages.get(timeout=600)
 
     def answer(self, block: Block, urgent: bool = False) -> WorkerMessage:
-        self.seat.give(block, urgent)
+        self.slot.give(block, urgent)
         return self.message()
 
 
-def seat_of(
+def slot_of(
     device: Device,
     job: Job = JOB,
     settings: Settings | None = None,
     messages: "queue.Queue[WorkerMessage] | None" = None,
-) -> Seat:
+) -> WorkerSlot:
     choices, _ = choose.several(job, [device])
     start = partial(WorkerProcess, "blocks")
-    return Seat(choices[0], settings or Settings(), RestartPolicy(), start, messages or queue.Queue())
+    return WorkerSlot(choices[0], settings or Settings(), RestartPolicy(), start, messages or queue.Queue())
 
 
 @pytest.mark.parametrize("way", ["memory", "pipe"])
@@ -88,7 +88,7 @@ def test_results_come_by_memory_and_by_pipe(device: Device, way: str, monkeypatc
         message = started.answer(Block(5, 5, 4, 1), urgent=True)
         assert np.frombuffer(message.payload, np.uint32).tolist() == counts[5, 5:9].tolist()
     finally:
-        started.seat.end()
+        started.slot.end()
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed in /proc on Linux alone")
@@ -105,7 +105,7 @@ def test_all_threads_of_a_cpu_stand_back(device: Device) -> None:
             if len(worked) > (device.type == "cpu"):  # one of a CPU's hands out the work and waits
                 break
     finally:
-        started.seat.end()
+        started.slot.end()
     own, least = posix.os.getpriority(posix.os.PRIO_PROCESS, 0), min(worked.values())
     assert least >= min(19, own + 10) if device.type == "cpu" else least == own
 
@@ -121,18 +121,18 @@ def niceness_and_work(pid: int) -> dict[str, tuple[int, int]]:
 
 def test_bands_do_not_depend_on_who_is_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """They suit all devices together, before any is ready, and never take more than their memory or what is asked."""
-    everybody = [seat_of(found) for found in discover()]
+    everybody = [slot_of(found) for found in discover()]
 
-    def band_pixels(some: list[Seat], job: Job = JOB, most: int | None = None) -> int:
-        return shared_band_pixels(job, [seat.choice.speed for seat in some], [seat.saturation for seat in some], most)
+    def band_pixels(some: list[WorkerSlot], job: Job = JOB, most: int | None = None) -> int:
+        return shared_band_pixels(job, [slot.choice.speed for slot in some], [slot.saturation for slot in some], most)
 
     together = band_pixels(everybody)
-    assert together >= max(band_pixels([seat]) for seat in everybody)
+    assert together >= max(band_pixels([slot]) for slot in everybody)
     assert band_pixels(everybody, most=1234) == 1234
     deep = Job(JOB.view, 4_000_000_000, number="float", rounding="separate")
-    assert max(seat.saturation for seat in everybody) <= band_pixels(everybody, deep) <= together
+    assert max(slot.saturation for slot in everybody) <= band_pixels(everybody, deep) <= together
     monkeypatch.setattr(sizing, "SHARED_BAND_BYTES", 4000)
     assert band_pixels(everybody) == 1000
-    crew = Crew([seat.choice for seat in everybody])
+    crew = Crew([slot.choice for slot in everybody])
     crew.close()
     assert crew.band_rows == 5

@@ -12,7 +12,7 @@ from mandelcl.core.job import Job
 from mandelcl.engine import choose, smoothing, verdicts
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.explore.ahead import Ahead, zoomed
+from mandelcl.explore.prefetch import BuildPrefetcher, zoomed
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
 
@@ -36,7 +36,7 @@ class _Counting(Device):
 @pytest.mark.one_device
 def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
     """From float to double to perturbation, three octaves a view, each view as the explorer's worker begins it."""
-    counting, ahead, own = _Counting(device), Ahead(), threading.get_ident()
+    counting, ahead, own = _Counting(device), BuildPrefetcher(), threading.get_ident()
     job = Job(View.centred(Fraction(0), Fraction(1), Fraction(1 << 12), 32, 32), 100)
     kinds, waited = [], []
     for _ in range(13):
@@ -59,7 +59,7 @@ def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
 def test_fractions_are_left_to_the_device_once_it_is_tested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(smoothing, "gains", lambda _device: True)
-    ahead, job = Ahead(), Job(View.centred(0, 0, 1, 32, 32), 100, planes=("counts", "smooth"))
+    ahead, job = BuildPrefetcher(), Job(View.centred(0, 0, 1, 32, 32), 100, planes=("counts", "smooth"))
     counting = _Counting(device)
     assert smoothing.ready(counting, job) is None
     ahead.look(job, counting)

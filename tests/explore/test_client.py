@@ -14,13 +14,13 @@ from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.explore import frames, house
+from mandelcl.explore import frames, workspace
 from mandelcl.explore.answers import ANSWERS
 from mandelcl.explore.client import Client
-from mandelcl.explore.house import House, Start
-from mandelcl.explore.seats import POLICY, Seat
-from mandelcl.explore.tasks import Settled, Task
+from mandelcl.explore.device_slots import POLICY, DeviceSlot
+from mandelcl.explore.tasks import ResolvedTask, ViewTask
 from mandelcl.explore.viewing import Viewing
+from mandelcl.explore.workspace import Start, Workspace
 from tests.explore.page import HOME
 from tests.explore.test_leaving import run
 
@@ -56,17 +56,17 @@ class _Line:
             await asyncio.sleep(0)
 
 
-class _Seat(Seat):
+class _Slot(DeviceSlot):
     """A device that computes each view at once, to zeros."""
 
     def __init__(self, job: Job) -> None:
         super().__init__((), job, lambda *_: None, POLICY)
-        self._own: list[Task] = []
+        self._own: list[ViewTask] = []
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: ViewTask) -> None:
         assert isinstance(task, Viewing)
         self._own.append(task)
-        task.settled(self, Settled(task.job, "0:0", "none", (), 1e9, 1, False))
+        task.resolved(self, ResolvedTask(task.job, "0:0", "none", (), 1e9, 1, False))
 
     def fill(self) -> None:
         for task in list(self._own):
@@ -77,7 +77,7 @@ class _Seat(Seat):
                 size = frames.packed_bytes(anchored, task.job.planes)
                 task.done(self, piece, memoryview(bytearray(size)), 0.01, 1)
 
-    def end_task(self, task: Task) -> None:
+    def end_task(self, task: ViewTask) -> None:
         self._own = [one for one in self._own if one is not task]
 
 
@@ -86,17 +86,17 @@ def start(tmp_path: Path) -> Start:
     return Start(Job(View.centred(0, 0, 1, 8, 8), 9), Colouring(find_palette("classic")), folder=tmp_path)
 
 
-def _house(start: Start, patch: pytest.MonkeyPatch) -> House:
-    """Return a house whose one device needs no process."""
-    seats: list[Seat] = [_Seat(start.job)]
+def _workspace(start: Start, patch: pytest.MonkeyPatch) -> Workspace:
+    """Return a workspace whose one device needs no process."""
+    device_slots: list[DeviceSlot] = [_Slot(start.job)]
 
-    def seat(
-        _self: House, _who: object, _specs: object, _job: Job, take: Callable[[list[Seat]], object], _: object
+    def slot(
+        _self: Workspace, _who: object, _specs: object, _job: Job, take: Callable[[list[DeviceSlot]], object], _: object
     ) -> None:
-        take(seats)
+        take(device_slots)
 
-    patch.setattr(House, "seat", seat)
-    return House(start)
+    patch.setattr(Workspace, "slot", slot)
+    return Workspace(start)
 
 
 def _view(generation: int, **changes: Any) -> str:
@@ -104,7 +104,7 @@ def _view(generation: int, **changes: Any) -> str:
     return json.dumps({"do": "view", "pane": 0, "generation": generation, **asked})
 
 
-async def _serve(line: _Line, own: House) -> None:
+async def _serve(line: _Line, own: Workspace) -> None:
     line.client = client = Client(line, own)
     own.pages.add(client)
     await asyncio.wait_for(client.serve(ANSWERS), 60)
@@ -132,7 +132,7 @@ def test_what_is_to_be_done_then_waits_for_what_leaves_before(start: Start) -> N
     line = _Line(chat)
 
     async def main() -> None:
-        await _serve(line, House(start))
+        await _serve(line, Workspace(start))
 
     run(main())
     assert left == [b"pixels", b"more"]
@@ -153,7 +153,7 @@ def test_a_page_that_reads_nothing_takes_the_memory_of_a_view(start: Start, monk
         assert [one() for one in views] == [*[None] * 48, client.panes[0]]
 
     async def main() -> None:
-        await _serve(_Line(chat, reads=False), _house(start, monkeypatch))
+        await _serve(_Line(chat, reads=False), _workspace(start, monkeypatch))
 
     run(main())
     view = 512 * 256 * 8
@@ -175,7 +175,7 @@ def test_a_page_that_asks_for_much_at_once_is_heard_as_it_reads(start: Start, mo
     line = _Line(chat)
 
     async def main() -> None:
-        await _serve(line, House(start))
+        await _serve(line, Workspace(start))
 
     run(main())
     assert sum(len(text) for text in line.sent) > 1 << 17
@@ -199,7 +199,7 @@ def test_colours_leave_as_the_page_reads(start: Start, monkeypatch: pytest.Monke
     line = _Line(chat)
 
     async def main() -> None:
-        await _serve(line, _house(start, monkeypatch))
+        await _serve(line, _workspace(start, monkeypatch))
 
     run(main())
     painted = [data for data in line.sent if not isinstance(data, str) and data[4] == 2]
@@ -208,8 +208,8 @@ def test_colours_leave_as_the_page_reads(start: Start, monkeypatch: pytest.Monke
 
 
 def test_views_of_all_pages_together_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(house, "MOST_VIEW_BYTES", 4 << 20)  # four of the views
-    own = _house(start, monkeypatch)
+    monkeypatch.setattr(workspace, "MOST_VIEW_BYTES", 4 << 20)  # four of the views
+    own = _workspace(start, monkeypatch)
 
     async def other(client: Client) -> AsyncIterator[str]:
         yield _view(1, pane=1)
@@ -247,7 +247,7 @@ def test_the_memory_of_a_page_comes_back_at_once(start: Start, monkeypatch: pyte
         gone.append(weakref.ref(client))
 
     async def main() -> None:
-        own = _house(start, monkeypatch)
+        own = _workspace(start, monkeypatch)
         await _serve(_Line(chat, reads=False), own)
 
     gc.disable()

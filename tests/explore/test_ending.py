@@ -24,9 +24,9 @@ from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.core.job import Job
 from mandelcl.explore import connections, finding, server
 from mandelcl.explore.client import Client
-from mandelcl.explore.house import House, Start
 from mandelcl.explore.orbits import PointOrbit
 from mandelcl.explore.server import Server
+from mandelcl.explore.workspace import Start, Workspace
 from tests.explore.page import PATIENCE_S, wait_until
 
 _FOR_EVER = 1e6
@@ -74,7 +74,7 @@ class _Serving:
             self.opened.set()
 
         own = Server(self.start)
-        self.server, self.pages = own, own.house.pages
+        self.server, self.pages = own, own.workspace.pages
         await own.run(stop, opened)
 
 
@@ -83,7 +83,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Servin
     monkeypatch.setattr(connections, "_OPEN_S", _FOR_EVER)
     monkeypatch.setattr(connections, "_STALL_S", _FOR_EVER)
     monkeypatch.setattr(server, "_PING_S", _FOR_EVER)
-    monkeypatch.setattr(House, "open", lambda _house: None)
+    monkeypatch.setattr(Workspace, "open", lambda _workspace: None)
     running = _Serving(tmp_path)
     yield running
     assert running.end()
@@ -100,7 +100,7 @@ def test_half_a_request_keeps_no_server(serving: _Serving) -> None:
 def test_a_page_that_does_not_read_keeps_no_server(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     orbit = PointOrbit(np.zeros(1 << 14, np.complex128), None, None)
     monkeypatch.setattr(finding, "orbit_of", lambda *_: orbit)
-    monkeypatch.setattr(Client, "settled_job", lambda _client, _pane: serving.job)
+    monkeypatch.setattr(Client, "resolved_job", lambda _client, _pane: serving.job)
     with serving.page() as page:
         page.recv()
         number = 0
@@ -120,7 +120,7 @@ def test_what_threads_compute_keeps_no_server(serving: _Serving, monkeypatch: py
         raise AssertionError
 
     monkeypatch.setattr(finding, "orbit_of", orbit_of)
-    monkeypatch.setattr(Client, "settled_job", lambda _client, _pane: serving.job)
+    monkeypatch.setattr(Client, "resolved_job", lambda _client, _pane: serving.job)
     with ExitStack() as end:
         end.callback(over.set)
         page = end.enter_context(serving.page())
@@ -151,7 +151,7 @@ _LARGE = bytes(range(256)) * (1 << 17)  # more than the pipes hold
 def _downloading(serving: _Serving, folder: Path) -> Iterator[socket.socket]:
     """Yield a connection on which a large file has begun to come."""
     (folder / "large.png").write_bytes(_LARGE)
-    serving.server.house.saves.done.add("large.png")
+    serving.server.workspace.saves.done.add("large.png")
     name, _, port = serving.host.partition(":")
     with closing(socket.create_connection((name, int(port)))) as one:
         one.settimeout(PATIENCE_S)

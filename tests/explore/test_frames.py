@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mandelcl.core.block import Block
 from mandelcl.core.planes import PLANES
 from mandelcl.explore import frames
-from mandelcl.explore.frames import Address
+from mandelcl.explore.frames import FrameAddress
 from mandelcl.explore.pictures import assembled, round_cap, suggested_cap
 from tests.explore.page import HEADER
 
@@ -31,7 +31,7 @@ def _values(block: Block, planes: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
 def test_what_is_packed_is_unpacked(planes: tuple[str, ...], block: Block) -> None:
     values = _values(block, planes)
     into = np.empty(frames.packed_bytes(block, planes), np.uint8)
-    frames.pack(Address(1, 7, 0), block, values, into)
+    frames.pack(FrameAddress(1, 7, 0), block, values, into)
     parts = list(frames.unpacked(block, planes, into.data))
     found = assembled(block, parts)
     assert found.keys() == values.keys()
@@ -47,9 +47,9 @@ def test_what_is_packed_is_unpacked(planes: tuple[str, ...], block: Block) -> No
 def test_frames_for_another_generation_have_the_same_pixels() -> None:
     block, planes = Block(-3, 5, 20, 10), ("smooth", "distance")
     into = np.empty(frames.packed_bytes(block, planes), np.uint8)
-    frames.pack(Address(0, 1, 0), block, _values(block, planes), into)
+    frames.pack(FrameAddress(0, 1, 0), block, _values(block, planes), into)
     for part in frames.unpacked(block, planes, into.data):
-        other = part.addressed(Address(0, 2, 0))
+        other = part.addressed(FrameAddress(0, 2, 0))
         assert HEADER.unpack_from(other.frame)[:5] == (*HEADER.unpack_from(part.frame)[:4], 2)
         assert bytes(other.frame[HEADER.size :]) == bytes(part.frame[HEADER.size :])
 

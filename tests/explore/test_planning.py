@@ -5,19 +5,19 @@ from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.explore import rectangles
-from mandelcl.explore.planning import COARSE, FINE, LEVELS, Plan
-from mandelcl.explore.tasks import Piece, Settled
+from mandelcl.explore.planning import COARSE, FINE, LEVELS, ViewPlan
+from mandelcl.explore.tasks import Piece, ResolvedTask
 
 _JOB = Job(View.centred(0, 0, 1, 64, 36), 100)
 
 
-def facts(pixels_per_s: float, gpu: bool = False) -> Settled:
-    return Settled(_JOB, "cpu", "a device", (), pixels_per_s, 256, gpu)
+def facts(pixels_per_s: float, gpu: bool = False) -> ResolvedTask:
+    return ResolvedTask(_JOB, "cpu", "a device", (), pixels_per_s, 256, gpu)
 
 
-def plan_of(whole: Block, there: list[Block], one: Settled) -> Plan:
+def plan_of(whole: Block, there: list[Block], one: ResolvedTask) -> ViewPlan:
     wholes = {level: rectangles.coarse(whole, level) for level in LEVELS}
-    return Plan(wholes, rectangles.missing(whole, there), [one], (whole.x + 3.0, whole.y + 5.0), 1 << 20)
+    return ViewPlan(wholes, rectangles.missing(whole, there), [one], (whole.x + 3.0, whole.y + 5.0), 1 << 20)
 
 
 @settings(deadline=None, max_examples=40)
@@ -76,7 +76,7 @@ def test_what_is_soon_there_has_no_coarse_pixels_before() -> None:
     assert levels(plan_of(whole, [rest], facts(whole.pixels / 0.5))) == {FINE}
 
 
-def levels(plan: Plan) -> set[int]:
+def levels(plan: ViewPlan) -> set[int]:
     """Return the levels of all pieces of a plan."""
     found: set[int] = set()
     while (piece := plan.next()) is not None:

@@ -12,11 +12,11 @@ import pytest
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.core.job import Job
-from mandelcl.explore import house, roster, seats
-from mandelcl.explore.house import House, Start
-from mandelcl.explore.roster import Roster
-from mandelcl.explore.seats import POLICY, Seat
-from mandelcl.explore.tasks import Task
+from mandelcl.explore import device_list, device_slots, workspace
+from mandelcl.explore.device_list import DeviceList
+from mandelcl.explore.device_slots import POLICY, DeviceSlot
+from mandelcl.explore.tasks import ViewTask
+from mandelcl.explore.workspace import Start, Workspace
 from mandelcl.workers.process import Activity, WorkerMessage
 from tests.explore.test_leaving import run
 
@@ -78,29 +78,29 @@ class _Task:
         """Return what a worker is told."""
         return {"of": self.number}
 
-    def next(self, _seat: Seat) -> None:
+    def next(self, _slot: DeviceSlot) -> None:
         """Return that there is nothing to compute."""
 
 
 @pytest.fixture
 def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seats, "WorkerProcess", _Worker)
-    monkeypatch.setattr(roster, "WorkerProcess", _Worker)
-    monkeypatch.setattr(seats, "Sender", _Orders)
+    monkeypatch.setattr(device_slots, "WorkerProcess", _Worker)
+    monkeypatch.setattr(device_list, "WorkerProcess", _Worker)
+    monkeypatch.setattr(device_slots, "Sender", _Orders)
 
 
 @pytest.mark.usefixtures("no_process")
 def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> None:
     async def main() -> None:
-        seat = Seat((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, POLICY)
+        slot = DeviceSlot((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, POLICY)
         tasks = [_Task(number) for number in range(1000)]
         before: _Task | None = None
         for task in tasks:
             if before is not None:
-                seat.end_task(_as_task(before))
-            seat.begin(_as_task(task))
+                slot.end_task(_as_task(before))
+            slot.begin(_as_task(task))
             before = task
-        worker: Any = seat.worker
+        worker: Any = slot.worker
         views = [head["of"] for head in worker.told if head["do"] == "view"]
         drops = [head for head in worker.told if head["do"] == "drop"]
         assert views == list(range(32))
@@ -109,32 +109,32 @@ def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> No
             worker.hear("heard", view=head["view"])
         await asyncio.sleep(0.01)
         assert [head["of"] for head in worker.told if head["do"] == "view"] == [*range(32), 999]
-        seat.close()
+        slot.close()
 
     run(main())
 
 
-def _as_task(task: _Task) -> Task:
+def _as_task(task: _Task) -> ViewTask:
     return task  # type: ignore[return-value]
 
 
 @pytest.mark.usefixtures("no_process")
 def test_a_device_that_nobody_uses_gives_its_process_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(house, "_WATCH_S", 0.001)
-    monkeypatch.setattr(house, "_IDLE_S", 0.0)
+    monkeypatch.setattr(workspace, "_WATCH_S", 0.001)
+    monkeypatch.setattr(workspace, "_IDLE_S", 0.0)
 
     async def main() -> None:
         job = Job(View.centred(0, 0, 1, 8, 8))
-        own = House(Start(job, Colouring(find_palette("classic")), folder=tmp_path))
+        own = Workspace(Start(job, Colouring(find_palette("classic")), folder=tmp_path))
         own.open()
-        other, task = own._seat("0:0", job), _Task(1)
+        other, task = own._slot("0:0", job), _Task(1)
         other.begin(_as_task(task))
         await asyncio.sleep(0.05)
         assert _runs(other)
         other.end_task(_as_task(task))
         while _runs(other):
             await asyncio.sleep(0.001)
-        assert _runs(own._seats[""])
+        assert _runs(own._slots[""])
         other.begin(_as_task(task))  # and takes one again
         assert _runs(other)
         await own.close()
@@ -162,7 +162,7 @@ _LISTED = [
 def test_names_of_devices_are_looked_up_in_one_list(specs: list[str], found: object) -> None:
     async def main() -> list[object]:
         answers: list[object] = []
-        listing = Roster(lambda: None)
+        listing = DeviceList(lambda: None)
         for _ in range(2):  # of whom the second has changed its mind
             listing.name("who", specs, answers.append, answers.append)
         listing.name("gone", specs, answers.append, answers.append)
@@ -184,7 +184,7 @@ def test_names_of_devices_are_looked_up_in_one_list(specs: list[str], found: obj
 def test_devices_that_cannot_be_listed_are_asked_for_again() -> None:
     async def main() -> None:
         answers: list[object] = []
-        listing = Roster(lambda: None)
+        listing = DeviceList(lambda: None)
         for ending in ({"say": "failed", "why": "no driver"}, None):
             listing.name("who", ["cpu"], answers.append, answers.append)
             worker: Any = listing._worker
@@ -196,5 +196,5 @@ def test_devices_that_cannot_be_listed_are_asked_for_again() -> None:
     run(main())
 
 
-def _runs(seat: Seat) -> bool:
-    return seat.pid is not None
+def _runs(slot: DeviceSlot) -> bool:
+    return slot.pid is not None

@@ -40,7 +40,7 @@ def runs(pid: int) -> bool:
 
 def workers(widget: Any) -> list[int]:
     """Return the processes of a widget's devices."""
-    return [seat.pid for seat in widget._pages._service.house._seats.values()]
+    return [slot.pid for slot in widget._pages._service.workspace._slots.values()]
 
 
 def await_end(pids: list[int]) -> None:
@@ -219,7 +219,7 @@ def test_a_kernel_that_ends_takes_its_processes_with_it() -> None:
         job = mandelcl.Job.from_json(picture.of("settled")["job"])
         assert picture.sha256 == mandelcl.render(job, session)[0].counts_sha256()
         assert kernel.value("shown.field.counts_sha256()") == picture.sha256
-        pids = kernel.value("[seat.pid for seat in shown._pages._service.house._seats.values()]")
+        pids = kernel.value("[slot.pid for slot in shown._pages._service.workspace._slots.values()]")
         assert any(map(runs, pids))
         kernel.manager.signal_kernel(posix.signal.SIGKILL)
         await_end(pids)

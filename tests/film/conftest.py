@@ -11,7 +11,7 @@ from mandelcl.core.job import Job
 from mandelcl.film.folder import Folder, held
 from mandelcl.film.keyframes import compute
 from mandelcl.film.path import Stop
-from mandelcl.film.plan import Plan
+from mandelcl.film.plan import FilmPlan
 from mandelcl.rendering.session import Session
 
 WIDE = Stop.of("-0.75", 0, "1.6")
@@ -19,12 +19,12 @@ VALLEY = Stop.of("-0.7452", "0.1275", 20)
 WIDTH, HEIGHT = 48, 28
 
 
-def film(*stops: Stop, size: tuple[int, int] = (WIDTH, HEIGHT), samples: int = 1, **changes: Any) -> Plan:
+def film(*stops: Stop, size: tuple[int, int] = (WIDTH, HEIGHT), samples: int = 1, **changes: Any) -> FilmPlan:
     """Return the plan of a small film."""
     stops = stops or (WIDE, VALLEY)
     settings: dict[str, Any] = {"iterations": 200, "planes": ("counts", "smooth")} | changes
     job = Job(stops[-1].view(*size), **settings)
-    return Plan(stops, *size, job, Colouring(find_palette("classic")), samples)
+    return FilmPlan(stops, *size, job, Colouring(find_palette("classic")), samples)
 
 
 @pytest.fixture(scope="session")

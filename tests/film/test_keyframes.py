@@ -21,7 +21,7 @@ from mandelcl.files import loading
 from mandelcl.film.folder import PLAN, Folder, held
 from mandelcl.film.keyframes import compute, nests
 from mandelcl.film.path import Stop
-from mandelcl.film.plan import Plan
+from mandelcl.film.plan import FilmPlan
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
@@ -169,7 +169,7 @@ def test_a_keyframe_is_an_ordinary_field(computed: Folder, tmp_path: Path) -> No
 
 def test_a_plan_is_read_as_it_was_written() -> None:
     plan = film(Stop.of("-1/3", "1e-40", "1e300", "12.5"), Stop.of("-1/3", "1e-40", "1e301", 372), samples=3)
-    assert Plan.from_json(plan.to_json()) == plan
+    assert FilmPlan.from_json(plan.to_json()) == plan
 
 
 WRONG: list[Any] = [

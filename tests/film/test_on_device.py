@@ -26,8 +26,8 @@ from mandelcl.film.on_device import (
     CPU_SHAPE,
     GPU_SHAPE,
     Assembler,
+    KernelShape,
     Resident,
-    Shape,
     assembler_for,
     faithful,
     source_text,
@@ -36,7 +36,7 @@ from mandelcl.film.on_device import (
 from mandelcl.film.timing import Timing
 from mandelcl.opencl.device import Device
 
-SMALL = Shape(4, 8, 16, 2)  # where many points lie under eight pixels, a work-item makes four
+SMALL = KernelShape(4, 8, 16, 2)  # where many points lie under eight pixels, a work-item makes four
 TABLE = noise_table(np.random.default_rng(7))
 
 
@@ -55,7 +55,7 @@ def test_devices_pass(device: Device) -> None:
 )
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_frames_are_the_hosts(
-    device: Device, seed: int, turned: bool, alone: bool, scale: float, shape: Shape, noise: bool
+    device: Device, seed: int, turned: bool, alone: bool, scale: float, shape: KernelShape, noise: bool
 ) -> None:
     """Of any size, wherever they lie on their keyframes or beyond them, whatever the kernel's shape."""
     how, base, deeper = case(np.random.default_rng(seed), turned, alone, scale)

@@ -11,8 +11,8 @@ from mandelcl.base.errors import CancelledError
 from mandelcl.film.folder import Folder, held
 from mandelcl.film.keyframes import compute
 from mandelcl.film.path import Stop
-from mandelcl.film.plan import Plan
-from mandelcl.perturbation import ahead, packing, pool
+from mandelcl.film.plan import FilmPlan
+from mandelcl.perturbation import packing, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
@@ -28,7 +28,7 @@ PROCESSES = 2
 def helpers(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> list[Helper]:
     """Have processes take all references but the first; return a list to which each is added that is started."""
     assert not fresh_cache.exists()
-    monkeypatch.setattr(ahead, "_begun", OrderedDict())
+    monkeypatch.setattr(reference_jobs, "_begun", OrderedDict())
     monkeypatch.setattr(pool, "cores", lambda: PROCESSES)
     monkeypatch.setattr(pool, "_LEAST_S", 0.0)
     monkeypatch.setattr(pool, "_LEAST_SAVED_S", 0.0)
@@ -49,14 +49,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Helper]:
     return numbers
 
 
-def deep() -> Plan:
+def deep() -> FilmPlan:
     """Return the plan of a film that is as deep as it is small."""
     return film(Stop.of(0, 1, 10**30), Stop.of(0, 1, 10**32), size=(16, 9), iterations=300)
 
 
 def check(folder: Folder) -> None:
     """Compare each keyframe with a render of its own, whose reference this process computes."""
-    ahead._begun.clear()
+    reference_jobs._begun.clear()
     with Session() as session:
         for number in range(folder.plan.keyframes):
             field = folder.field(number)
@@ -76,7 +76,7 @@ def test_keyframes_with_references_of_processes_are_those_of_renders(
         assert len(helpers) == PROCESSES
         assert len(asked) >= folder.plan.keyframes - 2, "the first may be computed here"
         assert none_runs(helpers)
-        assert len(ahead._begun) == 2, "memory is given back"
+        assert len(reference_jobs._begun) == 2, "memory is given back"
         check(folder)
     assert done.keyframes == 8
     assert 0 <= done.waited_for_references + done.waited_for_writing <= done.seconds

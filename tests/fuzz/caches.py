@@ -12,12 +12,12 @@ import numpy as np
 
 from mandelcl.base.errors import MandelclError
 from mandelcl.core.reference import Reference
-from mandelcl.engine import recall, selftest
+from mandelcl.engine import choice_cache, selftest
 from mandelcl.engine.variant import Variant, suited
 from mandelcl.files import cache as kept_things
 from mandelcl.files.cache import KINDS
 from mandelcl.numbers import by_name
-from mandelcl.opencl import ahead, known
+from mandelcl.opencl import known, preopen
 from mandelcl.perturbation import kept
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground, environed
@@ -98,14 +98,14 @@ def _tuning(ground: Ground, put: Put, forged: bool) -> None:
 
 def _choices(ground: Ground, put: Put, forged: bool) -> None:  # noqa: ARG001
     put("choices", _KEY)
-    ground.accepted = recall._recalled(_KEY) is not None
+    ground.accepted = choice_cache._recalled(_KEY) is not None
 
 
 def _openings(ground: Ground, put: Put, forged: bool) -> None:
     says = put("openings", _KEY)
     noted = kept_things.read("openings", _KEY)
     require(noted is None or forged or noted == says, "damaged words were read")
-    library, place = ahead._parsed(noted or b"")
+    library, place = preopen._parsed(noted or b"")
     require(isinstance(library, str) and isinstance(place, int), "a library that is none")
     ground.accepted = bool(library)
 

@@ -78,7 +78,7 @@ def _here() -> _Behaviour:
     return _behaviours[str(get_worker().name)]
 
 
-def audition(question: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as it is called
+def probe(question: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as it is called
     """Answer a question about a job, in a worker."""
     return _here().told(_TESTED)
 

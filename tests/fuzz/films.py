@@ -10,7 +10,7 @@ from typing import Any
 
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.film.folder import PLAN
-from mandelcl.film.plan import Plan
+from mandelcl.film.plan import FilmPlan
 from tests import posix
 from tests.fuzz import samples
 from tests.fuzz.devices import device
@@ -116,9 +116,9 @@ def _film(lasting: Path) -> Path:
     return keys
 
 
-def _plan(keys: Path) -> Plan | None:
+def _plan(keys: Path) -> FilmPlan | None:
     try:
-        return Plan.from_json((keys / PLAN).read_text("utf-8")) if (keys / PLAN).is_file() else None
+        return FilmPlan.from_json((keys / PLAN).read_text("utf-8")) if (keys / PLAN).is_file() else None
     except (OSError, ValueError, FileError, InvalidInputError):
         return None
 

@@ -88,16 +88,16 @@ def renders(ground: Ground) -> None:
         require_line(f"mandelcl: {error}")
         return
     ground.accepted = True
-    settled = field.job
+    resolved = field.job
     require(field.counts.shape == (job.view.height, job.view.width), "another size")
-    if settled.number in FORMATS and settled.method == "direct":
-        expected = counting.counts(settled)
+    if resolved.number in FORMATS and resolved.method == "direct":
+        expected = counting.counts(resolved)
     elif (other := other_device()) is not None:
-        expected = mandelcl.render(settled, [other])[0].counts
+        expected = mandelcl.render(resolved, [other])[0].counts
     else:
         return
     differing = np.count_nonzero(field.counts != expected)
-    require(not differing, f"{differing} of {expected.size} counts are wrong: {settled.to_json()}")
+    require(not differing, f"{differing} of {expected.size} counts are wrong: {resolved.to_json()}")
 
 
 @cache

@@ -22,9 +22,9 @@ def _traceback() -> None:
 
 def _leftover() -> None:
     """Have a draft stay where writing it has failed."""
-    from mandelcl.files import drafts
+    from mandelcl.files import tempfiles
 
-    drafts.discard = lambda _draft: None  # type: ignore[assignment]
+    tempfiles.discard = lambda _draft: None  # type: ignore[assignment]
 
 
 def _wrong() -> None:

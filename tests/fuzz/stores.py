@@ -17,9 +17,9 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.files import deflate
 from mandelcl.rendering import packing
-from mandelcl.rendering.form import Form
+from mandelcl.rendering.band_layout import BandLayout
 from mandelcl.rendering.manifest import Manifest, _checksum
-from mandelcl.rendering.store import _HEAD, _MAGIC, Store
+from mandelcl.rendering.store import _HEAD, _MAGIC, BandStore
 from mandelcl.rendering.store_names import MANIFEST
 from tests import posix
 from tests.fuzz import samples
@@ -37,7 +37,11 @@ def _manifests() -> tuple[Manifest, ...]:
     plain, smooth = (replace(job, number="float", rounding="fused", method="direct") for job in samples.jobs()[:2])
     colouring = samples.colouring_texts()[0]
     made = [Manifest.of_words(plain, _ROWS), Manifest.of_words(smooth, _ROWS)]
-    forms = Form.counts_16(), Form.pixels(colouring, indexed=True), Form.pixels(colouring, indexed=False)
+    forms = (
+        BandLayout.counts_16(),
+        BandLayout.pixels(colouring, indexed=True),
+        BandLayout.pixels(colouring, indexed=False),
+    )
     return (*made, *(Manifest(plain, _ROWS, form) for form in forms))
 
 
@@ -52,7 +56,7 @@ def stores(ground: Ground) -> None:
     random = ground.random
     manifest = random.choice(_manifests())
     folder = ground.here / "a.png.part"
-    store = Store(folder)
+    store = BandStore(folder)
     store.lock()
     try:
         store.begin(manifest)
@@ -71,7 +75,7 @@ def stores(ground: Ground) -> None:
     require(not folder.exists(), f"left in the store: {[*folder.iterdir()] if folder.exists() else folder}")
 
 
-def _check_manifest(store: Store, kept: Manifest, random: Random, forged: bool) -> None:
+def _check_manifest(store: BandStore, kept: Manifest, random: Random, forged: bool) -> None:
     path = store.folder / MANIFEST
     values = json.loads(path.read_text())
     if forged:
@@ -99,7 +103,7 @@ def _check_manifest(store: Store, kept: Manifest, random: Random, forged: bool) 
     path.write_text(kept.text())
 
 
-def _check_band(store: Store, kept: Manifest, random: Random, forged: bool) -> None:
+def _check_band(store: BandStore, kept: Manifest, random: Random, forged: bool) -> None:
     band = random.randrange(kept.bands)
     path = store.folder / f"band-{band:07d}"
     whole = path.read_bytes()
@@ -118,7 +122,7 @@ def _check_band(store: Store, kept: Manifest, random: Random, forged: bool) -> N
         require(np.array_equal(values, _values(kept, band)), "other values were read from a damaged band")
 
 
-def _forged(store: Store, band: int, whole: bytes, random: Random) -> tuple[bytes, Any]:
+def _forged(store: BandStore, band: int, whole: bytes, random: Random) -> tuple[bytes, Any]:
     """Return a band with right checksums, and the values that they promise where that is known."""
     manifest = store._require_manifest()
     _, _, facts_bytes = _HEAD.unpack_from(whole)
@@ -189,7 +193,7 @@ def resumes(ground: Ground) -> None:
     random, wanted = ground.random, _render(ground.here)
     folder = ground.here / "a.ppm.part"
     manifest = Manifest.of_words(wanted.job, 4)
-    store = Store(folder)
+    store = BandStore(folder)
     store.lock()
     store.begin(manifest)
     kept = random.sample(range(manifest.bands), random.randrange(1, manifest.bands + 1))

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from mandelcl.perturbation.orbit import CAP, Orbit
-from mandelcl.perturbation.table import Level
+from mandelcl.perturbation.table import TableLevel
 
 _BITS = 700  # that are kept of a number's larger part
 _TINY_BITS = 900
@@ -116,7 +116,7 @@ def orbit_values(c: tuple[Fraction, Fraction], iterations: int, bits: int) -> li
     return values
 
 
-def coefficients(level: Level, record: int) -> list[Number]:
+def coefficients(level: TableLevel, record: int) -> list[Number]:
     """Return A, B, D, E, F of a record."""
     rows = zip(level.mantissas[::2, record], level.mantissas[1::2, record], level.exponents[:, record], strict=True)
     return [number(float(x), float(y), int(e)) for x, y, e in rows]

@@ -13,7 +13,7 @@ from mandelcl.base.view import View
 from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine.computing.settings import Progress
-from mandelcl.perturbation import ahead
+from mandelcl.perturbation import reference_jobs
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.rendering import waiting
 
@@ -23,7 +23,7 @@ CENTRE = Reference(Fraction(-3, 4), Fraction(1, 10), Fraction(1, 10**20), 14, 14
 
 @pytest.fixture(autouse=True)
 def nothing_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_begun", OrderedDict())
+    monkeypatch.setattr(reference_jobs, "_begun", OrderedDict())
 
 
 class Counting:
@@ -34,7 +34,7 @@ class Counting:
         self.may = threading.Event()
         self.may.set()
         self.error: Exception | None = None
-        monkeypatch.setattr(ahead, "kept_orbit", self.orbit)
+        monkeypatch.setattr(reference_jobs, "kept_orbit", self.orbit)
 
     def orbit(self, *arguments: Any) -> Orbit:
         assert self.may.wait(600)
@@ -47,11 +47,11 @@ class Counting:
 def test_what_is_begun_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.may.clear()
-    ahead.begin(CENTRE, 1000, FOUR)
-    ahead.begin(CENTRE, 1000, FOUR)
+    reference_jobs.begin(CENTRE, 1000, FOUR)
+    reference_jobs.begin(CENTRE, 1000, FOUR)
     counting.may.set()
-    orbit, table = ahead.beside(CENTRE, 1000, FOUR)
-    assert ahead.beside(CENTRE, 1000, FOUR) == (orbit, table)
+    orbit, table = reference_jobs.beside(CENTRE, 1000, FOUR)
+    assert reference_jobs.beside(CENTRE, 1000, FOUR) == (orbit, table)
     assert counting.times == 1
     alone = reference_orbit(CENTRE, 1000, FOUR)
     assert (orbit.length, orbit.ended) == (alone.length, alone.ended)
@@ -59,18 +59,18 @@ def test_what_is_begun_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_other_steps_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    orbit, _ = ahead.beside(CENTRE, 1000, FOUR)
+    orbit, _ = reference_jobs.beside(CENTRE, 1000, FOUR)
     finer = Reference(CENTRE.re, CENTRE.im, CENTRE.radius, 22, 8)
-    assert ahead.beside(finer, 1000, FOUR)[0] is orbit
+    assert reference_jobs.beside(finer, 1000, FOUR)[0] is orbit
     assert counting.times == 1
-    ahead.beside(finer, 999, FOUR)
+    reference_jobs.beside(finer, 999, FOUR)
     assert counting.times == 2, "another cap is another orbit"
 
 
 def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     for cap in (100, 200, 300, 100):
-        ahead.beside(CENTRE, cap, FOUR)
+        reference_jobs.beside(CENTRE, cap, FOUR)
     assert counting.times == 4
 
 
@@ -79,9 +79,9 @@ def test_errors_reach_who_waits_and_are_tried_again(monkeypatch: pytest.MonkeyPa
     counting.error = MemoryError("no room")
     for _ in range(2):
         with pytest.raises(MemoryError, match="no room"):
-            ahead.beside(CENTRE, 1000, FOUR)
+            reference_jobs.beside(CENTRE, 1000, FOUR)
     counting.error = None
-    ahead.beside(CENTRE, 1000, FOUR)
+    reference_jobs.beside(CENTRE, 1000, FOUR)
     assert counting.times == 3
 
 
@@ -105,9 +105,9 @@ LONG = 1 << 32
 def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
     told = Told(1000)
     with pytest.raises(CancelledError):
-        ahead.await_begun(CUSP, LONG, FOUR, told, told)
+        reference_jobs.await_begun(CUSP, LONG, FOUR, told, told)
     assert told.iterations >= 1000
-    (begun,) = ahead._begun.values()
+    (begun,) = reference_jobs._begun.values()
     begun.thread.join(600)
     assert not begun.thread.is_alive(), "nobody waits for it any more"
 
@@ -118,17 +118,17 @@ def test_what_one_has_stopped_another_gets(monkeypatch: pytest.MonkeyPatch) -> N
     stopped = threading.Event()
     stopped.set()
     with pytest.raises(CancelledError):
-        ahead.await_begun(CENTRE, 1000, FOUR, Told(1), stopped)
+        reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1), stopped)
     counting.may.set()
-    ahead.await_begun(CENTRE, 1000, FOUR, Told(1))
-    assert ahead.beside(CENTRE, 1000, FOUR)[0].length > 1
+    reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1))
+    assert reference_jobs.beside(CENTRE, 1000, FOUR)[0].length > 1
 
 
 def test_who_waits_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.error = MemoryError("no room")
     with pytest.raises(MemoryError, match="no room"):
-        ahead.await_begun(CENTRE, 1000, FOUR, Told(1))
+        reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1))
     assert counting.times == 1
 
 

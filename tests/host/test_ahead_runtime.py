@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.files import cache
-from mandelcl.opencl import ahead, icd, installation, runtimes
+from mandelcl.opencl import icd, installation, preopen, runtimes
 from mandelcl.opencl.icd import Offered
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor
@@ -40,8 +40,8 @@ class Machine:
     def begin(self, *words: str) -> list[str]:
         """What another process opens by itself."""
         self.opened, self.contexts = [], []
-        ahead.begin(*words)
-        assert ahead.installed() == self.installed
+        preopen.begin(*words)
+        assert preopen.installed() == self.installed
         return list(self.opened)
 
 
@@ -53,74 +53,74 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(installation, "installation", lambda _runtimes: made.installed)
     monkeypatch.setattr(icd, "offered", made.offered)
     monkeypatch.setattr(icd, "context", made.context)
-    monkeypatch.setattr(ahead, "_opening", None)
+    monkeypatch.setattr(preopen, "_opening", None)
     return made
 
 
 def test_what_was_noted_is_opened(machine: Machine) -> None:
     assert machine.begin("render", "gpu") == []
-    ahead.note(OTHER, 1)
+    preopen.note(OTHER, 1)
     assert machine.begin("render", "gpu") == [OTHER]
     assert machine.contexts == [21]
-    assert ahead.offered(OTHER) == OFFERS[OTHER]
+    assert preopen.offered(OTHER) == OFFERS[OTHER]
     assert machine.opened == [OTHER], "it is not opened twice"
-    assert ahead.context(20) == 0
-    assert ahead.context(21) == 1021
-    assert ahead.context(21) == 0, "a context is given away once"
+    assert preopen.context(20) == 0
+    assert preopen.context(21) == 1021
+    assert preopen.context(21) == 0, "a context is given away once"
     assert machine.begin("render", "cpu") == []
     assert machine.begin("render", "gpu") == [OTHER]
 
 
 def test_what_was_noted_last_counts(machine: Machine) -> None:
     machine.begin("render")
-    ahead.note(OTHER, 0)
+    preopen.note(OTHER, 0)
     machine.begin("render")
-    assert ahead.offered(ONE) == OFFERS[ONE]
+    assert preopen.offered(ONE) == OFFERS[ONE]
     assert machine.opened == [OTHER, ONE]
-    ahead.note(ONE, 0)
+    preopen.note(ONE, 0)
     assert machine.begin("render") == [ONE]
     assert machine.contexts == [10]
 
 
 def test_another_installation_is_another_guess(machine: Machine) -> None:
     machine.begin("render")
-    ahead.note(ONE, 0)
+    preopen.note(ONE, 0)
     machine.installed = "changed"
     assert machine.begin("render") == []
 
 
 def test_nothing_is_opened_where_a_loader_opens_all(machine: Machine) -> None:
     machine.begin("render")
-    ahead.note(ONE, 0)
+    preopen.note(ONE, 0)
     machine.takes_library = False
     assert machine.begin("render") == []
 
 
 def test_without_a_beginning_nothing_is_noted(machine: Machine, tmp_path: Path) -> None:
-    ahead.note(ONE, 0)
+    preopen.note(ONE, 0)
     assert not (tmp_path / "cache").exists()
-    assert ahead.offered(ONE) == OFFERS[ONE]
-    assert ahead.context(10) == 0
-    assert ahead.installed() == machine.installed
+    assert preopen.offered(ONE) == OFFERS[ONE]
+    assert preopen.context(10) == 0
+    assert preopen.installed() == machine.installed
 
 
 def test_a_place_that_is_not_offered_has_no_context(machine: Machine) -> None:
     machine.begin("render")
-    ahead.note(ONE, 5)
+    preopen.note(ONE, 5)
     assert machine.begin("render") == [ONE]
     assert machine.contexts == []
 
 
 def test_an_unknown_library_is_not_opened(machine: Machine) -> None:
     machine.begin("render")
-    ahead.note("/tmp/libelse.so", 0)
+    preopen.note("/tmp/libelse.so", 0)
     assert machine.begin("render") == []
 
 
 @pytest.mark.parametrize("note", [b"", b"{", b"7", b'["/lib/libone.so"]', b'["/lib/libone.so", "x"]'])
 def test_another_note_is_none(machine: Machine, tmp_path: Path, note: bytes) -> None:
     machine.begin("render")
-    ahead.note(ONE, 0)
+    preopen.note(ONE, 0)
     (entry,) = (tmp_path / "cache" / "openings").iterdir()
     cache.write("openings", entry.name, note)
     assert machine.begin("render") == []

@@ -11,7 +11,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.totals import Totals
 from mandelcl.crew import checking
-from mandelcl.crew.auditing import Audits, Delivery, Repeats, digest_of
+from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
 from mandelcl.crew.crew import Crew
 from tests.host.test_crew import Head, Honest, Messages, choices, counts, device, job
 
@@ -27,8 +27,8 @@ def test_what_a_worker_that_was_wrong_has_delivered_is_computed_again_by_others(
     audits, results = Audits(), np.ones((1, 2, 3), np.uint32)
     blocks = [Block(0, y, 3, 2) for y in (0, 2)]
     for block in blocks:
-        audits.note("a", Delivery(block, digest_of(results), Totals(6)))
-    audits.note("b", Delivery(Block(0, 4, 3, 2), digest_of(results), Totals(6)))
+        audits.note("a", AcceptedBlock(block, digest_of(results), Totals(6)))
+    audits.note("b", AcceptedBlock(Block(0, 4, 3, 2), digest_of(results), Totals(6)))
     assert not audits.pending
     assert [one.block for one in audits.suspect("a")] == blocks
     assert audits.take("b", lambda block: block == blocks[0]) == blocks[1]

@@ -16,8 +16,8 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.rendering.band_layout import BandLayout
 from mandelcl.rendering.bands import BandReader, Bands
-from mandelcl.rendering.form import Form
 from tests.queues import tiled
 
 LIMIT_S = 30
@@ -146,7 +146,7 @@ def test_smooth_rows_have_three_planes() -> None:
 @pytest.mark.parametrize("indexed", [False, True])
 def test_bands_of_pixels(indexed: bool) -> None:
     """In blocks that are parts of a band, and read in strips that are not bands."""
-    job, form = a_job(5, 11), Form.pixels("{}", indexed)
+    job, form = a_job(5, 11), BandLayout.pixels("{}", indexed)
     pixels = np.random.default_rng(1).integers(0, 256, form.shape(11, 5), np.uint8)
     bands = Bands(job, 4, 1, form=form)
     reader = bands.reader()

@@ -19,10 +19,10 @@ from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.crew.dask import introduction, relay, supervisor, tasks
-from mandelcl.crew.dask.address import Address
-from mandelcl.crew.dask.casting import Casting, RemotePart, parsed
+from mandelcl.crew.dask.address import SchedulerAddress
 from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
 from mandelcl.crew.dask.members import Members
+from mandelcl.crew.dask.placement import Placement, RemotePart, parsed
 from mandelcl.crew.dask.preload import turn_of
 from mandelcl.crew.dask.relay import Relay
 from mandelcl.crew.dask.remote_worker import RemoteWorker
@@ -45,15 +45,15 @@ def ran(work: Coroutine[Any, Any, Any]) -> Any:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("local", Address("", 1)),
-        ("local:3", Address("", 3)),
-        ("tcp://10.0.0.1:8786", Address("tcp://10.0.0.1:8786")),
-        ("tls://head", Address("tls://head")),
-        ("tcp://[::1]:8786", Address("tcp://[::1]:8786")),
+        ("local", SchedulerAddress("", 1)),
+        ("local:3", SchedulerAddress("", 3)),
+        ("tcp://10.0.0.1:8786", SchedulerAddress("tcp://10.0.0.1:8786")),
+        ("tls://head", SchedulerAddress("tls://head")),
+        ("tcp://[::1]:8786", SchedulerAddress("tcp://[::1]:8786")),
     ],
 )
-def test_addresses(text: str, found: Address) -> None:
-    assert Address.parse(text) == found
+def test_addresses(text: str, found: SchedulerAddress) -> None:
+    assert SchedulerAddress.parse(text) == found
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_addresses(text: str, found: Address) -> None:
 )
 def test_what_is_no_address(text: str) -> None:
     with pytest.raises(InvalidInputError, match="cluster"):
-        Address.parse(text)
+        SchedulerAddress.parse(text)
 
 
 def test_an_introduction_arrives_as_it_was_made() -> None:
@@ -264,12 +264,12 @@ def test_tasks_become_messages(relayed: Relay) -> None:
     assert relayed.introduce() == asdict(DEVICE)
     question = {"key": ["double", "fused", "z2"], "self_test": True, "job": "{}"}
     answer = {"asked": question["key"]}
-    assert relayed.audition(question) == answer
-    assert relayed.audition(question) == answer
+    assert relayed.probe(question) == answer
+    assert relayed.probe(question) == answer
     assert relayed.introduce() == asdict(DEVICE), "also after other questions"
     assert relayed.prepare(order())[0]["say"] == "ready"
     assert relayed.introduce() == asdict(DEVICE)
-    assert relayed.audition({**question, "self_test": True}) == answer, "that is known already"
+    assert relayed.probe({**question, "self_test": True}) == answer, "that is known already"
     (child,) = Child.made
     assert [head["do"] for head in child.heads] == ["open", "answer", "start"]
     asked = Asked(relayed, order(), 3)
@@ -284,7 +284,7 @@ def test_tasks_become_messages(relayed: Relay) -> None:
 
 def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past(relayed: Relay) -> None:
     relayed.prepare(order())
-    relayed.audition({"key": ["float", "fused", "z2"], "self_test": True, "job": "{}"})
+    relayed.probe({"key": ["float", "fused", "z2"], "self_test": True, "job": "{}"})
     assert [child.ended for child in Child.made] == [True, False]
 
     def spawn(coroutine: Any) -> "Future[None]":
@@ -330,17 +330,17 @@ def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
     """A sweep over constants does not end the process that computes, in order to ask it."""
 
     async def ask(_member: object, _task: object, question: Mapping[str, Any]) -> dict[str, Any]:
-        relayed.audition(question)
+        relayed.probe(question)
         tested = asdict(SelfTestResult(True, "", True, 1e9, 0))
         return {"variant": asdict(Variant(1, 1, 1, 1, 1, 1, 1)), "tested": tested}
 
-    casting = Casting(cast(Any, SimpleNamespace(ask=ask)), self_test=True)
+    placement = Placement(cast(Any, SimpleNamespace(ask=ask)), self_test=True)
     view = View.centred(0, 0, 1, 3, 3)
     for text in ("mandelbrot", "burning-ship"):
         whole = Formula.parse(text)
         for formula in (whole, *(whole.julia(re, "0.1") for re in ("-0.1", "-0.2", "-0.3"))):
             job = Job(view, 100, formula=formula, number="float", rounding="fused")
-            assert isinstance(ran(casting.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
+            assert isinstance(ran(placement.later(job, cast(Any, SimpleNamespace(device=DEVICE)))), RemotePart)
             relayed.prepare(order(job=job.to_json()))
     asked = [head["question"]["key"] for child in Child.made for head in child.heads if head["do"] == "answer"]
     assert asked == [
@@ -355,10 +355,10 @@ def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
 def test_answers_about_jobs_are_not_kept_for_ever(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "_MOST_AUDITIONS", 10)
     for number in range(30):
-        relayed.audition({"key": ["float", "fused", f"z{number}"], "self_test": True, "job": "{}"})
-        assert len(relayed._auditions) <= 10
+        relayed.probe({"key": ["float", "fused", f"z{number}"], "self_test": True, "job": "{}"})
+        assert len(relayed._probes) <= 10
     (child,) = Child.made
-    relayed.audition({"key": ["float", "fused", "z29"], "self_test": True, "job": "{}"})
+    relayed.probe({"key": ["float", "fused", "z29"], "self_test": True, "job": "{}"})
     assert len(child.heads) == 1 + 30, "the newest are known"
 
 

@@ -20,9 +20,9 @@ from mandelcl.core.totals import Totals
 from mandelcl.crew import checking, crosscheck, judging
 from mandelcl.crew import crew as crews
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Seat
 from mandelcl.crew.sharing import DEPTH
+from mandelcl.crew.worker_pool import WorkerPool
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.engine.variant import Variant
@@ -94,21 +94,21 @@ class Simulated:
     kill = end = reclaim
 
 
-class Clocked(Roster):
+class Clocked(WorkerPool):
     """The workers' seats; what they say takes the client's time."""
 
     simulation: "Simulation"
 
-    def seat(self, choice: Any) -> Seat:
-        return Seat(choice, self._settings, self._policy, self._start_worker, self._messages, ELSEWHERE)
+    def slot(self, choice: Any) -> WorkerSlot:
+        return WorkerSlot(choice, self._settings, self._policy, self._start_worker, self._messages, ELSEWHERE)
 
     def block_limit(self, job: Job, band_pixels: int) -> int:
-        return min(band_pixels, in_hand_pixels(job, DEPTH * len(self._seats)))
+        return min(band_pixels, in_hand_pixels(job, DEPTH * len(self._slots)))
 
-    def overdue(self, _busy: Any) -> list[tuple[Seat, str]]:
+    def overdue(self, _busy: Any) -> list[tuple[WorkerSlot, str]]:
         return []
 
-    def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
+    def next(self, timeout: float) -> tuple[WorkerSlot, WorkerMessage] | None:
         said = self.simulation.until(self.simulation.now + timeout)
         if said is None:
             return None
@@ -142,8 +142,8 @@ class Simulation:
             return cast(Worker, self.made[-1])
 
         Clocked.simulation = self
-        seats = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, cast(Any, start))
-        crew = Crew(parts, roster=seats, repeats=64)
+        device_slots = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, cast(Any, start))
+        crew = Crew(parts, roster=device_slots, repeats=64)
         crew._chance.seed(seed)
         crew.assemble()
         bands = [Block(0, y, SIDE, min(crew.band_rows, SIDE - y)) for y in range(0, SIDE, crew.band_rows)]

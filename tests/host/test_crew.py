@@ -26,7 +26,7 @@ from mandelcl.core.job import Job
 from mandelcl.crew import checking
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import block_head, parse
-from mandelcl.crew.seat import Seat
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
@@ -428,12 +428,12 @@ def test_messages_without_meaning_are_refused(head: Head) -> None:
         parse(head)
 
 
-def seat_of(kind: type[Honest], options: Settings | None = None) -> Seat:
+def slot_of(kind: type[Honest], options: Settings | None = None) -> WorkerSlot:
     """Return a seat with a worker, for a job of 300 pixels."""
-    seat = Seat(choices(job(), [device("a")])[0], options or Settings(), RestartPolicy(), kind, queue.Queue())
-    seat.assign(1, job(), 300)
-    seat.start()
-    return seat
+    slot = WorkerSlot(choices(job(), [device("a")])[0], options or Settings(), RestartPolicy(), kind, queue.Queue())
+    slot.assign(1, job(), 300)
+    slot.start()
+    return slot
 
 
 @pytest.mark.parametrize(
@@ -446,19 +446,19 @@ def seat_of(kind: type[Honest], options: Settings | None = None) -> Seat:
     ],
 )
 def test_a_launch_may_take_five_times_its_budget(seconds: float, budget: float | None, why: str | None) -> None:
-    seat = seat_of(Late, Settings(budget=budget))
-    worker = cast(Late, seat.worker)
-    assert seat.make_ready(cast(Any, parse(worker.waiting[0][0])))
-    seat.give(Block(0, 0, 1, 1), idle=True)
+    slot = slot_of(Late, Settings(budget=budget))
+    worker = cast(Late, slot.worker)
+    assert slot.make_ready(cast(Any, parse(worker.waiting[0][0])))
+    slot.give(Block(0, 0, 1, 1), idle=True)
     worker.activity = Activity("launching", seconds)
-    assert seat.overdue(busy=True) == why
-    assert seat.overdue(busy=False) is None
+    assert slot.overdue(busy=True) == why
+    assert slot.overdue(busy=False) is None
 
 
 def test_blocks_are_for_workers_that_are_ready() -> None:
-    seat = seat_of(Late)
+    slot = slot_of(Late)
     with pytest.raises(RuntimeError, match="once it is ready"):
-        seat.give(Block(0, 0, 1, 1))
+        slot.give(Block(0, 0, 1, 1))
     assert block_head(Block(1, 2, 3, 4), urgent=True) == {"do": "block", "block": [1, 2, 3, 4], "urgent": True}
 
 

@@ -112,9 +112,9 @@ def test_what_is_settled_does_not_come_again() -> None:
     checks = checks_with()
     run = given(checks)
     assert checks.settle(lambda check: check.owner == "nobody") is None
-    settled = checks.settle(lambda check: check.owner == "a")
-    assert settled is not None
-    assert settled.computed.block == BLOCK
+    resolved = checks.settle(lambda check: check.owner == "a")
+    assert resolved is not None
+    assert resolved.computed.block == BLOCK
     assert checks.settle(lambda _check: True) is None
     outcome = checks.answer("b", run, counts(run, 1))
     assert outcome is not None

@@ -14,7 +14,7 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.perturbation import counting
 from mandelcl.perturbation.bounded import BoundedOrbit
-from mandelcl.perturbation.counting import Task, exact_counts
+from mandelcl.perturbation.counting import CountTask, exact_counts
 from mandelcl.perturbation.exact import GUARD_BITS, exact_count, exact_outcome, fraction_bits
 from mandelcl.perturbation.integers import FASTEST, PLAIN, Integers
 
@@ -182,7 +182,7 @@ def test_a_huge_radius_is_refused() -> None:
 def test_many_points_on_several_processes(processes: int) -> None:
     job = Job(View.centred("-1.25066", "0.02012", "1e5", 40, 30), 2000)
     points = [job.view.point(column, 15) for column in range(40)]
-    task = Task(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
+    task = CountTask(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
     done: list[int] = []
     counts = exact_counts(task, points, processes=processes, progress=done.append)
     assert counts == [counted(*point, 2000, FOUR, 500) for point in points]
@@ -196,7 +196,7 @@ def test_time_runs_out(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     done, begun = threading.Event(), time.monotonic()
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() if done.is_set() else begun)
     monkeypatch.setattr(counting, "time", clock)
-    task = Task(10**9, FOUR, 2000)
+    task = CountTask(10**9, FOUR, 2000)
     quick, endless = (Fraction(1), Fraction(1, 3)), (Fraction(1, 4), Fraction(0))
     points = [quick, endless, endless, quick]
     counts = exact_counts(task, points, seconds=1, processes=processes, progress=lambda _done: done.set())
@@ -214,7 +214,7 @@ def test_it_can_be_cancelled(processes: int) -> None:
 
     endless = (Fraction(1, 4), Fraction(0))
     with pytest.raises(CancelledError):
-        exact_counts(Task(10**9, FOUR, 2000), [endless] * 3, processes=processes, cancel=After())
+        exact_counts(CountTask(10**9, FOUR, 2000), [endless] * 3, processes=processes, cancel=After())
 
 
 @pytest.mark.parametrize(("re", "im"), [("1e5000", "0"), ("-1e400", "3"), ("2.5", "-1e310")])

@@ -15,7 +15,7 @@ from mandelcl.base.errors import FileError
 from mandelcl.files.folder_lock import FolderLock
 from mandelcl.film.folder import held
 from mandelcl.rendering.resuming import locked
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 from tests import posix
 from tests.film.conftest import film
 from tests.host.files import names
@@ -26,7 +26,7 @@ removes_open_files = pytest.mark.skipif(os.name == "nt", reason="Windows does no
 
 @contextmanager
 def a_store(path: Path) -> Iterator[None]:
-    with locked([Store(path)]):
+    with locked([BandStore(path)]):
         yield
 
 
@@ -126,11 +126,11 @@ TAKE_TURNS = """
 import os, sys
 from pathlib import Path
 from mandelcl.base.errors import FileError
-from mandelcl.rendering.store import Store
+from mandelcl.rendering.store import BandStore
 folder, marker = Path(sys.argv[1]), Path(sys.argv[2])
 held = 0
 while held < 100:
-    store = Store(folder)
+    store = BandStore(folder)
     try:
         store.lock()
     except FileError as error:

@@ -249,8 +249,8 @@ def test_refusals_of_huge_values_are_short(changes: dict[str, Any]) -> None:
 
 def test_resolved() -> None:
     job = Job(VIEW, 77, planes=("counts", "smooth"))
-    settled = Job(VIEW, 77, number="float", rounding="fused", planes=("counts", "smooth"))
-    assert job.resolved("float", "fused") == settled
+    resolved = Job(VIEW, 77, number="float", rounding="fused", planes=("counts", "smooth"))
+    assert job.resolved("float", "fused") == resolved
     assert (job.number, job.rounding) == ("auto", "auto")
 
 

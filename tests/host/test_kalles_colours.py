@@ -15,7 +15,7 @@ from mandelcl.colour.light import Light
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.files import places
-from mandelcl.files.places import Place
+from mandelcl.files.places import ForeignPlace
 
 COLOURS = "10,20,200,255,255,255,0,128,40,30,0,0,90,200,250,"
 PLACE = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 9000\r\n"
@@ -85,7 +85,7 @@ def test_a_colouring_comes_back(palette: str, transfer: str) -> None:
     base = read(kfr()) if palette == "file" else Colouring(PALETTES[palette], inside="#102030")
     cycle = {"linear": 70.0, "root2": 1.5, "log": 0.2, "root4": 0.3}[transfer]
     colouring = replace(base, cycle=cycle, transfer=transfer, offset=0.625)
-    place = Place(Fraction(0), Fraction(1), Fraction(3), radius=Fraction(2))
+    place = ForeignPlace(Fraction(0), Fraction(1), Fraction(3), radius=Fraction(2))
     lines, notes = lines_of(colouring, place)
     assert not notes
     text = places.write_place("a.kfr", place) + lines
@@ -105,7 +105,7 @@ def test_a_colouring_comes_back(palette: str, transfer: str) -> None:
 
 def test_steps_of_colours_are_those_of_the_counts() -> None:
     """That program without smooth colours has the entry of a whole count, which is that of a colour."""
-    place = Place(Fraction(0), Fraction(1), Fraction(3), radius=Fraction(2))
+    place = ForeignPlace(Fraction(0), Fraction(1), Fraction(3), radius=Fraction(2))
     lines, _ = lines_of(Colouring(PALETTES["coursework"], offset=3 / 16), place)
     values = dict(line.split(": ") for line in lines.splitlines())
     assert values["Smooth"] == "0"
@@ -140,7 +140,7 @@ def test_a_program_of_colours_is_named_and_the_plain_one_is_not() -> None:
     assert "glsl" in colouring_of(kfr(UseOpenGL=1, GLSL="vec3\\ colour()\\ {\\ return\\ vec3(1.0);\\ }"), PLAIN)[1][0]
 
 
-PLAIN = Place(Fraction(0), Fraction(1), Fraction(3))
+PLAIN = ForeignPlace(Fraction(0), Fraction(1), Fraction(3))
 
 
 def test_effects_and_the_like_are_named_when_they_are_written() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mandelcl.base import host_memory
 from mandelcl.base.words import Words
-from mandelcl.engine import lending
-from mandelcl.engine.lending import Lender
+from mandelcl.engine import host_buffers
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.opencl.device import Device
 
 
@@ -29,9 +29,9 @@ class Host:
         return memory
 
 
-def lender(most: int | None = None) -> tuple[Lender, Host]:
+def host_pool(most: int | None = None) -> tuple[HostPool, Host]:
     host = Host()
-    return Lender(cast(Device, host), most), host
+    return HostPool(cast(Device, host), most), host
 
 
 def address(array: npt.NDArray[Any]) -> int:
@@ -39,7 +39,7 @@ def address(array: npt.NDArray[Any]) -> int:
 
 
 def test_memory_is_lent_again_once_nothing_views_it() -> None:
-    bank, host = lender()
+    bank, host = host_pool()
     first = bank.lend((3, 5, 7))
     place, view = address(first), first[1:].reshape(-1).view(np.uint8)[2:]
     del first
@@ -54,7 +54,7 @@ def test_memory_is_lent_again_once_nothing_views_it() -> None:
 
 
 def test_types_and_shapes() -> None:
-    bank, host = lender()
+    bank, host = host_pool()
     for shape, dtype in (((4, 3), np.uint16), ((5,), np.uint8), ((2, 2), np.float32), ((0, 3), np.uint32)):
         array = bank.lend(shape, dtype)
         assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
@@ -66,7 +66,7 @@ def test_types_and_shapes() -> None:
 
 
 def test_much_larger_memory_is_not_lent() -> None:
-    bank, host = lender()
+    bank, host = host_pool()
     del_me = bank.lend((1000,))
     del del_me
     small = bank.lend((10,))
@@ -77,7 +77,7 @@ def test_much_larger_memory_is_not_lent() -> None:
 @given(st.lists(st.tuples(st.integers(0, 600), st.booleans()), max_size=60))
 @settings(deadline=None)
 def test_never_more_than_the_bound_and_never_twice(steps: list[tuple[int, bool]]) -> None:
-    bank, _ = lender(4000)
+    bank, _ = host_pool(4000)
     lent: list[Words] = []
     for value, (size, drop) in enumerate(steps):
         if drop and lent:
@@ -91,7 +91,7 @@ def test_never_more_than_the_bound_and_never_twice(steps: list[tuple[int, bool]]
 
 
 def test_what_a_closed_lender_lent_stays_valid() -> None:
-    bank, host = lender()
+    bank, host = host_pool()
     array = bank.lend((8,))
     array[...] = 3
     bank.clear()
@@ -106,7 +106,7 @@ def test_what_a_closed_lender_lent_stays_valid() -> None:
 
 
 def test_arrays_may_be_dropped_in_any_thread() -> None:
-    bank, host = lender()
+    bank, host = host_pool()
     for _ in range(20):
         holder = [bank.lend((100,))]
         thread = threading.Thread(target=holder.clear)
@@ -116,8 +116,8 @@ def test_arrays_may_be_dropped_in_any_thread() -> None:
 
 
 def test_too_little_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    bank, _ = lender()
-    for module in (lending, host_memory):
+    bank, _ = host_pool()
+    for module in (host_buffers, host_memory):
         monkeypatch.setattr(module, "available_bytes", lambda: 100.0)
     assert bank.lend((25,)).size == 25
     with pytest.raises(MemoryError):

@@ -48,7 +48,7 @@ def test_points_are_rounded_where_said(name: str, chart: str) -> None:
     for place, (column, row) in enumerate(zip(columns, rows, strict=True)):
         for real, exact in zip(got, view.point(int(column), int(row)), strict=True):
             error = number.value([part[place] for part in real]) - exact * units
-            assert abs(error) <= Fraction(1 << number.spare, 2) + 1 + Fraction(1 << number.spare, 1 << 20)
+            assert abs(error) <= Fraction(1 << number.device_pool, 2) + 1 + Fraction(1 << number.device_pool, 1 << 20)
 
 
 @numbers

@@ -106,21 +106,21 @@ def test_names_in_another_order() -> None:
 def test_jobs_that_are_not_for_it() -> None:
     deep = Job(View.centred(0, 0, Fraction(10) ** 30, 64, 64), rounding="separate")
     with pytest.raises(InvalidInputError, match="float or double; neither resolves this view"):
-        contract.settled_job(deep, double=True)
-    assert contract.settled_job(replace(deep, number="double"), double=True).number == "double"
+        contract.resolved_job(deep, double=True)
+    assert contract.resolved_job(replace(deep, number="double"), double=True).number == "double"
     large = Job(View.centred(0, 0, 1, 10_000, 10_000), rounding="separate")
     with pytest.raises(InvalidInputError, match="8192x4096"):
-        contract.settled_job(large, double=True)
+        contract.resolved_job(large, double=True)
     with pytest.raises(InvalidInputError, match="the cap may be at most 1000000, not 1000001"):
-        contract.settled_job(Job(View.centred(0, 0, 1, 64, 64), 1_000_001), double=True)
+        contract.resolved_job(Job(View.centred(0, 0, 1, 64, 64), 1_000_001), double=True)
 
 
 def test_the_number_that_resolves_the_view() -> None:
     deep = Job(View.centred("-0.7436", "0.1318", 10**9, 64, 64), rounding="separate")
-    assert contract.settled_job(deep, double=True).number == "double"
+    assert contract.resolved_job(deep, double=True).number == "double"
     with pytest.raises(InvalidInputError, match="float does not resolve this view"):
-        contract.settled_job(deep, double=False)
-    assert contract.settled_job(Job(View.centred(0, 0, 1, 64, 64)), double=True).number == "float"
+        contract.resolved_job(deep, double=False)
+    assert contract.resolved_job(Job(View.centred(0, 0, 1, 64, 64)), double=True).number == "float"
 
 
 _HEAD = """clBuildProgram failed: BUILD_PROGRAM_FAILURE - clBuildProgram failed: BUILD_PROGRAM_FAILURE

@@ -13,7 +13,7 @@ from mandelcl.engine import source
 from mandelcl.numbers import by_name
 from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
-from mandelcl.perturbation.packing import REALS, Header, Packing, coefficients_of, packed, places_of
+from mandelcl.perturbation.packing import REALS, HeaderLayout, Packing, coefficients_of, packed, places_of
 from mandelcl.perturbation.scaled_arithmetic import FORMATS
 from mandelcl.perturbation.table import build
 
@@ -28,7 +28,7 @@ def nearest(value: float, number: str) -> float:
     return float(kind.round(Fraction(value)))
 
 
-def part(words: Words, name: Header, count: int) -> Words:
+def part(words: Words, name: HeaderLayout, count: int) -> Words:
     """Return so many words of a part."""
     first = int(words[name])
     return words[first : first + count]
@@ -42,7 +42,7 @@ def test_the_header_is_the_kernels() -> None:
         name, _, value = entry.partition("=")
         place = int(value) if value else place + 1
         found[name.strip().removeprefix("METHOD_")] = place
-    assert found == {entry.name: entry.value for entry in Header}
+    assert found == {entry.name: entry.value for entry in HeaderLayout}
 
 
 @pytest.mark.parametrize("number", REALS)
@@ -75,12 +75,12 @@ def test_small_values_are_kept_with_exponents(number: str) -> None:
     orbit = Orbit(re_parts, im_parts, {3: (0.75, -0.5, -5000)}, "cap")
     words = packed(orbit, build(orbit, Fraction(1), 14), Packing(REFERENCE, 0, number, Fraction(0)))
     real = REALS[number]
-    values = part(words, Header.REFERENCE, 10 * real.words)
+    values = part(words, HeaderLayout.REFERENCE, 10 * real.words)
     entries = [int(values[2 * real.words * place + real.words]) for place in (0, 2, 3)]
     assert entries == [0, 1, 2]
     assert values.view(real.dtype)[[2, 3, 8]].tolist() == [0.5, 0.25, 2 * small]
     each = 2 * real.words + 2
-    kept = part(words, Header.SMALL, 3 * each).reshape(3, each)
+    kept = part(words, HeaderLayout.SMALL, 3 * each).reshape(3, each)
     parts = np.ascontiguousarray(kept[:, : 2 * real.words]).view(real.dtype)
     exponents = kept[:, 2 * real.words].view(np.int32).tolist()
     assert parts.tolist() == [[0, 0], [0.75, -0.125], [0.75, -0.5]]
@@ -91,14 +91,14 @@ def test_the_error_of_points_is_rounded_up() -> None:
     table = build(ORBIT, REFERENCE.radius, REFERENCE.step_bits)
     for number, real in REALS.items():
         words = packed(ORBIT, table, Packing(REFERENCE, 50, number, Fraction(1, 3)))
-        error = words[Header.POINT_ERROR : Header.POINT_ERROR + real.words].view(real.dtype)[0]
+        error = words[HeaderLayout.POINT_ERROR : HeaderLayout.POINT_ERROR + real.words].view(real.dtype)[0]
         assert (
             Fraction(1, 3)
             <= Fraction(float(error))
             < Fraction(1, 3) * (1 + Fraction(4, 1 << IEEE_FORMATS[number].precision))
         )
-        assert (int(words[Header.LENGTH]), int(words[Header.SCALE])) == (ORBIT.length, 50)
-        assert int(words[Header.LEVELS]) == len(table.levels)
+        assert (int(words[HeaderLayout.LENGTH]), int(words[HeaderLayout.SCALE])) == (ORBIT.length, 50)
+        assert int(words[HeaderLayout.LEVELS]) == len(table.levels)
 
 
 def test_an_error_of_points_that_no_float_holds_is_refused() -> None:

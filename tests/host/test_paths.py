@@ -12,7 +12,7 @@ import pytest
 
 from mandelcl.base import processes
 from mandelcl.base.errors import FileError
-from mandelcl.files import drafts, paths
+from mandelcl.files import paths, tempfiles
 from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
 from tests import posix
 from tests.host.files import names
@@ -132,7 +132,7 @@ def test_what_a_killed_process_has_left_is_removed(kind: str, tmp_path: Path) ->
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 @pytest.mark.parametrize("process", ["9" * 10, "9" * 20, "1" + "0" * 40, "٩" * 9, "0"])
 def test_a_name_with_a_number_of_no_process_is_left_alone(process: str, tmp_path: Path) -> None:
-    draft = drafts.new_name(tmp_path / "a")
+    draft = tempfiles.new_name(tmp_path / "a")
     foreign = draft.with_name(draft.name.replace(f"-{os.getpid()}", f"-{process}"))
     foreign.write_bytes(b"")
     replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.perturbation.bounds import Bounds
-from mandelcl.perturbation.table import NO_STEP, Level, build
+from mandelcl.perturbation.table import NO_STEP, TableLevel, build
 from tests.host.orbits_exact import NEAR_PERIOD_2, PERIOD_998, Number, coefficients, number, orbit_values, stored
 
 unhurried = settings(deadline=None, max_examples=150)
@@ -44,7 +44,7 @@ def values_of(place: str) -> list[Number]:
 
 
 @cache
-def levels_of(place: str, step_bits: int, unit_bits: int) -> tuple[Level, ...]:
+def levels_of(place: str, step_bits: int, unit_bits: int) -> tuple[TableLevel, ...]:
     """Return the table beside a place, its coefficients rounded to the number that has that unit."""
     levels = build(stored(values_of(place)), PLACES[place].radius, step_bits, unit_bits=unit_bits).levels
     if unit_bits == 24:
@@ -54,7 +54,7 @@ def levels_of(place: str, step_bits: int, unit_bits: int) -> tuple[Level, ...]:
     return levels
 
 
-def bounds_of(level: Level) -> Bounds:
+def bounds_of(level: TableLevel) -> Bounds:
     assert level.bounds is not None
     return level.bounds
 
@@ -77,7 +77,7 @@ def iterated(values: Sequence[Number], t: Number, c: Number) -> Number:
     return z
 
 
-def allowed(level: Level, record: int, t: Number, c: Number, unit_bits: int) -> float:
+def allowed(level: TableLevel, record: int, t: Number, c: Number, unit_bits: int) -> float:
     """Return the logarithm of how far a step may be off, but for the rounding of its own sums."""
     bounds, a = bounds_of(level), coefficients(level, record)[0]
     by_t, by_c = max(t.size, -1e9), max(c.size, -1e9)
@@ -88,7 +88,7 @@ def allowed(level: Level, record: int, t: Number, c: Number, unit_bits: int) -> 
     return log_sum(of_a, of_b, *left)
 
 
-def error(place: str, level: Level, record: int, t: Number, c: Number) -> float:
+def error(place: str, level: TableLevel, record: int, t: Number, c: Number) -> float:
     """Return the logarithm of how far a step is from the iterations."""
     a, b, d, e, f = coefficients(level, record)
     start, length = int(level.start[record]), int(level.length[record])
@@ -96,7 +96,7 @@ def error(place: str, level: Level, record: int, t: Number, c: Number) -> float:
     return ((a * t + b * c + (d * t + e * c) * t + f * c * c) - right).size
 
 
-def usable(levels: Sequence[Level]) -> list[tuple[Level, int]]:
+def usable(levels: Sequence[TableLevel]) -> list[tuple[TableLevel, int]]:
     """Return the records that are steps of several iterations and can be used."""
     return [
         (level, int(record))
@@ -105,7 +105,7 @@ def usable(levels: Sequence[Level]) -> list[tuple[Level, int]]:
     ]
 
 
-def threshold(level: Level, record: int) -> Number:
+def threshold(level: TableLevel, record: int) -> Number:
     """Return the largest part that t may have."""
     key = int(level.key[record])
     return number(0.5 + (key & 255) / 512 - 2.0**-52, 0.0, key >> 8)

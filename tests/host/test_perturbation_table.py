@@ -15,7 +15,7 @@ from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.perturbation import segments, table
 from mandelcl.perturbation.jets import ZERO_EXPONENT
 from mandelcl.perturbation.orbit import CAP, Orbit
-from mandelcl.perturbation.table import NO_STEP, Level, Table, build
+from mandelcl.perturbation.table import NO_STEP, Table, TableLevel, build
 from tests.host.orbits_exact import (
     NEAR_PERIOD_2,
     ONE,
@@ -161,7 +161,7 @@ def test_thresholds_are_those_of_the_formulas(orbit: Orbit, step_bits: int, dept
         below = made
 
 
-def assert_threshold(level: Level, record: int, t: float, c: float, radius: float, step_bits: int) -> None:
+def assert_threshold(level: TableLevel, record: int, t: float, c: float, radius: float, step_bits: int) -> None:
     """Check a record's key and flag against the logarithms of its limits, but where rounding decides."""
     slack = 1e-6
     if abs(c - radius) > slack and abs(c) < 1e9:
@@ -230,7 +230,9 @@ def test_memory_for_each_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: i
     orbit = stored(orbit_values(PERIOD_998, 30_000, bits=300))
     levels = build(orbit, RADIUS, STEP_BITS).levels
     assert levels[0].block == (8 if lean_from > orbit.length else 32)
-    arrays = [getattr(level, name) for level in levels for name in Level.__slots__ if name not in ("block", "bounds")]
+    arrays = [
+        getattr(level, name) for level in levels for name in TableLevel.__slots__ if name not in ("block", "bounds")
+    ]
     assert orbit.re.nbytes + orbit.im.nbytes + sum(array.nbytes for array in arrays) <= most * orbit.length
 
 

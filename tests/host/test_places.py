@@ -20,7 +20,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import kfb, places
 from mandelcl.files.foreign import origin_of
-from mandelcl.files.places import Orientation, Place
+from mandelcl.files.places import ForeignPlace, Orientation
 from mandelcl.files.places.decimals import decimal, places_of, scientific
 from mandelcl.files.places.of_job import place_of
 from mandelcl.files.places.toml import values_of
@@ -53,7 +53,7 @@ FORMULAS = [
 ]
 
 
-def drawn(rng: random.Random) -> Place:
+def drawn(rng: random.Random) -> ForeignPlace:
     """Return a place of up to 1 200 digits, at a zoom of up to 1e1100."""
 
     def decimals() -> Fraction:
@@ -63,7 +63,7 @@ def drawn(rng: random.Random) -> Place:
     def thousandths(most: int) -> Fraction:
         return Fraction(rng.choice((0, rng.randint(-most * 1000, most * 1000))), 1000)
 
-    return Place(
+    return ForeignPlace(
         decimals(),
         decimals(),
         rng.randint(1, 10**18) * Fraction(10) ** rng.randint(-3, 1100),
@@ -222,7 +222,7 @@ def test_steps_are_those_of_kalles_fraktaler() -> None:
 
 def test_a_stretched_and_turned_place_is_the_same_in_both_programs() -> None:
     for mirrored in (False, True):
-        place = Place(
+        place = ForeignPlace(
             Fraction(0),
             Fraction(1),
             Fraction(3),
@@ -264,7 +264,7 @@ def test_the_place_of_a_job_is_found(name: str, rotation: str) -> None:
 
 
 def test_a_stretched_job_is_found_but_for_rounding() -> None:
-    place = Place(
+    place = ForeignPlace(
         Fraction(0), Fraction(1), Fraction(3), orientation=Orientation(Fraction(25), Fraction(1), Fraction(20), False)
     )
     found = place_of(Job(place.view(30, 20)))

@@ -14,7 +14,7 @@ import pytest
 from mandelcl.base.cancelling import NEVER
 from mandelcl.base.errors import CancelledError
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation import ahead, kept, pool
+from mandelcl.perturbation import kept, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
@@ -32,7 +32,7 @@ ENDLESS = Wanted(CUSP, 1 << 32, FOUR, None)
 @pytest.fixture(autouse=True)
 def all_by_processes(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> None:
     assert not fresh_cache.exists()
-    monkeypatch.setattr(ahead, "_begun", OrderedDict())
+    monkeypatch.setattr(reference_jobs, "_begun", OrderedDict())
     monkeypatch.setattr(pool, "_LEAST_S", 0.0)
     monkeypatch.setattr(pool, "_LEAST_SAVED_S", 0.0)
 
@@ -173,27 +173,27 @@ def test_what_is_begun_is_computed_by_the_pool(helpers: list[Helper], monkeypatc
     with Pool(3, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         assert processes.ahead(9, 1000) == 3
-        monkeypatch.setattr(ahead, "_computed", None)  # not here
-        with ahead.helped(processes):
+        monkeypatch.setattr(reference_jobs, "_computed", None)  # not here
+        with reference_jobs.helped(processes):
             for reference in references:
-                ahead.begin(reference, 500, FOUR)
-            results = [ahead.beside(reference, 500, FOUR) for reference in references]
-            assert len(ahead._begun) <= 2 + 3 + 1
-        assert len(ahead._begun) == 2
+                reference_jobs.begin(reference, 500, FOUR)
+            results = [reference_jobs.beside(reference, 500, FOUR) for reference in references]
+            assert len(reference_jobs._begun) <= 2 + 3 + 1
+        assert len(reference_jobs._begun) == 2
     assert [list(flat(result)) for result in results] == [here(Wanted(each, 500, FOUR, None)) for each in references]
     assert len(helpers) == 3
     assert not any(map(runs, helpers))
 
 
 def test_no_more_are_kept_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Pool(4, keeps=False) as processes, ahead.helped(processes):
+    with Pool(4, keeps=False) as processes, reference_jobs.helped(processes):
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         for room, kept_most in ((1e12, 6), (0.0, 3)):
             monkeypatch.setattr(pool, "available_bytes", lambda room=room: room)
             processes.ahead(100, 1000)
             for cap in range(10, 18):
-                ahead.beside(DEEP, cap, FOUR)
-            assert len(ahead._begun) == kept_most
+                reference_jobs.beside(DEEP, cap, FOUR)
+            assert len(reference_jobs._begun) == kept_most
 
 
 def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,11 +204,11 @@ def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeyp
         return ask(self, *arguments)
 
     monkeypatch.setattr(Helper, "compute", killed)
-    with Pool(2, keeps=False) as processes, ahead.helped(processes):
+    with Pool(2, keeps=False) as processes, reference_jobs.helped(processes):
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         processes.ahead(9, 1000)
         for cap in (100, 200, 300):
-            orbit, table = ahead.beside(DEEP, cap, FOUR)
+            orbit, table = reference_jobs.beside(DEEP, cap, FOUR)
             assert list(flat((orbit, table))) == here(Wanted(DEEP, cap, FOUR, None))
     assert len(helpers) == 2, "none is started in place of one that died"
 
@@ -217,9 +217,9 @@ def test_what_nobody_waits_for_is_stopped(helpers: list[Helper]) -> None:
     with Pool(1, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         processes.ahead(9, 1000)
-        with ahead.helped(processes):
-            ahead.begin(CUSP, 1 << 32, FOUR)
-        (begun,) = ahead._begun.values()
+        with reference_jobs.helped(processes):
+            reference_jobs.begin(CUSP, 1 << 32, FOUR)
+        (begun,) = reference_jobs._begun.values()
         begun.thread.join(PATIENCE_S)
         assert not begun.thread.is_alive()
         assert not any(map(runs, helpers))

@@ -12,12 +12,12 @@ import pytest
 from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.engine import choose, recall
+from mandelcl.engine import choice_cache, choose
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
 from mandelcl.files import cache
 from mandelcl.formulas import BurningShip
-from mandelcl.opencl import ahead
+from mandelcl.opencl import preopen
 from mandelcl.opencl.icd import Offered
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor
@@ -78,21 +78,21 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine(tmp_path / "cache")
     vendors = Vendor(Path("/x/a.icd"), SLOW, "system"), Vendor(Path("/x/b.icd"), QUICK, "pip")
     monkeypatch.setenv("MANDELCL_CACHE", str(made.root))
-    monkeypatch.setattr(recall, "RUNTIMES", Runtimes("a loader", vendors=vendors, takes_library=True))
-    monkeypatch.setattr(recall, "looked", lambda: made.looked)
-    monkeypatch.setattr(recall, "open_only", made.open_only)
-    monkeypatch.setattr(ahead, "installed", lambda: made.installed)
-    monkeypatch.setattr(ahead, "offered", lambda library: made.offers[library])
+    monkeypatch.setattr(choice_cache, "RUNTIMES", Runtimes("a loader", vendors=vendors, takes_library=True))
+    monkeypatch.setattr(choice_cache, "looked", lambda: made.looked)
+    monkeypatch.setattr(choice_cache, "open_only", made.open_only)
+    monkeypatch.setattr(preopen, "installed", lambda: made.installed)
+    monkeypatch.setattr(preopen, "offered", lambda library: made.offers[library])
     monkeypatch.setattr(choose, "select", lambda specs: (made.devices if "all" in specs else [], set()))
     monkeypatch.setattr(choose, "matching", lambda _specs: made.devices)
     monkeypatch.setattr(choose, "fastest", made.fastest)
     return made
 
 
-def settled(machine: Machine, job: Job = JOB, specs: Any = (), self_test: bool = True) -> tuple[Any, Job]:
+def resolved(machine: Machine, job: Job = JOB, specs: Any = (), self_test: bool = True) -> tuple[Any, Job]:
     """What another process is given."""
     machine.looked, machine.looks, machine.opened = False, 0, []
-    devices, job = recall.settled(job, specs, self_test)
+    devices, job = choice_cache.resolved(job, specs, self_test)
     return cast(Any, devices), job
 
 
@@ -102,17 +102,17 @@ def entry(machine: Machine) -> Path:
 
 
 def test_a_second_process_opens_one_runtime(machine: Machine) -> None:
-    devices, first = settled(machine)
+    devices, first = resolved(machine)
     assert (machine.looks, machine.opened, devices[0].spec) == (1, [], "1:1")
-    devices, second = settled(machine)
+    devices, second = resolved(machine)
     assert (machine.looks, machine.opened, devices[0].spec) == (0, [(QUICK, 21, "1:1")], "1:1")
     assert first == second == replace(JOB, method="direct", number="float", rounding="fused")
 
 
 def test_addresses_may_change(machine: Machine) -> None:
-    settled(machine)
+    resolved(machine)
     machine.offers[QUICK] = [replace(offer, address=offer.address + 500) for offer in machine.offers[QUICK]]
-    settled(machine)
+    resolved(machine)
     assert machine.opened == [(QUICK, 521, "1:1")]
 
 
@@ -126,8 +126,8 @@ def test_addresses_may_change(machine: Machine) -> None:
     ids=["cap and planes", "view", "algorithm"],
 )
 def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) -> None:
-    settled(machine)
-    _, numbered = settled(machine, job)
+    resolved(machine)
+    _, numbered = resolved(machine, job)
     assert (machine.looks, numbered) == (0, replace(job, method="direct", number="float", rounding="fused"))
 
 
@@ -145,20 +145,20 @@ def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) 
     ids=["number", "rounding", "formula", "a view for another number", "SPECs", "one SPEC", "no self-test"],
 )
 def test_another_question_takes_a_full_look(machine: Machine, job: Job, specs: Any, self_test: bool) -> None:
-    settled(machine)
+    resolved(machine)
     for looks in (1, 0):
-        settled(machine, job, specs, self_test)
+        resolved(machine, job, specs, self_test)
         assert machine.looks == looks
 
 
 def test_the_number_is_that_of_all_devices_considered(machine: Machine) -> None:
     # The quick device alone has no double, with which fixed point would begin with fewer words.
     for looks in (1, 0):
-        assert settled(machine, DEEP)[1].number == "fp128"
+        assert resolved(machine, DEEP)[1].number == "fp128"
         assert machine.looks == looks
     machine.fp64, machine.installed = False, "without the device that has double"
     for looks in (1, 0):
-        assert settled(machine, DEEP)[1].number == "fixed:3"
+        assert resolved(machine, DEEP)[1].number == "fixed:3"
         assert machine.looks == looks
 
 
@@ -166,12 +166,12 @@ def test_slow_double_is_remembered_with_the_choice(machine: Machine) -> None:
     view = replace(JOB, view=View.centred("-0.75", "0.1", "1e15", 64, 36))
     machine.slow_double = True
     for looks in (1, 0):
-        job = settled(machine, view)[1]
+        job = resolved(machine, view)[1]
         assert (job.method, job.number) == ("perturbation", "float")
         assert machine.looks == looks
     machine.slow_double, machine.installed = False, "with a device that has fast double"
     for looks in (1, 0):
-        assert settled(machine, view)[1].number == "double"
+        assert resolved(machine, view)[1].number == "double"
         assert machine.looks == looks
 
 
@@ -224,25 +224,25 @@ def _offer(**offers: list[Offered]) -> Callable[[Machine], None]:
     ],
 )
 def test_there_is_a_full_look_where_anything_differs(machine: Machine, change: Callable[[Machine], None]) -> None:
-    settled(machine)
+    resolved(machine)
     change(machine)
-    devices, job = settled(machine)
+    devices, job = resolved(machine)
     assert (machine.looks, machine.opened, devices[0].spec, job.number) == (1, [], "1:1", "float")
 
 
 def test_a_device_that_goes_at_the_last_moment_is_forgotten(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    settled(machine)
+    resolved(machine)
     with monkeypatch.context() as patch:
-        patch.setattr(recall, "open_only", lambda *given: machine.open_only(*given) and None)
+        patch.setattr(choice_cache, "open_only", lambda *given: machine.open_only(*given) and None)
         with pytest.raises(DeviceError, match="1:1 has gone"):
-            settled(machine)
-    settled(machine)
+            resolved(machine)
+    resolved(machine)
     assert machine.looks == 1
 
 
 def test_nothing_is_kept_where_a_device_will_be_tested_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "write", lambda *_entry: None)
-    settled(machine)
+    resolved(machine)
     monkeypatch.undo()
     assert not (machine.root / "choices").exists()
 
@@ -257,24 +257,24 @@ def test_without_a_cache_there_is_a_full_look_each_time(
         machine.root.mkdir()
         (machine.root / "choices").write_text("")
     for _ in range(2):
-        devices, job = settled(machine)
+        devices, job = resolved(machine)
         assert (machine.opened, job.number) == ([], "auto" if setting == "off" else "float")
         assert devices == () if setting == "off" else devices[0].spec == "1:1"
 
 
 def test_several_devices_or_devices_themselves_are_left_as_given(machine: Machine) -> None:
     for _ in range(2):
-        assert settled(machine, JOB, ("all",)) == (("all",), JOB)
+        assert resolved(machine, JOB, ("all",)) == (("all",), JOB)
         assert machine.opened == []
     given = ["0:0", object()]
-    assert settled(machine, JOB, given) == (given, JOB)
+    assert resolved(machine, JOB, given) == (given, JOB)
     assert not (machine.root / "choices").exists()
 
 
 def test_a_process_that_has_looked_keeps_to_what_it_sees(machine: Machine) -> None:
-    settled(machine)
+    resolved(machine)
     machine.looked, machine.looks, machine.opened = True, 0, []
-    assert recall.settled(JOB, (), True) == ((), JOB)
+    assert choice_cache.resolved(JOB, (), True) == ((), JOB)
     assert machine.opened == []
 
 
@@ -284,4 +284,4 @@ def test_a_bad_job_is_refused_by_the_full_look(machine: Machine, monkeypatch: py
 
     monkeypatch.setattr(choose, "fastest", refuse)
     with pytest.raises(InvalidInputError, match="no number resolves"):
-        settled(machine, replace(DEEP, rounding="separate"))
+        resolved(machine, replace(DEEP, rounding="separate"))

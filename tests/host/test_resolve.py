@@ -75,10 +75,10 @@ def test_a_job_that_says_how_is_computed_directly(changes: dict[str, Any]) -> No
 def test_perturbation_that_is_asked_for() -> None:
     job = resolve(at("10", method="perturbation"), WITH).job
     assert (job.number, job.rounding) == ("double", "fused")
-    assert job.reference == Reference.of(job.view).settled(22, 8)
+    assert job.reference == Reference.of(job.view).resolved(22, 8)
     job = resolve(at("10", method="perturbation", number="float"), WITH).job
     assert job.number == "float"
-    assert job.reference == Reference.of(job.view).settled(11, 3)
+    assert job.reference == Reference.of(job.view).resolved(11, 3)
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_perturbation_that_is_asked_for() -> None:
 )
 def test_bits_follow_from_the_depth(zoom: str, number: str, changes: dict[str, Any], bits: tuple[int, int]) -> None:
     job = resolve(at(zoom, method="perturbation", number=number, **changes), WITH).job
-    assert job.reference == Reference.of(job.view).settled(*bits)
+    assert job.reference == Reference.of(job.view).resolved(*bits)
 
 
 def test_a_shared_reference_decides_the_bits_of_all_its_views() -> None:
     reference = Reference.of(at("1e28").view)
     for zoom in ("1e28", "1e30", "1e300"):
-        settled = resolve(at(zoom, reference=reference), WITH).job
-        assert settled.reference == reference.settled(22, 8)
+        resolved = resolve(at(zoom, reference=reference), WITH).job
+        assert resolved.reference == reference.resolved(22, 8)
 
 
 def test_bits_that_a_reference_names_are_kept() -> None:
@@ -124,11 +124,11 @@ def test_a_reference_of_its_own_is_kept() -> None:
     job = at("1e40")
     wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 16)
     resolved = resolve(replace(job, reference=wide), WITH)
-    assert resolved.job.reference == wide.settled(15, 12)
+    assert resolved.job.reference == wide.resolved(15, 12)
     assert not resolved.warnings
     wider = replace(wide, radius=wide.radius * 2)
     resolved = resolve(replace(job, reference=wider), WITH)
-    assert resolved.job.reference == wider.settled(15, 12)
+    assert resolved.job.reference == wider.resolved(15, 12)
     assert len(resolved.warnings) == 1
     assert "more than 16 times" in resolved.warnings[0]
 

@@ -52,13 +52,13 @@ def test_no_end_of_a_chord_depends_on_the_platform(degree: int) -> None:
     bits = LEAST_BITS + np.arange(len(starts), dtype=np.uint32) * (1 << CHORD_BITS)
     norms = bits.astype(np.uint32).view(np.float32).astype(np.float64)
     units = np.log2(np.log2(norms) / 2) / log2(degree) * 2.0**UNIT_BITS
-    doubtful = np.flatnonzero(np.abs(units - np.floor(units) - 0.5) < 1e-3)
-    assert 0 < doubtful.size < len(starts) / 200
-    for chord in doubtful.tolist():
+    suspect = np.flatnonzero(np.abs(units - np.floor(units) - 0.5) < 1e-3)
+    assert 0 < suspect.size < len(starts) / 200
+    for chord in suspect.tolist():
         units_exact = exact(value_of(int(bits[chord])), degree) * (1 << UNIT_BITS)
         assert abs(units_exact % 1 - Decimal("0.5")) > 16 * float(np.spacing(units[chord]))
         assert int(starts[chord]) == floor(units_exact + Decimal("3.5"))
-    certain = np.setdiff1d(np.arange(len(starts)), doubtful)
+    certain = np.setdiff1d(np.arange(len(starts)), suspect)
     np.testing.assert_array_equal(starts[certain], np.rint(units[certain] + 3))
 
 

@@ -25,10 +25,10 @@ from mandelcl.base.errors import FileError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.rendering import packing
-from mandelcl.rendering.form import Form, Values
+from mandelcl.rendering.band_layout import BandLayout, Values
 from mandelcl.rendering.manifest import Manifest, OtherVersionError, _checksum
 from mandelcl.rendering.resuming import adopt, left_behind, locked
-from mandelcl.rendering.store import _HEAD, _MAGIC, Store
+from mandelcl.rendering.store import _HEAD, _MAGIC, BandStore
 from tests import posix
 from tests.host.memory import allocating
 
@@ -48,16 +48,16 @@ def manifest_of(form: str, width: int = 5, height: int = 7, rows: int = 2) -> Ma
     """Return a manifest of one of FORMS."""
     manifest = a_manifest(width, height, rows, smooth=form == "smooth words")
     forms = {
-        "counts16": Form.counts_16(),
-        "pixels": Form.pixels(COLOURING, indexed=False),
-        "indexed pixels": Form.pixels(COLOURING, indexed=True),
+        "counts16": BandLayout.counts_16(),
+        "pixels": BandLayout.pixels(COLOURING, indexed=False),
+        "indexed pixels": BandLayout.pixels(COLOURING, indexed=True),
     }
     return replace(manifest, form=forms.get(form, manifest.form))
 
 
-def a_store(folder: Path, manifest: Manifest) -> Store:
+def a_store(folder: Path, manifest: Manifest) -> BandStore:
     """Return a store that has begun, locked."""
-    store = Store(folder)
+    store = BandStore(folder)
     store.lock()
     store.begin(manifest)
     return store
@@ -84,7 +84,7 @@ def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, form: str, most:
     elements = st.sampled_from([corner for corner in CORNERS if corner <= most]) | st.integers(0, most)
     values = data.draw(arrays.arrays(manifest.form.dtype, manifest.shape(band), elements=elements))
     facts = data.draw(st.dictionaries(st.text(max_size=9), st.integers() | st.text(max_size=9), max_size=3))
-    store = Store(tmp_path)
+    store = BandStore(tmp_path)
     store.manifest = manifest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_PIXELS", data.draw(st.sampled_from([1, 20, packing._PIXELS])))
@@ -146,7 +146,7 @@ def test_every_damage_of_a_band_is_noticed(tmp_path: Path, form: str, monkeypatc
     store.remove()
 
 
-def forged(form: Form, *frames: bytes, width: int = 1) -> None:
+def forged(form: BandLayout, *frames: bytes, width: int = 1) -> None:
     """Unpack a band of 2 × 2 from frames whose checksums are right."""
     table = b"".join(packing._ENTRY.pack(width, len(frame), zlib.crc32(frame), zlib.adler32(frame)) for frame in frames)
     packing.unpack(memoryview(table), memoryview(b"".join(frames)), form, 2, 2)
@@ -154,7 +154,7 @@ def forged(form: Form, *frames: bytes, width: int = 1) -> None:
 
 def test_frames_that_hold_something_else() -> None:
     """Whatever their checksums say: nonsense, too little, too much, two in one; little memory is taken for any."""
-    form = Form.pixels(COLOURING, indexed=True)
+    form = BandLayout.pixels(COLOURING, indexed=True)
     compressor = packing._compressor()
     frame, long, bomb = (compressor.compress(bytes(size), compressor.FLUSH_FRAME) for size in (4, 5, 1 << 28))
     forged(form, frame)
@@ -302,7 +302,7 @@ def test_an_old_store_is_refused_in_one_line(tmp_path: Path, resume: bool) -> No
     folder.mkdir()
     (folder / "manifest.json").write_text(OLD_MANIFEST)
     (folder / "band-0000000").write_bytes(b"mandelcl band 1\n")
-    store = Store(folder)
+    store = BandStore(folder)
     store.lock()
     with pytest.raises(FileError, match=r"another mandelcl left .*: go on with that one, or delete .*$") as caught:
         left_behind([store], resume)
@@ -343,14 +343,14 @@ def test_another_jobs_store_is_refused() -> None:
         adopt(manifest.job.resolved("double", "auto"), manifest)
 
 
-@pytest.mark.parametrize("settled", ["escape", "border"])
+@pytest.mark.parametrize("resolved", ["escape", "border"])
 @pytest.mark.parametrize("strict", [False, True])
-def test_strict_differs_only_where_it_says_something(settled: str, strict: bool) -> None:
+def test_strict_differs_only_where_it_says_something(resolved: str, strict: bool) -> None:
     """Escape time fills nothing, so `auto` and strict may have been settled on it with or without the word."""
-    manifest = Manifest.of_words(replace(a_manifest().job, algorithm=settled, strict=strict), 2)
+    manifest = Manifest.of_words(replace(a_manifest().job, algorithm=resolved, strict=strict), 2)
     assert adopt(replace(manifest.job, algorithm="auto"), manifest) == manifest.job
     other = replace(manifest.job, algorithm="auto", strict=not strict)
-    if settled == "escape":
+    if resolved == "escape":
         assert adopt(other, manifest) == manifest.job
     else:
         with pytest.raises(FileError, match="its strict differ"):
@@ -379,7 +379,7 @@ def test_a_store_without_bands_is_nothing(tmp_path: Path) -> None:
         killed = a_store(tmp_path / "s", a_manifest())
         assert killed._lock is not None
         killed._lock.release()  # as when its process ends
-        store = Store(tmp_path / "s")
+        store = BandStore(tmp_path / "s")
         store.lock()
         assert left_behind([store], resume) is None
         assert names(tmp_path / "s") == ["lock"]
@@ -390,14 +390,12 @@ def test_a_store_without_bands_is_nothing(tmp_path: Path) -> None:
 def test_what_is_no_manifest_of_ours_stays(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "manifest.json").write_text("somebody's")
-    with locked([Store(tmp_path / "s")]) as stores, pytest.raises(FileError, match="nothing here can be used"):
+    with locked([BandStore(tmp_path / "s")]) as stores, pytest.raises(FileError, match="nothing here can be used"):
         left_behind(stores, resume=False)
     assert (tmp_path / "s" / "manifest.json").read_text() == "somebody's"
 
 
-HOLD = (
-    "import sys, pathlib; from mandelcl.rendering.store import Store\ns = Store(pathlib.Path(sys.argv[1])); s.lock()\n"
-)
+HOLD = "import sys, pathlib; from mandelcl.rendering.store import BandStore\ns = BandStore(pathlib.Path(sys.argv[1])); s.lock()\n"
 
 
 def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
@@ -406,10 +404,10 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
         assert first.stdout is not None
         assert first.stdout.readline() == "locked\n"
         with pytest.raises(FileError, match="is in use: another mandelcl"):
-            Store(tmp_path / "s").lock()
+            BandStore(tmp_path / "s").lock()
         first.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
         first.wait(600)
-    store = Store(tmp_path / "s")
+    store = BandStore(tmp_path / "s")
     store.lock()
     store.release()
     assert names(tmp_path) == []
@@ -417,12 +415,12 @@ def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 @pytest.mark.parametrize("begun", [False, True])
-@pytest.mark.parametrize("spare", [0, 1, 2, 3])
-def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, spare: int) -> None:
+@pytest.mark.parametrize("device_pool", [0, 1, 2, 3])
+def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, device_pool: int) -> None:
     """Neither to lock several stores, nor to look into a folder in order to empty it."""
     import filelock  # noqa: F401 - a process has it by then
 
-    stores = [Store(tmp_path / name) for name in "ab"]
+    stores = [BandStore(tmp_path / name) for name in "ab"]
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
     limits = ExitStack()
@@ -431,7 +429,7 @@ def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, spare: i
             stack.enter_context(locked(stores))
             stores[0].begin(a_manifest())
             stores[0].write(0, values_of(a_manifest(), 0))
-        limits.enter_context(posix.limited(posix.resource.RLIMIT_NOFILE, free + spare + 2 * begun))
+        limits.enter_context(posix.limited(posix.resource.RLIMIT_NOFILE, free + device_pool + 2 * begun))
         if not begun:
             stack.enter_context(locked(stores))
     assert names(tmp_path) == (["a"] if begun else [])
@@ -446,7 +444,7 @@ OURS = ["band-0000003", "band-0000003.new", "manifest.json.new", "draft"]
 @pytest.mark.parametrize("begun", [True, False])
 def test_only_its_own_files_are_removed(tmp_path: Path, begun: bool) -> None:
     folder = tmp_path / "s"
-    store = Store(folder)
+    store = BandStore(folder)
     store.lock()
     for name in [*FOREIGN, *OURS]:
         (folder / name).write_text("x")
@@ -470,7 +468,7 @@ def test_a_folder_that_mandelcl_did_not_make_is_refused(tmp_path: Path, name: st
     inside = folder / name / "thesis.tex" if kind == "folder" else folder / name
     inside.parent.mkdir(parents=True)
     inside.write_text("x")
-    store = Store(folder)
+    store = BandStore(folder)
     with pytest.raises(FileError, match=f"{name} is not mandelcl's; move it away"), locked([store]):
         pass
     assert inside.read_text() == "x"
@@ -484,14 +482,14 @@ def test_foreign_folders_stay_beside_a_store(tmp_path: Path) -> None:
         (folder / name).mkdir(parents=True)
         (folder / name / "thesis.tex").write_text("x")
     (folder / "lock").touch()
-    with locked([Store(folder)]) as stores, pytest.raises(FileError, match="draft is not mandelcl's"):
+    with locked([BandStore(folder)]) as stores, pytest.raises(FileError, match="draft is not mandelcl's"):
         left_behind(stores, resume=False)
     assert sorted(path.parent.name for path in folder.rglob("*.tex")) == ["band-0000001", "draft", "manifest.json.new"]
 
 
 def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "picture_files").mkdir()
-    store = Store(tmp_path / "s")
+    store = BandStore(tmp_path / "s")
     store.lock()
     (tmp_path / "s" / "draft").symlink_to(tmp_path)
     store.release()
@@ -511,7 +509,7 @@ def test_a_store_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
 def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
     """A pipe that nobody writes, a device, a file of holes."""
-    store = Store(tmp_path)
+    store = BandStore(tmp_path)
     store.manifest = a_manifest()
 
     def pipe(place: Path) -> None:
@@ -544,7 +542,7 @@ def test_what_packing_does_not_shrink_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
 def test_a_folder_in_a_files_place_is_a_clear_error(tmp_path: Path, name: str) -> None:
-    store = Store(tmp_path)
+    store = BandStore(tmp_path)
     store.manifest = a_manifest()
     (tmp_path / name).mkdir()
     with pytest.raises(FileError):

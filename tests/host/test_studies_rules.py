@@ -8,7 +8,7 @@ import pytest
 
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
-from mandelcl.engine.loop.subdivision import Plan
+from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.formulas import FORMULAS, MANDELBROT, formula_named
 from mandelcl.studies import plots, rules, variations
 from mandelcl.studies.naming import labelled
@@ -78,7 +78,7 @@ def test_rules_that_rest_on_proofs_are_for_formulas_that_have_them() -> None:
 
 
 def test_rules_keep_the_division() -> None:
-    plan = Plan(first=7, split=3, smallest=5, early=9)
+    plan = DivisionPlan(first=7, split=3, smallest=5, early=9)
     for rule in rules.RULES:
         changed = rule.change(plan)
         assert (changed.first, changed.split, changed.smallest, changed.early) == (7, 3, 5, 9)

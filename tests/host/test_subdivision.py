@@ -13,11 +13,11 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.engine.loop import proof
-from mandelcl.engine.loop.subdivision import Level, Plan, levels, line
+from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan, levels, line
 from mandelcl.engine.resolve import share_of_one_count
 from mandelcl.numbers import DOUBLE, FLOAT, FP128, by_name
 
-plans = st.builds(Plan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
+plans = st.builds(DivisionPlan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
 sides = st.integers(3, 3000)
 
 
@@ -28,7 +28,7 @@ def spans(low: int, high: int, parts: int) -> list[int]:
 
 
 @given(width=sides, height=sides, plan=plans)
-def test_levels(width: int, height: int, plan: Plan) -> None:
+def test_levels(width: int, height: int, plan: DivisionPlan) -> None:
     """All rectangles of a level are alike but for a pixel, none is empty, and the slots hold what they must."""
     found = list(levels(width, height, plan))
     assert [level.outer for level in found] == [True] + [False] * (len(found) - 1)
@@ -47,7 +47,7 @@ def test_levels(width: int, height: int, plan: Plan) -> None:
                 assert max(every) >= plan.smallest
 
 
-def slots_of(level: Level) -> int:
+def slots_of(level: DivisionLevel) -> int:
     """Count the slots one by one: upright lines, then pieces of level ones."""
     outer = 2 * level.outer
     upright = sum(level.most[1] for _ in range(level.parts[0] - 1 + outer))
@@ -55,7 +55,7 @@ def slots_of(level: Level) -> int:
 
 
 @given(width=sides, height=sides, plan=plans)
-def test_slots(width: int, height: int, plan: Plan) -> None:
+def test_slots(width: int, height: int, plan: DivisionPlan) -> None:
     for level in levels(width, height, plan):
         assert level.slots == slots_of(level)
         assert level.most[1] >= level.span[1] + 1 - 2 * (not level.outer)
@@ -63,22 +63,22 @@ def test_slots(width: int, height: int, plan: Plan) -> None:
 
 
 def test_a_grid_is_of_squares() -> None:
-    (first, *_) = levels(1920, 1080, Plan(first=32))
+    (first, *_) = levels(1920, 1080, DivisionPlan(first=32))
     assert first.parts == (32, 18)
-    assert next(levels(5, 3000, Plan(first=32, smallest=16))).parts == (1, 32)
-    assert next(levels(100, 100, Plan(first=32, smallest=25))).parts == (3, 3)
+    assert next(levels(5, 3000, DivisionPlan(first=32, smallest=16))).parts == (1, 32)
+    assert next(levels(100, 100, DivisionPlan(first=32, smallest=25))).parts == (3, 3)
 
 
 def test_large_blocks_keep_products_within_32_bits() -> None:
     for width in (1 << 20, 1 << 29, (1 << 30) - 1):
-        for level in levels(width, 3, Plan(first=4096, smallest=2)):
+        for level in levels(width, 3, DivisionPlan(first=4096, smallest=2)):
             assert (level.span[0] + 1) * level.parts[0] < 1 << 32
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 9), (9, 2), (1, 1)])
 def test_thin_blocks_are_all_border(width: int, height: int) -> None:
     with pytest.raises(ValueError, match="all border"):
-        next(levels(width, height, Plan()))
+        next(levels(width, height, DivisionPlan()))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_thin_blocks_are_all_border(width: int, height: int) -> None:
 )
 def test_plans_that_are_none(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be"):
-        replace(Plan(), **wrong)  # type: ignore[arg-type]
+        replace(DivisionPlan(), **wrong)  # type: ignore[arg-type]
 
 
 def job(number: str, rounding: str, pitch: Fraction = Fraction(1, 300), radius_squared: int = 4) -> Job:

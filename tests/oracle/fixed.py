@@ -27,7 +27,7 @@ class Fixed:
         self.encoded_bits = 32 * (words - 1)
         self.bits = 48 if words <= 4 else 46
         self.count = -(-self.encoded_bits // self.bits)
-        self.spare = self.bits * self.count - self.encoded_bits
+        self.device_pool = self.bits * self.count - self.encoded_bits
 
     def value(self, digits: Digits) -> Integers:
         """Return the value of the digits, in units of the last."""
@@ -47,7 +47,7 @@ class Fixed:
 
     def load(self, encoded: Integers) -> Digits:
         """Return the digits of an encoded value, given as a signed integer."""
-        return self.digits(encoded << self.spare)
+        return self.digits(encoded << self.device_pool)
 
     def encode(self, value: Fraction) -> int:
         """Return a value as it is encoded: rounded to nearest, ties to even, as a signed integer."""
@@ -59,7 +59,7 @@ class Fixed:
 
     def point(self, count: Integers, anchor: Digits, pitch: Digits, rest: int) -> Digits:
         """Return anchor + count · (pitch and its rest), rounded to a unit of the last digit, halves up."""
-        more = (count * rest * (1 << self.spare) + (1 << 31)) >> 32
+        more = (count * rest * (1 << self.device_pool) + (1 << 31)) >> 32
         return self.digits(self.value(anchor) + count * self.value(pitch) + more)
 
     def rounded(self, total: Integers, product: Integers) -> Integers:

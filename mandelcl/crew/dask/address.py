@@ -12,7 +12,7 @@ _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class SchedulerAddress:
     """A scheduler's address or, where that is empty, so many workers on this machine."""
 
     scheduler: str

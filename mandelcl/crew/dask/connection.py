@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.extras import load
 from mandelcl.base.printable import printable
-from mandelcl.crew.dask.address import Address, how_to_start
+from mandelcl.crew.dask.address import SchedulerAddress, how_to_start
 from mandelcl.crew.dask.members import Member, Members
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Connection:
         The devices are for workers on this machine. Raises InvalidInputError for a text that names no cluster, and
         DeviceError where none is reached.
         """
-        address = Address.parse(where) if isinstance(where, str) else None
+        address = SchedulerAddress.parse(where) if isinstance(where, str) else None
         if devices and (address is None or address.scheduler):
             raise InvalidInputError(
                 "devices are for workers on this machine: name them to `mandelcl cluster-worker`, not here"

@@ -29,7 +29,7 @@ def serve(channel: Channel) -> None:
         head, _ = channel.receive()
         if head["do"] != "answer":
             serve_order(channel, head)
-        channel.answer(audition(device, head["question"]))
+        channel.answer(probe(device, head["question"]))
 
 
 def opened(specs: Sequence[str], turn: int) -> Device:
@@ -52,7 +52,7 @@ def _fastest(devices: Sequence[Device]) -> Device:
     return choose.fastest(Job(View.centred("-0.75", 0, 1, 64, 64)), devices).device
 
 
-def audition(device: Device, question: Mapping[str, Any]) -> dict[str, Any]:
+def probe(device: Device, question: Mapping[str, Any]) -> dict[str, Any]:
     """Return with which variant the device would do a resolved job, and how it tested.
 
     The question has the `job` in JSON, and whether to `self_test`.

@@ -47,7 +47,7 @@ class Relay:
         self._ready: Future[Answer] = Future()
         self._opened: Future[Answer] = Future()  # what the device says of itself
         self._answer = self._opened
-        self._auditions: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._probes: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def start(self) -> None:
         """Start the process, which opens its device; raises DeviceError where the system refuses it."""
@@ -62,7 +62,7 @@ class Relay:
             opened = self._opened
         return _answered(opened)
 
-    def audition(self, question: Mapping[str, Any]) -> dict[str, Any]:
+    def probe(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the device answers to a question about a job; raises DeviceError where it fails.
 
         Questions of one `key` have one answer: the number, the rounding and what of the formula is in the text of a
@@ -70,15 +70,15 @@ class Relay:
         """
         key = *question["key"], question["self_test"]
         with self._entry:
-            answer = self._auditions.get(key)
+            answer = self._probes.get(key)
             if answer is None:
                 try:
                     answer = self._ask(question)
                 except DeviceError:  # once more: the process may have been ended by somebody
                     answer = self._ask(question)
-                self._auditions[key] = answer
-                for old in list(self._auditions)[:-_MOST_AUDITIONS]:
-                    del self._auditions[old]
+                self._probes[key] = answer
+                for old in list(self._probes)[:-_MOST_AUDITIONS]:
+                    del self._probes[old]
             return answer
 
     def _ask(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,9 +30,9 @@ def _here() -> Relay:
     return _relay
 
 
-def audition(question: Mapping[str, Any]) -> dict[str, Any]:
+def probe(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the device answers to a question about a job."""
-    return _here().audition(question)
+    return _here().probe(question)
 
 
 def prepare(order: Order) -> Answer:

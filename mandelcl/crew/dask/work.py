@@ -5,10 +5,10 @@ from typing import cast
 
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
-from mandelcl.crew.dask.casting import Casting
 from mandelcl.crew.dask.connection import Connection
 from mandelcl.crew.dask.introduction import RemoteDevice
-from mandelcl.crew.dask.roster import ClusterRoster
+from mandelcl.crew.dask.placement import Placement
+from mandelcl.crew.dask.worker_pool import ClusterPool
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.resolve import resolve
 from mandelcl.workers.supervised import RestartPolicy
@@ -24,22 +24,22 @@ def cluster_work(
     wait: Callable[[Job], None] = lambda _job: None,
     policy: RestartPolicy | None = None,
 ) -> Crew:
-    """Return the work on a job of whoever is there; `wait` is called with the settled job before anybody begins it.
+    """Return the work on a job of whoever is there; `wait` is called with the resolved job before anybody begins it.
 
     Raises DeviceError where there is no worker, or none that can do the job.
     """
-    parts, notes = Casting(connection, settings.self_test).settled(job)
+    parts, notes = Placement(connection, settings.self_test).resolved(job)
     for note in notes:
         notice(note)
     wait(parts[0].job)
-    roster = ClusterRoster(connection, parts, settings, notice, policy or RestartPolicy())
+    roster = ClusterPool(connection, parts, settings, notice, policy or RestartPolicy())
     return Crew(parts, settings, notice=notice, roster=roster, repeats=REPEATED)
 
 
 def taken_over(crew: Crew, job: Job, wait: Callable[[Job], None]) -> bool:
-    """Return whether a crew has taken over a job: only one that is settled like the one before.
+    """Return whether a crew has taken over a job: only one that is resolved like the one before.
 
-    `wait` is called with the settled job first. Raises as `Crew.reset` does.
+    `wait` is called with the resolved job first. Raises as `Crew.reset` does.
     """
     devices = crew.devices
     if not devices:

@@ -17,11 +17,11 @@ from mandelcl.engine import choose, rate
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.timed_blocks import noted
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.engine.delivery import TO_HOST, Array, Delivered, Delivery, Form, FormFor
-from mandelcl.engine.lending import Lender
+from mandelcl.engine.device_output import TO_HOST, Array, Delivered, DeviceOutput, FormFor, OutputPlan
+from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop import escape, listed, sizing, survey
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace, default_budget
-from mandelcl.engine.memory import Spare
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Execution, Program
 from mandelcl.opencl.device import Device
 
@@ -31,7 +31,7 @@ _NO_BUDGET = 1e9
 class Computation:
     """A job on a device, as resolved by `choose` (a `Work`); `log` records its launches.
 
-    Device memory comes from `spare`, host memory from `lender`, and both return for the next job.
+    Device memory comes from `device_pool`, host memory from `host_pool`, and both return for the next job.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class Computation:
         choice: choose.Choice,
         settings: Settings,
         *,
-        spare: Spare | None = None,
-        lender: Lender | None = None,
+        device_pool: DevicePool | None = None,
+        host_pool: HostPool | None = None,
     ) -> None:
         self.started = time.perf_counter()
         self.device, self.warnings = choice.device, choice.warnings
         self.log = LaunchLog()
         self._settings = settings
-        self._spare, self._lender = spare or Spare(), lender or Lender(self.device)
+        self._device_pool, self._host_pool = device_pool or DevicePool(), host_pool or HostPool(self.device)
         program = Program(self.device, choice.job, settings.variant or choice.variant, execution_of(choice, settings))
         self.rate = rate.iterations_per_second(program)
         self._begin(program)
@@ -55,7 +55,7 @@ class Computation:
         settings = self._settings
         self.program = program
         self.job = program.job
-        self._form: Form | None = None
+        self._form: DeviceOutput | None = None
         budget = (
             _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog, self.device.type)
         )
@@ -105,15 +105,15 @@ class Computation:
             placed = place(block, shape, dtype)
             return self.lend(shape, dtype) if placed is None else placed
 
-        delivery = Delivery(host, form=self._form)
-        for block, values in self.run_blocks(self.queue(bands, room), cancel=cancel, delivery=delivery):
+        output_plan = OutputPlan(host, form=self._form)
+        for block, values in self.run_blocks(self.queue(bands, room), cancel=cancel, output_plan=output_plan):
             yield Finished(block, values)
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
-        return self._lender.lend(shape, dtype)
+        return self._host_pool.lend(shape, dtype)
 
-    def deliver(self, make: FormFor) -> bool:
+    def set_output(self, make: FormFor) -> bool:
         """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
 
         They are not where it returns None, and where results are guarded: in a form, what was never written might not
@@ -127,22 +127,27 @@ class Computation:
         return BlockQueue(bands, self._division.cut, room)
 
     def run_blocks(
-        self, blocks: BlockSource, *, log: LaunchLog | None = None, cancel: Token = NEVER, delivery: Delivery = TO_HOST
+        self,
+        blocks: BlockSource,
+        *,
+        log: LaunchLog | None = None,
+        cancel: Token = NEVER,
+        output_plan: OutputPlan = TO_HOST,
     ) -> Iterator[tuple[Block, Delivered]]:
         """Yield blocks from another source, with their results, as they finish.
 
-        `log` is by default the work's own, and `delivery` says how results leave the device.
+        `log` is by default the work's own, and `output_plan` says how results leave the device.
         """
         log = log or self.log
 
         def run(blocks: BlockSource) -> Iterator[tuple[Block, Delivered]]:
             loop = (self.program, blocks, self._pace, log)
             if not self._traced:
-                return escape.run(*loop, cancel=cancel, spare=self._spare, delivery=delivery)
+                return escape.run(*loop, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
             from mandelcl.engine.loop import border
 
             watch = self._settings.watch
-            return border.run(*loop, watch=watch, cancel=cancel, spare=self._spare, delivery=delivery)
+            return border.run(*loop, watch=watch, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
 
         return noted(blocks, log, run)
 

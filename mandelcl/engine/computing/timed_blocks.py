@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.delivery import Delivered
+from mandelcl.engine.device_output import Delivered
 from mandelcl.engine.loop.schedule import BlockSource
 
 

@@ -17,15 +17,15 @@ from mandelcl.base.cancelling import NEVER, Token, stop_if
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
+from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
 from mandelcl.engine.launch import RunningLaunch
-from mandelcl.engine.loop import border_ahead, escape
-from mandelcl.engine.loop.border_ahead import Ahead
+from mandelcl.engine.loop import border_in_flight, escape
+from mandelcl.engine.loop.border_in_flight import EnqueuedBlock
 from mandelcl.engine.loop.copies import Copies
 from mandelcl.engine.loop.rectangles import ROW, Rectangles
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace
-from mandelcl.engine.loop.subdivision import LEAST_SIDE, Level, Plan, levels
-from mandelcl.engine.memory import Memory, Spare
+from mandelcl.engine.loop.subdivision import LEAST_SIDE, DivisionLevel, DivisionPlan, levels
+from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
 from mandelcl.engine.resolve import connected_below
 
@@ -63,23 +63,23 @@ def run(
     blocks: BlockSource,
     pace: Pace,
     log: LaunchLog,
-    plan: Plan | None = None,
+    plan: DivisionPlan | None = None,
     watch: Watch | None = None,
     *,
     cancel: Token = NEVER,
-    spare: Spare | None = None,
-    delivery: Delivery = TO_HOST,
+    device_pool: DevicePool | None = None,
+    output_plan: OutputPlan = TO_HOST,
 ) -> Iterator[tuple[Block, Delivered]]:
     """Yield each block with its results (words × height × width) as it finishes, as `escape.run` does.
 
     Cheap blocks are traced ahead (border_ahead), two in flight; others with the host between their levels. Each is
     traced while the results of one before are copied.
     """
-    spare = spare or Spare()
-    plan_ahead = plan or border_ahead.default_plan(program)
-    ahead = deque[Ahead]()
+    device_pool = device_pool or DevicePool()
+    plan_ahead = plan or border_in_flight.default_plan(program)
+    ahead = deque[EnqueuedBlock]()
     ready = time.perf_counter()
-    with Copies(program, log, spare, delivery) as copies:
+    with Copies(program, log, device_pool, output_plan) as copies:
         while True:
             block = blocks.take(wait=not (copies or ahead))
             if block is None and not ahead:
@@ -89,12 +89,14 @@ def run(
                 continue
             if block is not None and min(block.width, block.height) < LEAST_SIDE:
                 alone = BlockQueue.of([block])
-                yield from escape.run(program, alone, pace, log, cancel=cancel, spare=spare, delivery=delivery)
+                yield from escape.run(
+                    program, alone, pace, log, cancel=cancel, device_pool=device_pool, output_plan=output_plan
+                )
                 continue
             if block is not None:
                 memory = copies.memory(block, 1)
-                if watch is None and plan_ahead and border_ahead.suits(program, block, pace, plan_ahead):
-                    ahead.append(Ahead(program, memory, block, plan_ahead))
+                if watch is None and plan_ahead and border_in_flight.suits(program, block, pace, plan_ahead):
+                    ahead.append(EnqueuedBlock(program, memory, block, plan_ahead))
                 else:
                     tracer = Tracer(program, memory, pace, log, plan, cancel)
                     log.pixels_filled += tracer.trace(block, watch)
@@ -108,14 +110,14 @@ def run(
                 yield copies.arrived()
 
 
-def default_plan(program: Program) -> Plan:
+def default_plan(program: Program) -> DivisionPlan:
     """Return the division that suits the device's class, found by measurement (docs/border-tracing.md)."""
     job = program.job
     trust, below = "nothing" if job.strict else "outside", connected_below(job)
     if program.device.type == "gpu":
         smallest = next(side for cap, side in _GPU_SMALLEST if job.iterations < cap)
-        return Plan(first=64, split=4, smallest=smallest, trust=trust, below=below)
-    return Plan(smallest=4, early=256, trust=trust, below=below)
+        return DivisionPlan(first=64, split=4, smallest=smallest, trust=trust, below=below)
+    return DivisionPlan(smallest=4, early=256, trust=trust, below=below)
 
 
 class Tracer:
@@ -127,7 +129,7 @@ class Tracer:
         memory: Memory,
         pace: Pace,
         log: LaunchLog,
-        plan: Plan | None = None,
+        plan: DivisionPlan | None = None,
         cancel: Token = NEVER,
     ) -> None:
         self.program = program
@@ -158,7 +160,7 @@ class Tracer:
         self._rectangles.note_launches(self._log)
         return block.pixels - computed
 
-    def _divide(self, block: Block, level: Level, numbers: Words, watch: Watch | None) -> Words:
+    def _divide(self, block: Block, level: DivisionLevel, numbers: Words, watch: Watch | None) -> Words:
         """Divide the numbered rectangles; return the numbers of the parts that are mixed."""
         stats = LevelStats(max(level.child_span) + 1, numbers.size * level.children, slots=numbers.size * level.slots)
         self.traced.levels.append(stats)
@@ -176,7 +178,7 @@ class Tracer:
         stats.filled = stats.rectangles - mixed.size
         return mixed
 
-    def _compute(self, block: Block, level: Level, numbers: Words) -> None:
+    def _compute(self, block: Block, level: DivisionLevel, numbers: Words) -> None:
         """Compute the insides of the numbered parts of a last level, which are mixed."""
         columns, rows = level.inside
         if columns * rows:
@@ -187,7 +189,7 @@ class Tracer:
             self._orbits(block, level, stats, inside=True)
             self._settle(stats)
 
-    def _orbits(self, block: Block, level: Level, stats: LevelStats, inside: bool) -> None:
+    def _orbits(self, block: Block, level: DivisionLevel, stats: LevelStats, inside: bool) -> None:
         """Launch a level's slots and continue their survivors; the launches that reach the cap may still run."""
         program, pace, total = self.program, self._pace, stats.slots
         early = -(-self.plan.early // program.variant.stride) or program.strides

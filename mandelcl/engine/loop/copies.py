@@ -12,8 +12,8 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.delivery import Delivered, Delivery
-from mandelcl.engine.memory import Memory, Spare
+from mandelcl.engine.device_output import Delivered, OutputPlan
+from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
 from mandelcl.engine.totalling import RunningTotals, Totalling
 from mandelcl.opencl.api import Buffer, Event, event_seconds
@@ -36,13 +36,13 @@ class _Copy:
 
 
 class Copies:
-    """The copies in progress, first in, first out; their device memory returns to `spare`.
+    """The copies in progress, first in, first out; their device memory returns to `device_pool`.
 
-    `delivery` says where they go, and as what. Where they stay on the device, blocks arrive with results of no size.
+    `output_plan` says where they go, and as what. Where they stay on the device, blocks arrive with results of no size.
     """
 
-    def __init__(self, program: Program, log: LaunchLog, spare: Spare, delivery: Delivery) -> None:
-        self._program, self._log, self._spare, self._delivery = program, log, spare, delivery
+    def __init__(self, program: Program, log: LaunchLog, device_pool: DevicePool, output_plan: OutputPlan) -> None:
+        self._program, self._log, self._device_pool, self._output_plan = program, log, device_pool, output_plan
         self._totalling = Totalling(program)
         self._made_in_place = 0  # blocks whose results are made in the host's memory
         self._flying: deque[_Copy] = deque()
@@ -55,8 +55,8 @@ class Copies:
 
         A device that shares the host's memory makes the results where they are to be.
         """
-        program, host = self._program, None if self._delivery.form else self._delivery.host
-        memory = self._spare.take(program.device, program.job, block.pixels, width)
+        program, host = self._program, None if self._output_plan.form else self._output_plan.host
+        memory = self._device_pool.take(program.device, program.job, block.pixels, width)
         if host is not None and program.device.shares_memory:
             shape = memory.words, block.height, block.width
             array = host(block, shape, np.dtype(np.uint32))
@@ -79,13 +79,13 @@ class Copies:
         """
         event: Event | None = None
         results: Delivered = np.empty(0, np.uint32)
-        delivery = self._delivery
-        totals = self._totalling.start(memory, block) if delivery.totals else None
-        if delivery.host is not None and delivery.form is not None:
-            results, event = memory.read_form(block, delivery.host, delivery.form)
+        output_plan = self._output_plan
+        totals = self._totalling.start(memory, block) if output_plan.totals else None
+        if output_plan.host is not None and output_plan.form is not None:
+            results, event = memory.read_form(block, output_plan.host, output_plan.form)
             self._made_in_place += memory.made_in_place
-        elif delivery.host is not None:
-            results, event = memory.read_results(block, delivery.host, self._program.execution.guarded)
+        elif output_plan.host is not None:
+            results, event = memory.read_results(block, output_plan.host, self._program.execution.guarded)
         copy = _Copy(block, memory, results, event, time.perf_counter(), totals)
         if computed is not None:
             number = memory.host_words("computed")
@@ -109,5 +109,5 @@ class Copies:
         if copy.memory.made_in_place:
             copy.memory.make_here()
             self._made_in_place -= 1
-        self._spare.give(copy.memory)
+        self._device_pool.give(copy.memory)
         return copy.block, copy.results

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from mandelcl.base.cancelling import NEVER, Token, stop_if
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.delivery import TO_HOST, Delivered, Delivery
+from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.loop.copies import Copies
 from mandelcl.engine.loop.schedule import BlockSource, Pace
-from mandelcl.engine.memory import Memory, Spare
+from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
 
 _IN_FLIGHT = 2
@@ -37,18 +37,18 @@ def run(
     log: LaunchLog,
     *,
     cancel: Token = NEVER,
-    spare: Spare | None = None,
-    delivery: Delivery = TO_HOST,
+    device_pool: DevicePool | None = None,
+    output_plan: OutputPlan = TO_HOST,
 ) -> Iterator[tuple[Block, Delivered]]:
     """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
-    results of a third are copied as `delivery` says. Device memory comes from `spare` and returns to it. Raises
+    results of a third are copied as `output_plan` says. Device memory comes from `device_pool` and returns to it. Raises
     CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()
     ready = time.perf_counter()
-    with Copies(program, log, spare or Spare(), delivery) as copies:
+    with Copies(program, log, device_pool or DevicePool(), output_plan) as copies:
         while True:
             while len(flying) < _IN_FLIGHT and (block := blocks.take(wait=not (flying or copies))) is not None:
                 flying.append(_start(program, block, copies, pace))

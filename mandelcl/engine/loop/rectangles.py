@@ -12,7 +12,7 @@ from mandelcl.core.planes import words_of
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.loop.proof import bounds
-from mandelcl.engine.loop.subdivision import Level, Plan
+from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.opencl.api import Buffer, Event, event_seconds
@@ -30,7 +30,7 @@ class Rectangles:
     filled with; NO_COUNT where there is none. `launched` are the launches since it was last emptied.
     """
 
-    def __init__(self, program: Program, memory: Memory, plan: Plan) -> None:
+    def __init__(self, program: Program, memory: Memory, plan: DivisionPlan) -> None:
         self._program, self._device, self._memory = program, program.device, memory
         job = program.job
         self._steps = min(plan.steps, program.most_strides * program.variant.stride)
@@ -83,7 +83,7 @@ class Rectangles:
         """Let the rectangles with these numbers be the next to be worked on."""
         self._writing = [self._device.write(self._numbers.room(numbers.size), numbers)]
 
-    def collect(self, level: Level, most: int) -> None:
+    def collect(self, level: DivisionLevel, most: int) -> None:
         """Let the parts that are mixed, of at most `most` in all, be the next to be worked on."""
         values = {"answers": self._answers.buffer, "each": level.children, "most": most, **self._listing()}
         self._launch("rectangles_collect", (most,), None, values | {"ids": self._numbers.room(most)})
@@ -94,7 +94,7 @@ class Rectangles:
         self._parents, self._children = self._children, self._parents
         self._older = self._parents.buffer
 
-    def divide(self, level: Level, divided: int) -> None:
+    def divide(self, level: DivisionLevel, divided: int) -> None:
         """Divide the younger rectangles that are listed, so many, and prove what can be proved about the parts."""
         self.descend()
         if level.outer:
@@ -115,7 +115,7 @@ class Rectangles:
         values |= {"children": self._children.room(4 * total), "proved": self._proved.room(total)}
         self._launch("rectangles_divide", (-(-items // local) * local,), (local,), values)
 
-    def pixels(self, level: Level, first: int, inside: bool) -> dict[str, Any]:
+    def pixels(self, level: DivisionLevel, first: int, inside: bool) -> dict[str, Any]:
         """Return the arguments for a launch of orbits: the slots from `first` on of a level's lines or insides."""
         values: dict[str, Any] = {"rectangles": self._older, "ids": self._numbers.buffer, "proved": self._proved.buffer}
         if inside:
@@ -125,7 +125,7 @@ class Rectangles:
             values |= {"parts": level.parts, "most": level.most, "outer": level.outer, "slots": level.slots}
         return values | {"first": first, **self._listing()}
 
-    def judge(self, level: Level, divided: int) -> None:
+    def judge(self, level: DivisionLevel, divided: int) -> None:
         """Find the counts of the parts of so many rectangles, NO_COUNT where one is mixed."""
         total = divided * level.children
         limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_judge"))
@@ -148,7 +148,7 @@ class Rectangles:
         answers = self._memory.host_words("answers", total)
         return answers, self._device.read(self._answers.buffer, answers)
 
-    def fill(self, level: Level, total: int) -> None:
+    def fill(self, level: DivisionLevel, total: int) -> None:
         """Fill the parts that have one count."""
         limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_fill"))
         across = self._local(level.child_span[0], min(limit, 32))

@@ -13,7 +13,7 @@ TRUST = ("nothing", "outside", "all")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DivisionPlan:
     """How finely to divide.
 
     The longer side of a block is cut into `first` parts; a mixed rectangle is cut into `split` × `split`, as long as
@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class DivisionLevel:
     """A division of rectangles, whose sides differ by at most a pixel, into `parts` columns and rows.
 
     `span` is the largest distance between opposite edges before the division; `outer` says that the edges themselves
@@ -90,7 +90,7 @@ def line(low: int, high: int, k: int, parts: int) -> int:
     return low + (high - low) * k // parts
 
 
-def levels(width: int, height: int, plan: Plan) -> Iterator[Level]:
+def levels(width: int, height: int, plan: DivisionPlan) -> Iterator[DivisionLevel]:
     """Yield the divisions of a block, coarse to fine; of at least LEAST_SIDE pixels a side."""
     if min(width, height) < LEAST_SIDE:
         raise ValueError(f"a block of {width}x{height} is all border")
@@ -99,7 +99,7 @@ def levels(width: int, height: int, plan: Plan) -> Iterator[Level]:
     first = max(1, min(plan.first, (1 << 31) // longest))  # the kernels' products of both have 32 bits
     parts = tuple(max(1, min(round(side * first / longest), side // plan.smallest)) for side in span)
     for depth in range(plan.depth):
-        level = Level((parts[0], parts[1]), span, outer=depth == 0, last=depth + 1 == plan.depth)
+        level = DivisionLevel((parts[0], parts[1]), span, outer=depth == 0, last=depth + 1 == plan.depth)
         if level.last or min(level.child_span) // plan.split < plan.smallest:
             yield replace(level, last=True)
             return

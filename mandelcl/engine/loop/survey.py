@@ -7,7 +7,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate
-from mandelcl.engine.delivery import Delivery
+from mandelcl.engine.device_output import OutputPlan
 from mandelcl.engine.loop import escape
 from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue, Pace
 from mandelcl.engine.program import Execution, Program
@@ -36,6 +36,6 @@ def _counts(choice: choose.Choice) -> Words:
     view = choice.job.view
     blocks = BlockQueue.of([Block(0, 0, view.width, view.height)])
     pace = Pace(BUDGET_S, rate.iterations_per_second(program), program.saturation, program.method.by_turns)
-    ((_, results),) = escape.run(program, blocks, pace, LaunchLog(), delivery=Delivery(totals=False))
+    ((_, results),) = escape.run(program, blocks, pace, LaunchLog(), output_plan=OutputPlan(totals=False))
     counts: Words = results[0]
     return counts

@@ -40,7 +40,7 @@ class Method:
 
     `doubts(job)` returns lines for the user about counts that may be wrong, as far as they are known after `prepare`.
 
-    `stays(job)` says whether all pixels of a settled job are known never to escape, so that no orbit is iterated.
+    `stays(job)` says whether all pixels of a resolved job are known never to escape, so that no orbit is iterated.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
     iterations of loops; others run all orbits for as many strides of iterations. `cost(job)` is how many iterations a
@@ -110,7 +110,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 
 def method_of(job: Job) -> Method:
-    """Return the method of a job; one that has it not settled is taken to be direct."""
+    """Return the method of a job; one that has it not resolved is taken to be direct."""
     return METHODS["direct" if job.method == "auto" else job.method]
 
 

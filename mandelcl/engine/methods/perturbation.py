@@ -44,26 +44,26 @@ def lattice(job: Job) -> Lattice:
 
 
 def begin(job: Job) -> None:
-    """Begin to compute what `words` of a settled job returns."""
-    from mandelcl.perturbation import ahead
+    """Begin to compute what `words` of a resolved job returns."""
+    from mandelcl.perturbation import reference_jobs
 
     then = _packing(job), partial(_packed, job)
-    ahead.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), then)
+    reference_jobs.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), then)
 
 
 def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
-    """Wait until `words` of a settled job needs no time; raises CancelledError where `cancel` is set before.
+    """Wait until `words` of a resolved job needs no time; raises CancelledError where `cancel` is set before.
 
     `progress` is told now and then how many iterations of the reference are done.
     """
-    from mandelcl.perturbation.ahead import await_begun
+    from mandelcl.perturbation.reference_jobs import await_begun
 
     await_begun(reference_of(job), job.iterations, job.radius_squared, progress, cancel, _unit_bits(job))
 
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
-    from mandelcl.perturbation.ahead import beside, taken
+    from mandelcl.perturbation.reference_jobs import beside, taken
 
     wanted = reference_of(job), job.iterations, job.radius_squared, _unit_bits(job)
     words: Words | None = taken(*wanted, _packing(job))
@@ -82,20 +82,20 @@ def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
 
 
 def stays(job: Job) -> bool:
-    """Return whether all pixels of a settled job are known never to escape."""
-    from mandelcl.perturbation.ahead import beside
+    """Return whether all pixels of a resolved job are known never to escape."""
     from mandelcl.perturbation.orbit import INSIDE
+    from mandelcl.perturbation.reference_jobs import beside
 
     return beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
 
 
 def doubts(job: Job) -> tuple[str, ...]:
-    """Return lines for the user about counts of a settled job that may be wrong, once `prepare` is done.
+    """Return lines for the user about counts of a resolved job that may be wrong, once `prepare` is done.
 
     Where a view's orbits pass R almost together, |z|² is off by more than they differ, or they pass in the midst of a
     long step, which is tested where it ends. Where |c| is R itself, resolving the job has warned of that.
     """
-    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.reference_jobs import beside
 
     if CERTIFIED.name in job.planes:
         return ()
@@ -167,7 +167,7 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
 
 def replay(job: Job) -> "Replay":
     """Return what follows orbits of a resolved job on the host."""
-    from mandelcl.perturbation.ahead import beside
+    from mandelcl.perturbation.reference_jobs import beside
     from mandelcl.perturbation.replay import Replay
 
     reference = reference_of(job)
@@ -188,7 +188,7 @@ def _arithmetic(job: Job) -> Scalars:
 
 
 def reference_of(job: Job) -> Reference:
-    """Return the reference of a settled job."""
+    """Return the reference of a resolved job."""
     if job.reference is None or not job.reference.step_bits or not job.reference.tail_bits:
         raise InvalidInputError("the job's reference is not settled")
     return job.reference

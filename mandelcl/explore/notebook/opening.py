@@ -53,8 +53,8 @@ def explore(
     extra `notebook`.
     """
     load("anywidget", "the explorer in a notebook needs anywidget", "notebook")
-    from mandelcl.explore.house import Start
     from mandelcl.explore.notebook.widget import Explorer
+    from mandelcl.explore.workspace import Start
 
     shown = parse_size(size) if isinstance(size, str) else size
     chosen = _formula(formula, julia)

@@ -1,4 +1,4 @@
-"""A widget's pages, and the thread that serves them: an event loop with a `House`, for as long as there are any.
+"""A widget's pages, and the thread that serves them: an event loop with a `Workspace`, for as long as there are any.
 
 Messages from pages come in the kernel's own thread, which hears nothing while a cell runs. What they ask for is done in
 the loop's thread, from which pixels leave meanwhile, too.
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from mandelcl.explore.answers import attend
 from mandelcl.explore.client import Client
-from mandelcl.explore.house import House, Start
 from mandelcl.explore.viewing import Viewing
+from mandelcl.explore.workspace import Start, Workspace
 
 # Sends a message and bytes over the widget's comm, from any thread.
 Post: TypeAlias = Callable[[Mapping[str, Any], Sequence[bytes | memoryview]], None]
@@ -73,7 +73,7 @@ class _Service:
 
     def __init__(self, start: Start) -> None:
         self.loop = asyncio.new_event_loop()
-        self.house = House(start)
+        self.workspace = Workspace(start)
         self._thread = threading.Thread(target=self._run, name="mandelcl explorer", daemon=True)
         self._thread.start()
         self.call(self._open()).result()
@@ -96,10 +96,10 @@ class _Service:
             self.loop.close()
 
     async def _open(self) -> None:
-        self.house.open()
+        self.workspace.open()
 
     async def _close(self) -> None:
-        await self.house.close()
+        await self.workspace.close()
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()
@@ -111,7 +111,7 @@ class _Page:
 
     def __init__(self, name: str, service: _Service, post: Post) -> None:
         self.line = CommLine(name, post)
-        self.client = Client(self.line, service.house)
+        self.client = Client(self.line, service.workspace)
         self.heard, self.last = 0, 0.0
         service.call(attend(self.client))
 

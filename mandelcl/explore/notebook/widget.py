@@ -10,10 +10,10 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.explore import places
-from mandelcl.explore.house import Start
 from mandelcl.explore.notebook.bundle import bundle
 from mandelcl.explore.notebook.pages import Pages
 from mandelcl.explore.pictures import assembled
+from mandelcl.explore.workspace import Start
 
 
 class Explorer(AnyWidget):
@@ -42,7 +42,7 @@ class Explorer(AnyWidget):
 
     @property
     def job(self) -> Job:
-        """The job of the view, settled once a page shows it."""
+        """The job of the view, resolved once a page shows it."""
         return self._shown()[0]
 
     @property

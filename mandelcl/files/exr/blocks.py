@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import FileError
-from mandelcl.files.exr.header import SIZES, Header
+from mandelcl.files.exr.header import SIZES, ExrHeader
 
 _DTYPES = ("<u4", "<f2", "<f4")  # of the types of channels
 _ROWS = {0: 1, 2: 1, 3: 16}  # in a block: not packed, or by deflate, each row by itself (ZIPS) or sixteen (ZIP)
@@ -27,7 +27,7 @@ _HEAD = struct.Struct("<ii")
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class RowBlocks:
     """Where the rows of a picture are, and the types of their channels; `packed` says whether deflate packs them."""
 
     width: int
@@ -40,7 +40,7 @@ class Blocks:
     end: int
 
     @classmethod
-    def of(cls, header: Header, file: BinaryIO) -> Self:
+    def of(cls, header: ExrHeader, file: BinaryIO) -> Self:
         """Return the blocks of a file with that header; raises FileError where they cannot all be there."""
         if not header.in_rows:
             raise FileError("an OpenEXR picture of several parts, in tiles, or of several depths")

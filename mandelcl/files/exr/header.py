@@ -24,7 +24,7 @@ _DAMAGED = "an OpenEXR picture whose header is damaged"
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ExrHeader:
     """The attributes of a file's first part by name, each its type and its bytes; its version; and where they end."""
 
     attributes: Mapping[str, tuple[str, bytes]]
@@ -90,7 +90,7 @@ class Header:
         return found
 
 
-def read_header(file: BinaryIO) -> Header:
+def read_header(file: BinaryIO) -> ExrHeader:
     """Return the header of a file, which is at its beginning; raises FileError for one that is damaged."""
     data = file.read(_MOST_BYTES)
     if data[:4] != MAGIC or len(data) < 8:
@@ -109,7 +109,7 @@ def read_header(file: BinaryIO) -> Header:
         place += size
     else:
         if place < len(data):
-            return Header(attributes, int.from_bytes(data[4:8], "little"), place + 1)
+            return ExrHeader(attributes, int.from_bytes(data[4:8], "little"), place + 1)
     raise FileError(f"{_DAMAGED}, cut off, or longer than any")
 
 

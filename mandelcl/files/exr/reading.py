@@ -11,9 +11,9 @@ from mandelcl.base.errors import FileError
 from mandelcl.core.field import Field, Rows
 from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
-from mandelcl.files.exr.blocks import Blocks
+from mandelcl.files.exr.blocks import RowBlocks
 from mandelcl.files.exr.channels import BIAS, RADIUS, Channels, planes_of
-from mandelcl.files.exr.header import UINT, Header, read_header
+from mandelcl.files.exr.header import UINT, ExrHeader, read_header
 from mandelcl.files.foreign import Foreign, Origin, origin_of, require_memory
 
 _PIXEL_BYTES = 32  # of memory: those of all planes, and some more while rows are taken over
@@ -24,7 +24,7 @@ _REALS = ("NF", "DEX", "DEY", "T")
 def read_field(file: BinaryIO) -> Foreign:
     """Return the field in a file; raises FileError, or InvalidInputError for a bad job of mandelcl's."""
     header = read_header(file)
-    channels, blocks = _channels(header), Blocks.of(header, file)
+    channels, blocks = _channels(header), RowBlocks.of(header, file)
     notes: list[str] = []
     require_memory(blocks.width * blocks.height, _PIXEL_BYTES)
     cap = header.number("Iterations")
@@ -41,7 +41,7 @@ def read_field(file: BinaryIO) -> Foreign:
     return Foreign(Field(job, planes), origin.placed, tuple(notes))
 
 
-def _channels(header: Header) -> list[str]:
+def _channels(header: ExrHeader) -> list[str]:
     """Return the channels to read; raises FileError where counts are not among them, or not as they should be."""
     channels = header.channels()
     counts = ["N0", "N1"] if "N0" in channels else ["N"]
@@ -53,7 +53,7 @@ def _channels(header: Header) -> list[str]:
     return counts + reals
 
 
-def _origin(header: Header, width: int, height: int, cap: int, notes: list[str]) -> Origin:
+def _origin(header: ExrHeader, width: int, height: int, cap: int, notes: list[str]) -> Origin:
     own = header.text(_OWN)
     if own is None:
         return origin_of(header.place(), width, height, cap, notes.append)

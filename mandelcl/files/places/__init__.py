@@ -13,15 +13,15 @@ from typing import BinaryIO
 from mandelcl.base.errors import FileError
 from mandelcl.files.paths import one_line, read_bounded, require_readable, target, text_of
 from mandelcl.files.places import fraktaler_3, kalles_fraktaler, pictures, rust_fractal, toml
-from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.places.place import ForeignPlace, Orientation
 
-__all__ = ["SUFFIXES", "WRITERS", "Orientation", "Place", "is_place_file", "read_place", "write_place"]
+__all__ = ["SUFFIXES", "WRITERS", "ForeignPlace", "Orientation", "is_place_file", "read_place", "write_place"]
 
 _MOST_BYTES = 1 << 20
 
 # Files that hold nothing but a place, and what writes them.
 SUFFIXES = (".kfr", ".toml")
-WRITERS: Mapping[str, Callable[[Place], str]] = MappingProxyType(
+WRITERS: Mapping[str, Callable[[ForeignPlace], str]] = MappingProxyType(
     {".kfr": kalles_fraktaler.write, ".toml": fraktaler_3.write}
 )
 
@@ -31,7 +31,7 @@ def is_place_file(path: str | Path) -> bool:
     return Path(path).suffix.lower() in SUFFIXES
 
 
-def read_place(path: str | Path) -> Place:
+def read_place(path: str | Path) -> ForeignPlace:
     """Return the place in a file of another program, or in a picture that it wrote.
 
     Raises FileError or InvalidInputError for a file that has none, or one that cannot be drawn.
@@ -62,7 +62,7 @@ def text_in(file: BinaryIO) -> str | None:
     return pictures.text_in(file)
 
 
-def place_in(text: str) -> Place:
+def place_in(text: str) -> ForeignPlace:
     """Return the place that a text describes, in whichever form; raises FileError or InvalidInputError."""
     values = toml.values_of(text)
     if values is None:
@@ -74,7 +74,7 @@ def place_in(text: str) -> Place:
     return fraktaler_3.read(values)
 
 
-def write_place(path: str | Path, place: Place) -> str:
+def write_place(path: str | Path, place: ForeignPlace) -> str:
     """Return a place as the text of a file with that path's suffix; raises FileError where there is no such format."""
     try:
         writer = WRITERS[Path(path).suffix.lower()]

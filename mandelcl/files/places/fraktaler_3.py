@@ -14,7 +14,7 @@ from mandelcl.base.errors import FileError
 from mandelcl.base.printable import quoted
 from mandelcl.files.places.decimals import decimal, number_of, scientific
 from mandelcl.files.places.formulas import of_fraktaler_3, to_fraktaler_3
-from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.places.place import ForeignPlace, Orientation
 from mandelcl.formulas import MANDELBROT
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -33,7 +33,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def read(values: Mapping[str, Any]) -> Place:
+def read(values: Mapping[str, Any]) -> ForeignPlace:
     """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
     found = {key: _looked_up(values, key) for key in _DEFAULTS}
     if found["transform.exponential_map"]:
@@ -42,7 +42,7 @@ def read(values: Mapping[str, Any]) -> Place:
     width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
     if not width.denominator == height.denominator == cap.denominator == 1:
         raise FileError("its size and its iterations must be whole numbers")
-    return Place(
+    return ForeignPlace(
         numbers["location.real"],
         numbers["location.imag"],
         numbers["location.zoom"],
@@ -54,7 +54,7 @@ def read(values: Mapping[str, Any]) -> Place:
     )
 
 
-def write(place: Place) -> str:
+def write(place: ForeignPlace) -> str:
     """Return the place as such a text; raises FileError for a formula that is none of that program's.
 
     That program ends orbits at four limits, which are the cap here: else a deep view of it would have blots.

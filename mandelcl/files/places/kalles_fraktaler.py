@@ -13,7 +13,7 @@ from mandelcl.base.exact import parse_number
 from mandelcl.base.printable import printable, quoted
 from mandelcl.files.places.decimals import decimal, scientific
 from mandelcl.files.places.formulas import of_kalles_fraktaler, to_kalles_fraktaler
-from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.places.place import ForeignPlace, Orientation
 
 _MOST_LINES = 10_000
 _COMMENTS = (";", "#")
@@ -48,7 +48,7 @@ def values_of(text: str) -> Mapping[str, str]:
     return values
 
 
-def read(text: str) -> Place:
+def read(text: str) -> ForeignPlace:
     """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
     values = values_of(text)
     missing = [key for key in ("Re", "Im", "Zoom") if not values.get(key.lower())]
@@ -63,7 +63,7 @@ def read(text: str) -> Place:
         if not _is(values, key, usual)
     ]
     angles = {key: _number(values, key) for key in ("rotateangle", "stretchangle", "stretchamount")}
-    return Place(
+    return ForeignPlace(
         parse_number(values["re"], "Re"),
         parse_number(values["im"], "Im"),
         parse_number(values["zoom"], "Zoom"),
@@ -81,7 +81,7 @@ def read(text: str) -> Place:
     )
 
 
-def write(place: Place) -> str:
+def write(place: ForeignPlace) -> str:
     """Return the place as such a text, with its lines ending as that program's do; raises FileError for a formula."""
     orientation, finest = place.orientation, 1 / place.zoom
     kind, power = to_kalles_fraktaler(place.formula)

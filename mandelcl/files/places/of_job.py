@@ -6,13 +6,13 @@ from fractions import Fraction
 from mandelcl.base.exact import floor_log2, root_below
 from mandelcl.base.lattice import Matrix
 from mandelcl.core.job import Job
-from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.places.place import ForeignPlace, Orientation
 
 _NEAR = Fraction(1, 1 << 60)  # relative: roots are known to 64 bits
 _DIGITS = 12  # of an angle that is looked for: one that someone typed is found again
 
 
-def place_of(job: Job) -> Place:
+def place_of(job: Job) -> ForeignPlace:
     """Return the place of a job.
 
     Where its anchor is the pixel right of and below the middle, the centre is there, `on_pixel`; else it is the middle.
@@ -32,7 +32,7 @@ def place_of(job: Job) -> Place:
     zoom = _plain(Fraction(4) / (pitch * view.height))
     radius = root_below(job.radius_squared)
     size, formula = (view.width, view.height), job.formula
-    return Place(re, im, zoom, job.iterations, size, radius, on_pixel, orientation, notes, formula)
+    return ForeignPlace(re, im, zoom, job.iterations, size, radius, on_pixel, orientation, notes, formula)
 
 
 def _orientation(matrix: Matrix) -> tuple[Orientation, bool]:

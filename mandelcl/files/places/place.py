@@ -49,7 +49,7 @@ class Orientation:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ForeignPlace:
     """What a file says of a view: None for what it leaves open.
 
     The picture is 4/`zoom` high, and re + im·i is at its middle, or, where `on_pixel`, at the pixel right of and below

@@ -10,7 +10,7 @@ from typing import Any
 from mandelcl.base.errors import FileError
 from mandelcl.base.printable import quoted
 from mandelcl.files.places.decimals import number_of
-from mandelcl.files.places.place import Orientation, Place
+from mandelcl.files.places.place import ForeignPlace, Orientation
 
 _PLACE = ("real", "imag", "zoom")
 _USUAL = {"fractal_type": "mandelbrot", "fractal_power": 2}
@@ -21,7 +21,7 @@ def recognises(values: Mapping[str, Any]) -> bool:
     return all(key in values for key in _PLACE)
 
 
-def read(values: Mapping[str, Any]) -> Place:
+def read(values: Mapping[str, Any]) -> ForeignPlace:
     """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
     for key, usual in _USUAL.items():
         if str(values.get(key, usual)).lower() != str(usual):
@@ -29,7 +29,7 @@ def read(values: Mapping[str, Any]) -> Place:
     re, im, zoom, rotate = (number_of(values.get(key, 0), key) for key in (*_PLACE, "rotate"))
     width, height, cap = (_whole(values.get(key), key) for key in ("image_width", "image_height", "iterations"))
     size = None if width is None or height is None else (width, height)
-    return Place(re, im, zoom, cap, size, orientation=Orientation(rotate, mirrored=True))
+    return ForeignPlace(re, im, zoom, cap, size, orientation=Orientation(rotate, mirrored=True))
 
 
 def _whole(value: Any, key: str) -> int | None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.formulas.operations.operation import Growth, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Add(Operation):
     operands: ClassVar[tuple[str, ...]] = ("z", "c")
     derivative_operands: ClassVar[tuple[str, ...]] = ("derivative", "move")
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z + c."""
         return arithmetic.add(place.z[0], place.c[0]), arithmetic.add(place.z[1], place.c[1])
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.formulas.operations.operation import Growth, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Mul(Operation):
     operands: ClassVar[tuple[str, ...]] = ("z", "stored")
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative", "stored", "with_it")
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z·stored."""
         return arithmetic.complex_multiply(place.z, place.stored)
 
-    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value_add(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z·stored + c."""
         return arithmetic.complex_multiply_add(place.z, place.stored, place.c)
 

@@ -9,7 +9,7 @@ from mandelcl.base.arithmetic import Arithmetic, Complex
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OrbitPoint:
     """What an operation finds: z, the z that was stored last, and the constant c, each in one arithmetic."""
 
     z: Complex
@@ -61,10 +61,10 @@ class Operation(ABC):
         return ()
 
     @abstractmethod
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return what it makes of z."""
 
-    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value_add(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return that plus c, as one operation of the number; for what `fuses`."""
         raise NotImplementedError(f"{self.name} and add are two operations")
 

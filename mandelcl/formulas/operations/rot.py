@@ -7,7 +7,7 @@ from typing import ClassVar
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import about
-from mandelcl.formulas.operations.operation import Growth, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 _OFF = Fraction(1, 1 << 64)
 
@@ -36,11 +36,11 @@ class Rot(Operation):
         """Cosine and sine."""
         return self.cosine, self.sine
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, turned."""
         return arithmetic.complex_multiply(place.z, self._turn(arithmetic))
 
-    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value_add(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, turned, plus c."""
         return arithmetic.complex_multiply_add(place.z, self._turn(arithmetic), place.c)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.formulas.operations.operation import Growth, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +16,11 @@ class Sqr(Operation):
     fuses: ClassVar[bool] = True
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z²."""
         return arithmetic.complex_square(place.z)
 
-    def value_add(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value_add(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z² + c."""
         return arithmetic.square_add(place.z, place.c)
 

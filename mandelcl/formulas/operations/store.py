@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.formulas.operations.operation import Growth, Operation, Place
+from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Store(Operation):
     name: ClassVar[str] = "store"
     isometric: ClassVar[bool] = True
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:  # noqa: ARG002
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:  # noqa: ARG002
         """Return z."""
         return place.z
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.formulas.operations.operation import Operation, Place
+from mandelcl.formulas.operations.operation import Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class NegY(Turning):
     name: ClassVar[str] = "negy"
     part: ClassVar[int] = 1
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, mirrored."""
         return place.z[0], arithmetic.negate(place.z[1])
 
@@ -38,7 +38,7 @@ class NegX(Turning):
     name: ClassVar[str] = "negx"
     part: ClassVar[int] = 0
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, mirrored."""
         return arithmetic.negate(place.z[0]), place.z[1]
 
@@ -51,7 +51,7 @@ class AbsY(Turning):
     part: ClassVar[int] = 1
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, folded."""
         return place.z[0], arithmetic.absolute(place.z[1])
 
@@ -64,6 +64,6 @@ class AbsX(Turning):
     part: ClassVar[int] = 0
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
 
-    def value(self, arithmetic: Arithmetic, place: Place) -> Complex:
+    def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, folded."""
         return arithmetic.absolute(place.z[0]), place.z[1]

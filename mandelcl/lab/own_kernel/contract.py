@@ -85,7 +85,7 @@ def source(kernel: KernelFile, number: NumberFormat) -> str:
     return f'{prelude(number)}\n#line 1 "{kernel.name}"\n{kernel.text}\n'
 
 
-def settled_job(job: Job, double: bool) -> Job:
+def resolved_job(job: Job, double: bool) -> Job:
     """Return the job in float where that resolves its view, else in double, if devices have it, or as it says.
 
     Raises InvalidInputError where it is none for a kernel in a file.

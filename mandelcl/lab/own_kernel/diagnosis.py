@@ -6,7 +6,7 @@ from itertools import chain, product
 import numpy as np
 
 from mandelcl.base.words import NO_COUNT
-from mandelcl.lab.own_kernel.evidence import Evidence, Mistake, Verdict, tested, tried
+from mandelcl.lab.own_kernel.evidence import Evidence, Mistake, MistakeScore, tested, tried
 from mandelcl.lab.own_kernel.mistakes_counts import COUNT_MISTAKES, CountMistake, constant_mistake, inside_mistake
 from mandelcl.lab.own_kernel.mistakes_orbits import orbit_mistakes
 from mandelcl.lab.own_kernel.mistakes_places import (
@@ -79,11 +79,11 @@ def _costly(evidence: Evidence) -> Iterator[Mistake]:
         yield inside
 
 
-def _tried(mistakes: Iterable[Mistake], evidence: Evidence) -> list[Verdict]:
+def _tried(mistakes: Iterable[Mistake], evidence: Evidence) -> list[MistakeScore]:
     return [found for mistake in mistakes if (found := tried(mistake, evidence)) is not None]
 
 
-def _told(first: Verdict, others: Sequence[Verdict]) -> list[str]:
+def _told(first: MistakeScore, others: Sequence[MistakeScore]) -> list[str]:
     """Return what a complete explanation says, how it was tested, and what else the sample does not tell from it."""
     pixels = "every pixel" if first.whole else f"all of the {first.wrong + first.right} pixels tested"
     sentences = [first.mistake.text, f"This gives {pixels} just as your kernel has it."]

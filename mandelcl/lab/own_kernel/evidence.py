@@ -104,7 +104,7 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MistakeScore:
     """How well a mistake explains a picture: in how many of the wrong and of the right pixels that were tested.
 
     `whole` says whether these are all of the picture's.
@@ -128,7 +128,7 @@ class Verdict:
         return self.explained / max(1, self.wrong + self.contradicted)
 
 
-def tried(mistake: Mistake, evidence: Evidence) -> Verdict | None:
+def tried(mistake: Mistake, evidence: Evidence) -> MistakeScore | None:
     """Return how well a mistake explains a sample; None where it hardly explains the suspects."""
     suspects = evidence.suspects
     if not suspects.size or float(mistake.holds(evidence, suspects).mean()) < 0.5:
@@ -136,14 +136,14 @@ def tried(mistake: Mistake, evidence: Evidence) -> Verdict | None:
     return _verdict(mistake, evidence, evidence.every if mistake.cheap else evidence.sample)
 
 
-def tested(found: Verdict, evidence: Evidence) -> Verdict:
+def tested(found: MistakeScore, evidence: Evidence) -> MistakeScore:
     """Return how well a mistake that explains a sample explains the whole picture, or as much as is feasible."""
     if found.whole or evidence.sample.size == evidence.all_tested.size:
         return found
     return _verdict(found.mistake, evidence, evidence.all_tested)
 
 
-def _verdict(mistake: Mistake, evidence: Evidence, pixels: Pixels) -> Verdict:
+def _verdict(mistake: Mistake, evidence: Evidence, pixels: Pixels) -> MistakeScore:
     holds, wrong = mistake.holds(evidence, pixels), evidence.wrong[pixels]
     counts = [int(mask.sum()) for mask in (wrong, holds & wrong, ~wrong, ~holds & ~wrong)]
-    return Verdict(mistake, counts[0], counts[1], counts[2], counts[3], pixels.size == evidence.every.size)
+    return MistakeScore(mistake, counts[0], counts[1], counts[2], counts[3], pixels.size == evidence.every.size)

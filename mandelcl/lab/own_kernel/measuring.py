@@ -18,7 +18,7 @@ from mandelcl.lab.own_kernel.difference import first_difference
 from mandelcl.lab.own_kernel.evidence import Evidence
 from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.oracle import Oracle
-from mandelcl.lab.own_kernel.trial import Shape, Trial
+from mandelcl.lab.own_kernel.trial import LaunchShape, Trial
 from mandelcl.lab.own_kernel.worker import RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
@@ -40,7 +40,7 @@ def with_fault(row: Row, kind: str, explanation: Iterable[str]) -> Row:
 
 
 def measured(
-    bench: Bench, row: Row, device: Device, kernel: KernelFile, job: Job, shape: Shape, ours: Row, oracle: Oracle
+    bench: Bench, row: Row, device: Device, kernel: KernelFile, job: Job, shape: LaunchShape, ours: Row, oracle: Oracle
 ) -> Row:
     """Return the row of a kernel on a device, with its times, or with its fault; `ours` is our own kernel's row.
 
@@ -97,7 +97,7 @@ def _launched(task: RunTask) -> Size:
     return contract.launched(task.items, task.local)
 
 
-def simulated(bench: Bench, kernel: KernelFile, job: Job, shape: Shape, library: Path) -> Row:
+def simulated(bench: Bench, kernel: KernelFile, job: Job, shape: LaunchShape, library: Path) -> Row:
     """Return the row of a small picture by a kernel in Oclgrind, with what that complained of."""
     small = _small(job)
     size = f"{small.view.width}x{small.view.height}"

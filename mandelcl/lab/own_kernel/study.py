@@ -8,10 +8,10 @@ from typing import Any
 from mandelcl.core.job import Job
 from mandelcl.engine.choose import class_of
 from mandelcl.engine.resolve import resolve
-from mandelcl.lab.own_kernel.contract import KernelFile, settled_job
+from mandelcl.lab.own_kernel.contract import KernelFile, resolved_job
 from mandelcl.lab.own_kernel.measuring import measured, simulated
 from mandelcl.lab.own_kernel.oracle import Oracle
-from mandelcl.lab.own_kernel.trial import Shape
+from mandelcl.lab.own_kernel.trial import LaunchShape
 from mandelcl.opencl.device import Device
 from mandelcl.studies import plots
 from mandelcl.studies.bench import Bench
@@ -31,7 +31,7 @@ class OwnKernels:
 
     kernels: Sequence[KernelFile]
     job: Job
-    shape: Shape
+    shape: LaunchShape
     simulator: Path | None = None
 
     def study(self) -> Study:
@@ -51,7 +51,7 @@ class OwnKernels:
 
         Raises InvalidInputError for a job that is none for a kernel in a file.
         """
-        job = settled_job(self.job, any(device.fp64 for device in bench.devices))
+        job = resolved_job(self.job, any(device.fp64 for device in bench.devices))
         resolve(job, [class_of(device, job.formula) for device in bench.devices])  # refuses what it cannot hold
         oracle, view = Oracle(bench.check), job.view
         bench = replace(bench, validator=oracle)

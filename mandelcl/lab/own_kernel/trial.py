@@ -32,7 +32,7 @@ _GRACE_S = 5.0  # copies, and a driver that compiles at the first launch
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LaunchShape:
     """How a kernel is launched: work-groups, and work-items in all; None for what suits, and for one a pixel."""
 
     local: Size | None = None
@@ -110,14 +110,14 @@ class Trial:
         found = (self.facts if facts is None else facts)["parameters"]
         return None if found is None else [Parameter(*own) for own in found]
 
-    def task(self, job: Job, shape: Shape) -> RunTask:
+    def task(self, job: Job, shape: LaunchShape) -> RunTask:
         """Return the launch of a resolved job; raises KernelFaultError for work-groups that it cannot have."""
         view, encode = job.view, by_name(job.number).arithmetic("separate").encode
         left, top, pitch = (float(encode(value)) for value in (view.lattice.re, view.lattice.im, view.pitch))
         local, items = self._grid(view, shape)
         return RunTask(view.width, view.height, left, top, pitch, job.iterations, local, items)
 
-    def _grid(self, view: View, shape: Shape) -> tuple[Size, Size]:
+    def _grid(self, view: View, shape: LaunchShape) -> tuple[Size, Size]:
         required, limit = self.facts["required_group"], int(self.facts["group_limit"])
         local = shape.local or fit_local(*shipped.LOCAL, limit)
         if required is not None:

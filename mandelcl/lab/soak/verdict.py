@@ -11,7 +11,7 @@ FAILED, WRONG, SLOWED, UNSTABLE, PASS, NOTHING = "FAILED", "WRONG", "SLOWED", "U
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SoakVerdict:
     """The worst that was found, in a word; all that was found; and how each job's speed held, by the job's name."""
 
     word: str
@@ -24,7 +24,7 @@ class Verdict:
         return "; ".join(self.findings)
 
 
-def verdict(record: Record) -> Verdict:
+def verdict(record: Record) -> SoakVerdict:
     """Return the verdict on a device after a soak, or as much of it as was done."""
     held = {name: steadiness(*series.quiet()) for name, series in record.series.items()}
     speeds = {name: steady for name, steady in held.items() if steady is not None}
@@ -49,7 +49,7 @@ def verdict(record: Record) -> Verdict:
     if record.rounds and not any(steady.told for steady in speeds.values()):
         busy = f" (other programs were busy in {record.disturbed} rounds)" if record.disturbed else ""
         found.append((PASS, f"fewer than {LEAST_ROUNDS} rounds after the warm-up{busy}: too few to judge the speed"))
-    return Verdict(found[0][0], tuple(text for _, text in found), speeds)
+    return SoakVerdict(found[0][0], tuple(text for _, text in found), speeds)
 
 
 def _of_speed(job: JobFacts, steady: Steadiness) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from mandelcl.core.planes import CERTIFIED, COUNTS, SMOOTH, first_words
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.perturbation.bounded import Point
-from mandelcl.perturbation.counting import Task, exact_outcomes
+from mandelcl.perturbation.counting import CountTask, exact_outcomes
 from mandelcl.perturbation.exact import Outcome
 from mandelcl.rendering.certify.bounding import Bounding
 from mandelcl.rendering.certify.refining import Indices, Watch
@@ -46,7 +46,7 @@ class Exactly:
         points = [job.view.point(block.x + column, block.y + row) for row, column in places]
         seconds = self._seconds - (time.monotonic() - started)
         watch = watch.after(indices.size - left.size)
-        outcomes = exact_outcomes(Task.of(job), points, seconds=seconds, cancel=cancel, progress=watch.told)
+        outcomes = exact_outcomes(CountTask.of(job), points, seconds=seconds, cancel=cancel, progress=watch.told)
         self._seconds -= time.monotonic() - started
         for index, point, outcome in zip(left, points, outcomes, strict=True):
             if outcome is not None:

@@ -18,7 +18,7 @@ from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere, boundless
-from mandelcl.engine.delivery import Array, FormFor
+from mandelcl.engine.device_output import Array, FormFor
 from mandelcl.engine.loop.schedule import Pace, default_budget
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
@@ -116,17 +116,17 @@ class CertifiedWork:
         """Replace what the device does not vouch for, in place; return what was proved, and what it changed."""
         words = results.reshape(len(results), -1)
         mask = words[first_words(self.job.planes)[CERTIFIED.name]]
-        doubtful = np.flatnonzero(mask == 0).astype(np.uint32)
-        at_once = block.pixels - doubtful.size
-        if not doubtful.size:
+        suspect = np.flatnonzero(mask == 0).astype(np.uint32)
+        at_once = block.pixels - suspect.size
+        if not suspect.size:
             return Tally(block.pixels, at_once), Totals()
-        before = self._totals(words[:, doubtful])
-        words[:, doubtful] = self._refined(block, doubtful, cancel)
-        still = doubtful[mask[doubtful] == 0]
+        before = self._totals(words[:, suspect])
+        words[:, suspect] = self._refined(block, suspect, cancel)
+        still = suspect[mask[suspect] == 0]
         exactly = self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
-        change = self._totals(words[:, doubtful]) - before
+        change = self._totals(words[:, suspect]) - before
         self.log.add_totals(change)
-        return Tally(block.pixels, at_once, doubtful.size - still.size, exactly), change
+        return Tally(block.pixels, at_once, suspect.size - still.size, exactly), change
 
     def _told(self, done: int, total: int) -> None:
         """Show how many of how many pixels of a block have been counted in exact arithmetic."""
@@ -141,7 +141,7 @@ class CertifiedWork:
             self._refiner = self._make_refiner(self.job)
         return self._refiner.refined(block, indices, self.log, cancel)
 
-    def deliver(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
         """Return False: what is certified is words, on the host."""
         return False
 

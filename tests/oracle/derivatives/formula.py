@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from mandelcl.formulas import Formula
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import Add, Mul, Operation, Place, Sqr, Store, Turning
+from mandelcl.formulas.operations import Add, Mul, Operation, OrbitPoint, Sqr, Store, Turning
 from mandelcl.formulas.operations.rot import Rot
 from tests.oracle.derivatives.arithmetic import DerivativeArithmetic
 
@@ -36,8 +36,8 @@ def line_step(line: Line, arithmetic: DerivativeArithmetic, z: Any, c: Any, move
         upright, turned = z, False
         for turn in step.turns:
             turned ^= is_turned(turn, arithmetic, z)
-            z = point(turn, arithmetic, Place(z, stored, c))
-        place, operation = Place(z, stored, c), step.operation
+            z = point(turn, arithmetic, OrbitPoint(z, stored, c))
+        place, operation = OrbitPoint(z, stored, c), step.operation
         if isinstance(operation, Sqr):
             if step.added is None:
                 moved = arithmetic.square(upright, moved, turned)
@@ -47,7 +47,7 @@ def line_step(line: Line, arithmetic: DerivativeArithmetic, z: Any, c: Any, move
             moved = derivative(operation, arithmetic, place, moved, with_it, move)
         z = point(operation, arithmetic, place)
         if step.added is not None:
-            z = point(step.added, arithmetic, Place(z, stored, c))
+            z = point(step.added, arithmetic, OrbitPoint(z, stored, c))
         if isinstance(operation, Store):
             stored, with_it = z, moved
     return moved
@@ -61,7 +61,7 @@ def is_turned(operation: Turning, arithmetic: DerivativeArithmetic, z: Any) -> b
     return negative
 
 
-def point(operation: Operation, arithmetic: DerivativeArithmetic, place: Place) -> Any:
+def point(operation: Operation, arithmetic: DerivativeArithmetic, place: OrbitPoint) -> Any:
     """Return what an operation makes of z in the plain arithmetic beside derivatives, each rounded alone."""
     match operation:
         case Sqr():
@@ -80,7 +80,7 @@ def point(operation: Operation, arithmetic: DerivativeArithmetic, place: Place) 
 
 
 def derivative(
-    operation: Operation, arithmetic: DerivativeArithmetic, place: Place, moved: Any, with_it: Any, move: Any
+    operation: Operation, arithmetic: DerivativeArithmetic, place: OrbitPoint, moved: Any, with_it: Any, move: Any
 ) -> Any:
     """Return how what an operation makes changes, where z, the stored z and c change so."""
     match operation:

@@ -13,7 +13,7 @@ from mandelcl.core.report import LaunchLog
 from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.loop.rectangles import ROW, Rectangles
 from mandelcl.engine.loop.schedule import Pace
-from mandelcl.engine.loop.subdivision import Level, Plan, levels
+from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan, levels
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.engine.resolve import connected_below
@@ -22,7 +22,7 @@ from mandelcl.opencl.api import Buffer
 _MOST_PIXELS = 1 << 27  # of a block: from there on, what is superfluous takes longer than to ask what is not
 
 
-def default_plan(program: Program) -> Plan | None:
+def default_plan(program: Program) -> DivisionPlan | None:
     """Return the division for blocks that are traced ahead, found by measurement: few levels, many rectangles.
 
     None for devices that run the kernels on the host's own cores: there the host need not be spared.
@@ -30,10 +30,10 @@ def default_plan(program: Program) -> Plan | None:
     if program.device.type != "gpu":
         return None
     trust = "nothing" if program.job.strict else "outside"
-    return Plan(first=256, split=4, smallest=32, trust=trust, below=connected_below(program.job))
+    return DivisionPlan(first=256, split=4, smallest=32, trust=trust, below=connected_below(program.job))
 
 
-def suits(program: Program, block: Block, pace: Pace, plan: Plan) -> bool:
+def suits(program: Program, block: Block, pace: Pace, plan: DivisionPlan) -> bool:
     """Return whether each launch of a block may be as large as it can get and run to the cap within its budget."""
     if plan.early or program.most_strides < program.strides or block.pixels > _MOST_PIXELS:
         return False
@@ -46,7 +46,7 @@ def suits(program: Program, block: Block, pace: Pace, plan: Plan) -> bool:
     return True
 
 
-def _worst(block: Block, plan: Plan) -> Iterator[tuple[Level, int]]:
+def _worst(block: Block, plan: DivisionPlan) -> Iterator[tuple[DivisionLevel, int]]:
     """Yield the levels of a block, and how many rectangles each divides if none is filled."""
     divided = 1
     for level in levels(block.width, block.height, plan):
@@ -54,13 +54,13 @@ def _worst(block: Block, plan: Plan) -> Iterator[tuple[Level, int]]:
         divided *= level.children
 
 
-class Ahead:
+class EnqueuedBlock:
     """A block whose launches are all enqueued; its results will be in `memory`.
 
     The first word of `computed` will be how many of its pixels were computed.
     """
 
-    def __init__(self, program: Program, memory: Memory, block: Block, plan: Plan) -> None:
+    def __init__(self, program: Program, memory: Memory, block: Block, plan: DivisionPlan) -> None:
         self.block, self.memory = block, memory
         self._program = program
         self._rectangles = Rectangles(program, memory, plan)
@@ -73,7 +73,7 @@ class Ahead:
             self._level(level, divided)
         program.device.flush()
 
-    def _level(self, level: Level, divided: int) -> None:
+    def _level(self, level: DivisionLevel, divided: int) -> None:
         """Enqueue the division of at most so many rectangles and, at the last level, the insides of the parts."""
         rectangles, children = self._rectangles, divided * level.children
         rectangles.divide(level, divided)
@@ -86,7 +86,7 @@ class Ahead:
             rectangles.descend()
             self._orbits(level, children * columns * rows, inside=True)
 
-    def _orbits(self, level: Level, slots: int, inside: bool) -> None:
+    def _orbits(self, level: DivisionLevel, slots: int, inside: bool) -> None:
         pixels = self._rectangles.pixels(level, 0, inside)
         program = self._program
         self._launches.append(program.launch_rectangles(self.memory, self.block, pixels, slots, program.strides))

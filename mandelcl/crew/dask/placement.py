@@ -26,7 +26,7 @@ Tested: TypeAlias = tuple[Variant, SelfTestResult]
 
 @dataclass(frozen=True, slots=True)
 class RemotePart:
-    """The part of a worker's device in a settled job (a `Part`)."""
+    """The part of a worker's device in a resolved job (a `Part`)."""
 
     member: Member
     job: Job
@@ -41,7 +41,7 @@ class RemotePart:
         return self.member.device
 
 
-class Casting:
+class Placement:
     """Asks the workers of a cluster what they would be in a job."""
 
     def __init__(self, connection: Connection, self_test: bool) -> None:
@@ -65,7 +65,7 @@ class Casting:
             raise DeviceError(f"no worker can do this job; {'; '.join(reasons)}")
         return parts, [printable(f"left out: {reason}", LONGEST_LINE) for reason in reasons]
 
-    def settled(self, job: Job, members: Sequence[Member] = ()) -> tuple[list[RemotePart], list[str]]:
+    def resolved(self, job: Job, members: Sequence[Member] = ()) -> tuple[list[RemotePart], list[str]]:
         """Return what `parts` does for some workers, or for those that are there once these are gone."""
         while True:
             members = members or self._connection.await_members()
@@ -98,7 +98,7 @@ class Casting:
         key = [job.number, job.rounding, f"{job.formula.text}{julia}"]
         question = {"key": key, "job": job.to_json(), "self_test": self._self_test}
         try:
-            return parsed(await self._connection.ask(member, tasks.audition, question))
+            return parsed(await self._connection.ask(member, tasks.probe, question))
         except Exception as error:  # whatever a worker raises is its fault, and no other's
             reason = printable(f"{error}") or type(error).__name__
             return Variant(1, 1, 1, 1, 1, 1, 1), SelfTestResult(False, reason, False, 0.0, 0)

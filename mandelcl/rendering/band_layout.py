@@ -23,7 +23,7 @@ Values = npt.NDArray[Any]  # a band's: of the form's dtype and shape
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class BandLayout:
     """The type and shape of a band's values, and what is known of each of their layers.
 
     A layer is an array whose first axis is the band's rows. `words` have one for each word of the job's planes (uint32,

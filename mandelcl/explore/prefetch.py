@@ -30,7 +30,7 @@ _OCTAVES = (*range(1, 9), *range(-1, -5, -1))
 _ORBITS = ("block", "survivors")  # the kernels that every picture takes by escape time
 
 
-class Ahead:
+class BuildPrefetcher:
     """Builds for views beside those that it is told of: of several that wait, for the last."""
 
     def __init__(self) -> None:

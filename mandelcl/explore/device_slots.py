@@ -1,6 +1,6 @@
 """The explorer's devices, each in a worker process that is started when it is needed, and again when it has died.
 
-All of it runs in the thread of the event loop. What a device is to compute are `Task`s: views, by number.
+All of it runs in the thread of the event loop. What a device is to compute are `ViewTask`s: views, by number.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from mandelcl.base.printable import printable
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.explore.frames import HEADER_BYTES
-from mandelcl.explore.inbox import Inbox
+from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.explore.sender import Sender
-from mandelcl.explore.tasks import Piece, Settled, Task
+from mandelcl.explore.tasks import Piece, ResolvedTask, ViewTask
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError
@@ -31,7 +31,7 @@ _DEPTH = 3  # blocks that a device has at once: two in flight and one being pack
 _MOST_UNHEARD = 32  # views that have been sent to a process and that it has not heard: it may be building
 
 
-class Seat(SupervisedWorker):
+class DeviceSlot(SupervisedWorker):
     """A device, or with no SPEC the fastest one for each job, and the tasks that it has.
 
     `tell` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the device
@@ -48,7 +48,7 @@ class Seat(SupervisedWorker):
         self._first, self._tell = first, tell
         self._orders: Sender | None = None
         self._numbers = itertools.count(1)
-        self._tasks: dict[int, Task] = {}
+        self._tasks: dict[int, ViewTask] = {}
         self._unsent: dict[int, None] = {}  # the numbers of tasks whose view waits until earlier ones have been heard
         self._unheard = 0
         self._under_way: dict[tuple[int, Piece], None] = {}
@@ -76,8 +76,8 @@ class Seat(SupervisedWorker):
         return time.monotonic() - self._used if idle else 0.0
 
     def _start_process(self) -> Worker:
-        inbox = Inbox(asyncio.get_running_loop(), self._hear)
-        worker = WorkerProcess("explore", inbox, _BUFFER_BYTES, _DEPTH + 1)
+        loop_queue = LoopQueue(asyncio.get_running_loop(), self._hear)
+        worker = WorkerProcess("explore", loop_queue, _BUFFER_BYTES, _DEPTH + 1)
         self._unheard = 0
         self._unsent.clear()
         self._orders = Sender(worker)
@@ -89,8 +89,8 @@ class Seat(SupervisedWorker):
         with suppress(DeviceError):
             self.start()
 
-    def begin(self, task: Task) -> None:
-        """Have a task's job settled; blocks follow once it is."""
+    def begin(self, task: ViewTask) -> None:
+        """Have a task's job resolved; blocks follow once it is."""
         self._used = time.monotonic()
         if self.worker is None:
             if self.given_up:
@@ -108,7 +108,7 @@ class Seat(SupervisedWorker):
         self._tasks[number] = task
         self._send_view(number, task)
 
-    def end_task(self, task: Task) -> None:
+    def end_task(self, task: ViewTask) -> None:
         """Have nothing more computed for a task; what runs for it ends within a launch."""
         self._drop(task)
         self._used = time.monotonic()
@@ -138,7 +138,7 @@ class Seat(SupervisedWorker):
         self._tasks.clear()
         self.end()
 
-    def _send_view(self, number: int, task: Task) -> None:
+    def _send_view(self, number: int, task: ViewTask) -> None:
         if self._unheard < _MOST_UNHEARD:
             self._unheard += 1
             self._send({"do": "view", "view": number, **task.order()})
@@ -152,7 +152,7 @@ class Seat(SupervisedWorker):
             del self._unsent[number]
             self._send_view(number, self._tasks[number])
 
-    def _drop(self, task: Task) -> None:
+    def _drop(self, task: ViewTask) -> None:
         for number in [number for number, one in self._tasks.items() if one is task]:
             del self._tasks[number]
             if number in self._unsent:
@@ -206,7 +206,7 @@ class Seat(SupervisedWorker):
         elif say == "heard":
             self._view_heard()
         elif task is not None and say == "settled":
-            self._settled(task, head)
+            self._resolved(task, head)
         elif task is not None and say == "reference":
             task.waiting(int(head["iterations"]))
         elif task is not None and say == "refused":
@@ -214,12 +214,12 @@ class Seat(SupervisedWorker):
             task.refused(self, printable(str(head["why"])))
         self.fill()
 
-    def _settled(self, task: Task, head: Mapping[str, Any]) -> None:
+    def _resolved(self, task: ViewTask, head: Mapping[str, Any]) -> None:
         self.spec, self.name = str(head["spec"]), str(head["name"])
         if self.lost:
             self.lost = False
             self._tell("device-back", self.spec, f"{self.label} works again")
-        facts = Settled(
+        facts = ResolvedTask(
             Job.from_json(head["job"]),
             self.spec,
             self.name,
@@ -228,7 +228,7 @@ class Seat(SupervisedWorker):
             int(head["saturation"]),
             bool(head["gpu"]),
         )
-        task.settled(self, facts)
+        task.resolved(self, facts)
 
     def _measure(self, seconds: float, iterations: int) -> None:
         if seconds > 0:

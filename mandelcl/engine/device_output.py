@@ -21,7 +21,7 @@ Delivered: TypeAlias = Array
 HostMemory: TypeAlias = Callable[[Block, tuple[int, ...], np.dtype[Any]], Array]
 
 
-class Form(Protocol):
+class DeviceOutput(Protocol):
     """What leaves a device in place of a block's results: an array that a kernel makes of them, for one job.
 
     Rows and columns are those of the block; there may be other dimensions before or behind them.
@@ -47,11 +47,11 @@ def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 # Returns the form for a job on a device; None where there is none, or it gains nothing.
-FormFor: TypeAlias = Callable[[Device, Job], Form | None]
+FormFor: TypeAlias = Callable[[Device, Job], DeviceOutput | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class OutputPlan:
     """What becomes of a block's results: they come to memory that `host` provides, or stay on the device.
 
     A device that shares the host's memory makes them there; from others they are copied. With `totals` the device sums
@@ -60,8 +60,8 @@ class Delivery:
 
     host: HostMemory | None = fresh
     totals: bool = True
-    form: Form | None = None
+    form: DeviceOutput | None = None
 
 
-TO_HOST = Delivery()
-NOWHERE = Delivery(host=None, totals=False)  # results stay on the device, where only their computation matters
+TO_HOST = OutputPlan()
+NOWHERE = OutputPlan(host=None, totals=False)  # results stay on the device, where only their computation matters

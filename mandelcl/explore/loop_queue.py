@@ -8,7 +8,7 @@ from contextlib import suppress
 from mandelcl.workers.process import WorkerMessage
 
 
-class Inbox(queue.Queue[WorkerMessage]):
+class LoopQueue(queue.Queue[WorkerMessage]):
     """Takes the messages of a worker, and has each heard in the thread of an event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[WorkerMessage], None]) -> None:

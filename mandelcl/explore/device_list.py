@@ -8,8 +8,8 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.printable import printable
 from mandelcl.explore import aside
-from mandelcl.explore.inbox import Inbox
-from mandelcl.explore.seats import Seat
+from mandelcl.explore.device_slots import DeviceSlot
+from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.opencl.naming import named
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
@@ -40,7 +40,7 @@ class _Wish:
 
 
 @dataclass(slots=True)
-class Roster:
+class DeviceList:
     """The devices of this machine, listed and tested once somebody asks; `changed` is called when more is known."""
 
     changed: Callable[[], None]
@@ -92,16 +92,17 @@ class Roster:
         if worker is not None:
             worker.end()
 
-    def lines(self, seats: Sequence[Seat]) -> list[Mapping[str, Any]]:
+    def lines(self, device_slots: Sequence[DeviceSlot]) -> list[Mapping[str, Any]]:
         """Return the list as the page has it."""
         return [
-            _line(device, [seat for seat in seats if seat.spec == device.spec]) for device in self._devices.values()
+            _line(device, [slot for slot in device_slots if slot.spec == device.spec])
+            for device in self._devices.values()
         ]
 
     def _start(self) -> None:
-        inbox = Inbox(asyncio.get_running_loop(), self._hear)
+        loop_queue = LoopQueue(asyncio.get_running_loop(), self._hear)
         try:
-            self._worker = WorkerProcess("roster", inbox)
+            self._worker = WorkerProcess("roster", loop_queue)
         except DeviceError as error:
             self._answer(str(error))
             return
@@ -155,13 +156,13 @@ class Roster:
             self._start()
 
 
-def _line(device: _Listed, seats: Sequence[Seat]) -> Mapping[str, Any]:
+def _line(device: _Listed, device_slots: Sequence[DeviceSlot]) -> Mapping[str, Any]:
     state = device.state
-    if any(seat.working for seat in seats):
+    if any(slot.working for slot in device_slots):
         state = WORKING
-    elif seats and all(seat.lost for seat in seats):
+    elif device_slots and all(slot.lost for slot in device_slots):
         state = LOST
-    rate = max((seat.giter_per_s for seat in seats), default=0.0)
+    rate = max((slot.giter_per_s for slot in device_slots), default=0.0)
     facts = {"spec": device.spec, "name": device.name, "platform": device.platform, "type": device.type}
     return {**facts, "state": state, "why": device.why, "giter_per_s": float(f"{rate:.3g}")}
 

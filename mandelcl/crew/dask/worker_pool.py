@@ -10,15 +10,15 @@ from mandelcl.base.errors import LONGEST_LINE, DeviceError
 from mandelcl.base.printable import printable
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.dask.casting import Casting, RemotePart
 from mandelcl.crew.dask.connection import Connection
 from mandelcl.crew.dask.introduction import RemoteDevice
 from mandelcl.crew.dask.members import Member
+from mandelcl.crew.dask.placement import Placement, RemotePart
 from mandelcl.crew.dask.remote_worker import RemoteWorker
-from mandelcl.crew.part import Part
-from mandelcl.crew.roster import Roster
-from mandelcl.crew.seat import Seat
+from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import DEPTH
+from mandelcl.crew.worker_pool import WorkerPool
+from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.workers.process import Worker, WorkerMessage
@@ -29,8 +29,8 @@ def _nowhere(messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, repli
     raise DeviceError("a worker of a cluster has a place of its own")
 
 
-class ClusterRoster(Roster):
-    """The workers of a cluster that take part, a seat each.
+class ClusterPool(WorkerPool):
+    """The workers of a cluster that take part, a slot each.
 
     One that comes later takes part once it is tested, one that leaves has its blocks taken back, and one whose results
     were wrong is excluded, as is whoever comes under its name again.
@@ -45,8 +45,8 @@ class ClusterRoster(Roster):
         policy: RestartPolicy,
     ) -> None:
         self._connection = connection
-        self._casting = Casting(connection, settings.self_test)
-        self._auditions: dict[Member, Future[RemotePart | str]] = {}
+        self._placement = Placement(connection, settings.self_test)
+        self._probes: dict[Member, Future[RemotePart | str]] = {}
         self._told: set[str] = set()
         self._former: dict[str, RemoteDevice] = {}  # by the names of workers that have left
         self._job: Job = parts[0].job
@@ -54,8 +54,8 @@ class ClusterRoster(Roster):
         self._alone_since: float | None = None
         super().__init__(parts, settings, policy, notice, _nowhere)
 
-    def seat(self, choice: Part) -> Seat:
-        """Return a new seat for a worker."""
+    def slot(self, choice: DevicePart) -> WorkerSlot:
+        """Return a new slot for a worker."""
         part = cast(RemotePart, choice)
 
         def worker(
@@ -65,11 +65,11 @@ class ClusterRoster(Roster):
         ) -> Worker:
             return RemoteWorker(self._connection, part.member, messages)
 
-        return Seat(part, self._settings, self._policy, worker, self._messages, ELSEWHERE)
+        return WorkerSlot(part, self._settings, self._policy, worker, self._messages, ELSEWHERE)
 
     def block_limit(self, job: Job, band_pixels: int) -> int:
         """Return how many pixels a block may have, so that those of all workers together leave memory for others."""
-        return min(band_pixels, in_hand_pixels(job, DEPTH * max(1, len(self._seats))))
+        return min(band_pixels, in_hand_pixels(job, DEPTH * max(1, len(self._slots))))
 
     @property
     def whole(self) -> bool:
@@ -79,8 +79,8 @@ class ClusterRoster(Roster):
     @property
     def devices(self) -> list[KnownDevice]:
         """All devices that take part or did, each once, even if it has come again."""
-        here = {self._member(seat).name for seat in self}
-        return [seat.choice.device for seat in self] + [
+        here = {self._member(slot).name for slot in self}
+        return [slot.choice.device for slot in self] + [
             device for name, device in self._former.items() if name not in here
         ]
 
@@ -94,29 +94,29 @@ class ClusterRoster(Roster):
         self._alone_since = self._alone_since or now
         self._connection.require(self._alone_since)
 
-    def cast(self, job: Job) -> tuple[Sequence[Part], list[str]]:
+    def cast(self, job: Job) -> tuple[Sequence[DevicePart], list[str]]:
         """Return the parts that the workers which are there have in another job, and notes on those left out of it."""
-        members = [self._member(seat) for seat in self if not seat.retired and not self._member(seat).gone]
-        parts, notes = self._casting.settled(job, members)
+        members = [self._member(slot) for slot in self if not slot.retired and not self._member(slot).gone]
+        parts, notes = self._placement.resolved(job, members)
         for part in parts:
-            if part.device.label not in self._seats:
-                self._take_seat(part)
+            if part.device.label not in self._slots:
+                self._take_slot(part)
         return parts, notes
 
     def assign(self, job: Job) -> tuple[int, int]:
         """Have all workers drop their blocks and get ready for a job; return as `Roster.assign` does."""
         self._job = job
-        if any(seat.able for seat in self):
+        if any(slot.able for slot in self):
             number, self._pixels = super().assign(job)
         else:  # nobody is there to hear of it
             self._assignment = number = self._assignment + 1
         return number, self._pixels
 
-    def next(self, timeout: float) -> tuple[Seat, WorkerMessage] | None:
-        """Return the next message and its seat, or None if none comes in time; newcomers are asked and seated."""
-        for seat in list(self):
-            if not seat.retired and self._member(seat).gone:
-                return seat, WorkerMessage(cast(Worker, seat.worker), None, memoryview(b""))
+    def next(self, timeout: float) -> tuple[WorkerSlot, WorkerMessage] | None:
+        """Return the next message and its slot, or None if none comes in time; newcomers are asked and seated."""
+        for slot in list(self):
+            if not slot.retired and self._member(slot).gone:
+                return slot, WorkerMessage(cast(Worker, slot.worker), None, memoryview(b""))
         self._meet()
         self.require()
         heard = super().next(timeout)
@@ -126,60 +126,60 @@ class ClusterRoster(Roster):
                 return None
         return heard
 
-    def fault(self, seat: Seat, why: str, wrong: bool = False) -> None:
+    def fault(self, slot: WorkerSlot, why: str, wrong: bool = False) -> None:
         """End a worker's part: for now, where it has left; for good, where its results were wrong.
 
         After other faults the process of its device is started again, unless that has failed too often.
         """
-        member = self._member(seat)
+        member = self._member(slot)
         if member.gone:
-            del self._seats[seat.name]
-            if seat.good:
+            del self._slots[slot.name]
+            if slot.good:
                 self._former[member.name] = member.device
-            seat.end()
-            self._note(f"{seat.name}: {why}")
+            slot.end()
+            self._note(f"{slot.name}: {why}")
             return
         if wrong:
             self._connection.members.exclude(member)
-            seat.end()
-            self._note(f"{seat.name}: {why}; it is excluded")
+            slot.end()
+            self._note(f"{slot.name}: {why}; it is excluded")
             return
-        if isinstance(seat.worker, RemoteWorker):
-            seat.worker.restart()
-        again = seat.restart()
-        self._note(f"{seat.name}: {why}; {'started again' if again else 'it is retired'}")
+        if isinstance(slot.worker, RemoteWorker):
+            slot.worker.restart()
+        again = slot.restart()
+        self._note(f"{slot.name}: {why}; {'started again' if again else 'it is retired'}")
 
     def close(self) -> None:
         """End all workers' parts."""
-        for audition in self._auditions.values():
-            audition.cancel()
+        for probe in self._probes.values():
+            probe.cancel()
         super().close()
 
-    def _member(self, seat: Seat) -> Member:
-        return cast(RemotePart, seat.choice).member
+    def _member(self, slot: WorkerSlot) -> Member:
+        return cast(RemotePart, slot.choice).member
 
     def _meet(self) -> None:
-        """Ask those who have come whether they can do the job, and seat those who can."""
+        """Ask those who have come whether they can do the job, and slot those who can."""
         for line in self._connection.members.refused.values():
             self._tell(f"left out: {line}")
-        seated = {self._member(seat) for seat in self}
+        seated = {self._member(slot) for slot in self}
         for member in list(self._connection.members.present.values()):
-            if member not in seated and member not in self._auditions:
-                self._auditions[member] = self._connection.spawn(self._casting.later(self._job, member))
-        for member, audition in [(member, one) for member, one in self._auditions.items() if one.done()]:
-            del self._auditions[member]
-            if member.gone or audition.cancelled():
+            if member not in seated and member not in self._probes:
+                self._probes[member] = self._connection.spawn(self._placement.later(self._job, member))
+        for member, probe in [(member, one) for member, one in self._probes.items() if one.done()]:
+            del self._probes[member]
+            if member.gone or probe.cancelled():
                 continue
-            part = audition.result()
+            part = probe.result()
             if isinstance(part, str):
                 self._tell(f"left out: {part}")
             elif part.job == self._job:
-                self._take_seat(part).start()
+                self._take_slot(part).start()
 
-    def _take_seat(self, part: RemotePart) -> Seat:
-        seat = self._seats[part.device.label] = self.seat(part)
-        seat.assign(self._assignment, self._job, self.block_limit(self._job, self._pixels))
-        return seat
+    def _take_slot(self, part: RemotePart) -> WorkerSlot:
+        slot = self._slots[part.device.label] = self.slot(part)
+        slot.assign(self._assignment, self._job, self.block_limit(self._job, self._pixels))
+        return slot
 
     def _tell(self, line: str) -> None:
         line = printable(line, LONGEST_LINE)

@@ -22,7 +22,7 @@ class Order:
     buffer: int | None
 
 
-class Orders:
+class PendingTasks:
     """What the parent has said and this process has not done yet."""
 
     def __init__(self, channel: Channel) -> None:
@@ -91,7 +91,7 @@ class Orders:
 class Dropped:
     """The token of a view: set once nobody wants it any more."""
 
-    def __init__(self, orders: Orders, view: int) -> None:
+    def __init__(self, orders: PendingTasks, view: int) -> None:
         self._orders, self._view = orders, view
 
     def is_set(self) -> bool:
@@ -99,10 +99,10 @@ class Dropped:
         return not self._orders.wants(self._view)
 
 
-class Blocks:
+class ViewBlocks:
     """The blocks of a view at a level, one behind the other (a `BlockSource`); `orders` has those under way."""
 
-    def __init__(self, orders: Orders, first: Order) -> None:
+    def __init__(self, orders: PendingTasks, first: Order) -> None:
         self._orders, self._first = orders, first
         self.under_way: dict[Block, Order] = {}
         self._next: Order | None = first

@@ -1,4 +1,4 @@
-"""The jobs of keyframes, settled in their order; their references are computed while earlier keyframes render."""
+"""The jobs of keyframes, resolved in their order; their references are computed while earlier keyframes render."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.core.job import Job
 from mandelcl.engine.methods import method_of
 from mandelcl.film.folder import Folder
-from mandelcl.perturbation.ahead import helped
 from mandelcl.perturbation.pool import Pool
+from mandelcl.perturbation.reference_jobs import helped
 from mandelcl.rendering.session import Session
 
 
-class Settled(Iterator[tuple[Job, tuple[str, ...]]]):
+class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
     """The jobs of keyframes with these numbers, each with its warnings; a context manager, which ends processes."""
 
     def __init__(self, folder: Folder, numbers: Sequence[int], session: Session, self_test: bool) -> None:
@@ -37,7 +37,7 @@ class Settled(Iterator[tuple[Job, tuple[str, ...]]]):
         self._owned.close()
 
     def __next__(self) -> tuple[Job, tuple[str, ...]]:
-        """Return the next job, its reference begun; raises as `Session.settled` does."""
+        """Return the next job, its reference begun; raises as `Session.resolved` does."""
         if not self._ready:
             if not self._numbers:
                 raise StopIteration
@@ -60,5 +60,5 @@ class Settled(Iterator[tuple[Job, tuple[str, ...]]]):
             method_of(job).begin(job)
 
     def _settle(self) -> None:
-        self._ready.append(self._session.settled(self._folder.expected(self._numbers[0]), self._self_test))
+        self._ready.append(self._session.resolved(self._folder.expected(self._numbers[0]), self._self_test))
         self._numbers.popleft()

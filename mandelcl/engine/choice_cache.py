@@ -21,7 +21,7 @@ from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.files import cache
 from mandelcl.numbers import by_name
-from mandelcl.opencl import ahead
+from mandelcl.opencl import preopen
 from mandelcl.opencl.api import RUNTIMES
 from mandelcl.opencl.device import Device, looked, open_only
 from mandelcl.opencl.icd import Offered
@@ -60,7 +60,7 @@ class _Remembered:
         return kept
 
 
-def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
+def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
     """Return what a session for this job alone is to be made of, and the job in its method, number and rounding.
 
     It is the device that `choose.fastest` takes of those that SPECs name: the remembered one, if nothing speaks against
@@ -73,7 +73,7 @@ def settled(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Device
     if looked() or len(specs) < len(requests) or not RUNTIMES.takes_library or cache.folder() is None:
         return devices, job
     question = _question(job, specs, self_test)
-    key = source.digest(f"{ahead.installed()}\n{question}") if question else ""
+    key = source.digest(f"{preopen.installed()}\n{question}") if question else ""
     remembered = _recalled(key) if key else None
     if remembered is not None:
         device = _opened(remembered)
@@ -132,10 +132,10 @@ def _opened(remembered: _Remembered) -> Device | None:
     """Return the remembered device, its runtime alone opened; None if that does not offer what it did."""
     if remembered.library not in [vendor.library for vendor in RUNTIMES.vendors]:
         return None
-    offered = ahead.offered(remembered.library)
+    offered = preopen.offered(remembered.library)
     if _facts(offered) != remembered.facts or not 0 <= remembered.place < len(offered):
         return None
-    ahead.note(remembered.library, remembered.place)
+    preopen.note(remembered.library, remembered.place)
     return open_only(remembered.library, offered[remembered.place].address, remembered.spec)
 
 
@@ -145,14 +145,14 @@ def _remember(key: str, choice: Choice, notes: dict[tuple[str, str], str]) -> No
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
         return
     for vendor in RUNTIMES.vendors:
-        offered = ahead.offered(vendor.library) if vendor.library else []
+        offered = preopen.offered(vendor.library) if vendor.library else []
         for place, found in enumerate(offered):
             if found.address == choice.device.handle.int_ptr:
                 facts = choice.device.spec, vendor.library, place, _facts(offered)
                 job = choice.job
                 kept = _Remembered(*facts, job.method, job.number, job.rounding, evidence)
                 cache.write(_KIND, key, kept.to_json().encode())
-                ahead.note(vendor.library, place)
+                preopen.note(vendor.library, place)
                 return
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.crew.messages import Ready, block_head
-from mandelcl.crew.part import Part
+from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
@@ -19,7 +19,7 @@ from mandelcl.workers.wire import WireError
 _BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than the policy's
 
 
-class Seat(SupervisedWorker):
+class WorkerSlot(SupervisedWorker):
     """A device that takes part, with its worker, or none once it is retired. The worker's messages go to a queue.
 
     A finished block ends a row of faults. After the worker's first `ready`, `rate` is its iterations a second, and
@@ -29,7 +29,7 @@ class Seat(SupervisedWorker):
 
     def __init__(
         self,
-        choice: Part,
+        choice: DevicePart,
         settings: Settings,
         policy: RestartPolicy,
         start_worker: WorkerFactory,

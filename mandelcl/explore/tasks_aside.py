@@ -8,7 +8,7 @@ from typing import Any
 
 from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.explore import aside
-from mandelcl.explore.inbox import Inbox
+from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
@@ -23,7 +23,7 @@ Head = Mapping[str, Any]
 _running: dict[WorkerProcess, asyncio.AbstractEventLoop] = {}
 
 
-async def errand(role: str, order: Head, show: Callable[[Head], None], answer_bytes: int = 0) -> tuple[Head, bytes]:
+async def run_aside(role: str, order: Head, show: Callable[[Head], None], answer_bytes: int = 0) -> tuple[Head, bytes]:
     """Return the answer of a process in a role to an order, and the bytes behind it.
 
     `show` is called with what it says before. Raises MandelclError with its reason if it has no answer. Where the task
@@ -31,7 +31,7 @@ async def errand(role: str, order: Head, show: Callable[[Head], None], answer_by
     """
     heard: asyncio.Queue[WorkerMessage] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    worker = WorkerProcess(role, Inbox(loop, heard.put_nowait), answer_bytes)
+    worker = WorkerProcess(role, LoopQueue(loop, heard.put_nowait), answer_bytes)
     _running[worker] = loop
     try:
         worker.send({"do": "begin", **order})

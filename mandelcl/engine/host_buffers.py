@@ -22,7 +22,7 @@ _SHARE = 8  # of what the system has left, at most this fraction
 _MOST_WASTE = 4  # memory of more than so many times what is asked for is not lent
 
 
-class Lender:
+class HostPool:
     """Lends host memory for the results of a device, and lends it again once no array views it any more.
 
     It holds at most `most` bytes, lent or not; by default an eighth of what the system has left, 2 GiB at most. One
