@@ -39,9 +39,9 @@ class Job:
 
     `formula` is what is iterated, `method` how, and `planes` what is kept of each pixel, by name; `counts` are always
     among them. `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
-    they have been resolved for the devices; so may `method` and `algorithm` be. A resolved job by perturbation names its
-    `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time for
-    certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
+    they have been resolved for the devices; so may `method` and `algorithm` be. A resolved job by perturbation names
+    its `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time
+    for certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
     InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
     """
 

@@ -39,10 +39,10 @@ _TICK_S = 0.05
 class Crew:
     """A job on several devices, one worker each (a `Work`).
 
-    The choices are for one job, resolved alike. Of the settings, budget, shortcuts, self-test and the size of blocks are
-    used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know others.
-    With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's results are
-    wrong, all that it has delivered is computed again.
+    The choices are for one job, resolved alike. Of the settings, budget, shortcuts, self-test and the size of blocks
+    are used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know
+    others. With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's
+    results are wrong, all that it has delivered is computed again.
     Each fault is a line for `notice`. A crew is used by one thread, for one job after another, until it is closed.
     Raises DeviceError if no device is left.
     """

@@ -23,8 +23,8 @@ Note = Callable[[str], None]
 class Foreign:
     """A field of another program; `placed` says whether its job shows the place that it is of, or any view of its size.
 
-    Its job is not resolved: nobody knows which arithmetic its counts are of. `notes` are sentences on what was not taken
-    over.
+    Its job is not resolved: nobody knows which arithmetic its counts are of. `notes` are sentences on what was not
+    taken over.
     """
 
     field: Field

@@ -151,7 +151,7 @@ def shared(wider: View, deeper: View) -> Shared | None:
 
 
 def nests(job: Job, deeper: Job) -> bool:
-    """Whether the pixels that two resolved jobs share have the same bits in both: the same orbits of the same points."""
+    """Whether the pixels that two resolved jobs share have the same bits in both: equal orbits of equal points."""
     if not _may_nest(job) or job.at(deeper.view) != deeper:
         return False
     common = shared(job.view, deeper.view)

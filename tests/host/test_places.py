@@ -1,5 +1,6 @@
 """Places in other programs' files: read, written, and read again."""
 
+import importlib
 import io
 import math
 import random
@@ -371,6 +372,8 @@ def test_a_small_text_takes_little_memory(kind: str, text: str, tmp_path: Path) 
     if kind == "JPEG" and len(text) > 60_000:
         text = text[:60_000]  # what a comment there can hold
     path.write_bytes(put_into(kind, text) if kind in ("PNG", "JPEG", "TIFF", "EXR") else text.encode())
+    with suppress(ImportError):
+        importlib.import_module("tifffile")  # which takes more than that to load
     with allocating(at_most=32 << 20):
         if kind == "beside":
             path.rename(tmp_path / "a.kfr")

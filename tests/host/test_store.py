@@ -395,7 +395,10 @@ def test_what_is_no_manifest_of_ours_stays(tmp_path: Path) -> None:
     assert (tmp_path / "s" / "manifest.json").read_text() == "somebody's"
 
 
-HOLD = "import sys, pathlib; from mandelcl.rendering.store import BandStore\ns = BandStore(pathlib.Path(sys.argv[1])); s.lock()\n"
+HOLD = (
+    "import sys, pathlib; from mandelcl.rendering.store import BandStore\n"
+    "s = BandStore(pathlib.Path(sys.argv[1])); s.lock()\n"
+)
 
 
 def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ class Work(Protocol):
     def reset(self, job: Job) -> None:
         """Take another job in the same number and rounding, such as another view; results of the old one are dropped.
 
-        Raises InvalidInputError for a job of another number, rounding or unsettled algorithm.
+        Raises InvalidInputError for a job of another number, rounding or unresolved algorithm.
         """
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:

@@ -190,5 +190,5 @@ def _arithmetic(job: Job) -> Scalars:
 def reference_of(job: Job) -> Reference:
     """Return the reference of a resolved job."""
     if job.reference is None or not job.reference.step_bits or not job.reference.tail_bits:
-        raise InvalidInputError("the job's reference is not settled")
+        raise InvalidInputError("the job's reference is not resolved")
     return job.reference

@@ -25,7 +25,7 @@ Indices = npt.NDArray[np.uint32]
 def finer(job: Job, double: bool) -> Job:
     """Return a job by perturbation with finer steps over the same orbit, in `double` where there is double."""
     reference = job.reference
-    assert reference is not None, "a settled job by perturbation has a reference"
+    assert reference is not None, "a resolved job by perturbation has a reference"
     number = DOUBLE.name if double else job.number
     steps, tail = FINE[number]  # few counts are left in doubt, and a pixel takes some three times as long
     steps, tail = max(reference.step_bits, steps), min(reference.tail_bits, tail)
