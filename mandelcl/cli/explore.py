@@ -27,13 +27,21 @@ Examples:
   mandelcl explore --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
   mandelcl explore --at lightning --palette ice --device gpu
   mandelcl explore --no-browser --port 8080 --save-dir pictures
+  mandelcl explore 'http://127.0.0.1:27182/#re=-0.75&im=0.1&zoom=200'
 """,
 )
+@click.argument("link", required=False)
 @job_options
 @options.device_option
 @colour_options
 @click.option("--no-browser", is_flag=True, help="Print the address and open no browser.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. [default: a free one]")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port; 0 is a free one. [default: 27182, or the next]",
+)
+@click.option("--new-token", is_flag=True, help="End the access of all browsers that were let in before.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen at. [default: 127.0.0.1]")
 @click.option("--allow-remote", is_flag=True, help="Let --host be an address that other machines reach.")
 @click.option(
@@ -58,9 +66,11 @@ Examples:
     help="The largest picture that a page may save, in millions of pixels.",
 )
 def command(
+    link: str | None,
     devices: tuple[str, ...],
     no_browser: bool,
-    port: int,
+    port: int | None,
+    new_token: bool,
     host: str,
     allow_remote: bool,
     public_names: tuple[str, ...],
@@ -70,22 +80,26 @@ def command(
 ) -> None:
     """Explore in the browser: move, zoom, colour, save.
 
-    A page opens that is served by this machine alone, from 127.0.0.1, to whoever has its address with the token. At
-    rest it shows the very pixels that `mandelcl render` draws. Ctrl-C ends it.
+    A page opens that this machine serves at 127.0.0.1 to browsers that have its link. LINK is one that was copied from
+    a page, also on another machine: its view is opened. At rest the page shows the very pixels that `mandelcl render`
+    draws. Ctrl-C ends it.
     """
     from mandelcl.base import interrupts
     from mandelcl.core.planes import SMOOTH
     from mandelcl.explore.hosts import LOOPBACK
+    from mandelcl.explore.links import view_of
     from mandelcl.explore.workspace import Start
     from mandelcl.files.paths import require_folder
 
     load("websockets.asyncio.server", "the explorer needs websockets", "explore")
+    from mandelcl.explore.ports import DEFAULT_PORT
     from mandelcl.explore.server import Server, run
 
     if not host:
         raise click.UsageError("--host needs an address; 0.0.0.0 is all of this machine's")
     if host not in LOOPBACK and not allow_remote:
         raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
+    view = "" if link is None else f"&{view_of(link)}"
     colours = ColourOptions.taken_from(values)
     given = JobOptions.of(**values)
     colouring = colours.colouring(given.location(), given.like)
@@ -93,19 +107,26 @@ def command(
     if save_dir is not None:
         require_folder(save_dir)
     start = Start(given.job((SMOOTH.name,)), colouring, devices, folder, max_save * 10**6)
-    server = Server(start, host, port, public_names)
+    server = Server(start, host, port, public_names, new_token=new_token)
 
     def opened(address: str) -> None:
-        click.echo(address)
+        click.echo(f"{address}{view}")
+        if port is None and server.port != DEFAULT_PORT:
+            say(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is at port {server.port}")
+        if server.line:
+            say(f"mandelcl: {server.line}")
         if server.hosts.remote:
             say(f"mandelcl: other machines can reach this page, {_where(server)}; what is sent is not encrypted")
         if not no_browser:  # some wait until it is closed
-            threading.Thread(target=webbrowser.open, args=(address,), name="mandelcl browser", daemon=True).start()
+            threading.Thread(
+                target=webbrowser.open, args=(f"{address}{view}",), name="mandelcl browser", daemon=True
+            ).start()
 
     try:
         run(server, opened, interrupts.answer_with)
     except OSError as error:
-        raise MandelclError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from error
+        where = "" if port is None else f", port {port}"
+        raise MandelclError(f"cannot listen at {host}{where}: {error.strerror or error}") from error
 
 
 def _where(server: "Server") -> str:

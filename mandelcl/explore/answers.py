@@ -25,7 +25,7 @@ from mandelcl.files.output import SUFFIXES
 from mandelcl.formulas import FORMULAS, JULIA, formula_named
 from mandelcl.version import __version__
 
-PROTOCOL = 1
+PROTOCOL = 2
 _MOST_SIDE = 1 << 15
 
 
@@ -144,14 +144,21 @@ def _ping(client: Client, message: Message) -> None:
 
 def _copy(client: Client, message: Message) -> None:
     number, colouring = messages.number_id(message), places.colouring_of(messages.mapping(message, "colouring"))
-    job = wanted_job(client, message, colouring)
-    texts = [write(job, colouring, "mandelbrot.png") for write in (places.command, places.python)]
-    client.say({"say": "copied", "id": number, "command": texts[0], "python": texts[1]})
+
+    async def answer() -> None:
+        job = await wanted_job(client, message, colouring)
+        texts = [write(job, colouring, "mandelbrot.png") for write in (places.command, places.python)]
+        client.say({"say": "copied", "id": number, "command": texts[0], "python": texts[1]})
+
+    client.begin_request(number, answer)
 
 
-def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
-    """Return the job of a pane's view in the size that a message asks for, with the planes that its colours need."""
-    job = client.resolved_job(messages.pane(message))
+async def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
+    """Return the job of a pane's view in the size that a message asks for, with the planes that its colours need.
+
+    It waits for a view that is being resolved.
+    """
+    job = await client.job_once_settled(messages.pane(message))
     if message.get("size") is not None:
         job = places.resized(job, *messages.pair(message, "size", 1 << 24, 1))
     elif message.get("scale") is not None:
@@ -173,13 +180,21 @@ def _save(client: Client, message: Message) -> None:
         client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=True))
         return
     colouring = places.colouring_of(messages.mapping(message, "colouring"))
-    job = wanted_job(client, message, colouring)
-    viewing = client.panes[messages.pane(message)]
-    compress = read_compression(message.get("compress"))
-    save = Save(job, colouring, viewing.wanted.devices or client.workspace.start.devices, compress)
-    stem = messages.text(message, "name", stem_of(job))
-    name = saves.new_name(stem, messages.text(message, "format", ".png"))
-    client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=False))
+    compress, suffix = read_compression(message.get("compress")), messages.text(message, "format", ".png")
+
+    async def draw() -> None:
+        job = await wanted_job(client, message, colouring)
+        devices = client.panes[messages.pane(message)].wanted.devices or client.workspace.start.devices
+        name = saves.new_name(messages.text(message, "name", stem_of(job)), suffix)
+        await saves.draw(number, name, Save(job, colouring, devices, compress), client.say, resume=False)
+
+    client.begin_request(number, draw)
+
+
+def _ticket(client: Client, message: Message) -> None:
+    number, name = messages.number_id(message), messages.text(message, "name")
+    path = f"/saved/{name}?ticket={client.workspace.saves.ticket(name)}"
+    client.say({"say": "ticket", "id": number, "path": path})
 
 
 def _paint(client: Client, message: Message) -> None:
@@ -242,6 +257,7 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "copy": _copy,
         "paint": _paint,
         "save": _save,
+        "ticket": _ticket,
         "place": _place_of,
     }
 )

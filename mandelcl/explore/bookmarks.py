@@ -127,9 +127,13 @@ def _known(entry: object) -> Bookmark | None:
         return None
 
 
-def own_bookmarks() -> Bookmarks:
-    """Return the user's bookmarks: in the folder that MANDELCL_DATA names, or in the system's for a user's data."""
+def data_folder() -> Path:
+    """Return the folder that MANDELCL_DATA names, or the system's for a user's data."""
     import platformdirs
 
-    folder = os.environ.get("MANDELCL_DATA") or platformdirs.user_data_dir("mandelcl", appauthor=False)
-    return Bookmarks(Path(folder) / "bookmarks.json")
+    return Path(os.environ.get("MANDELCL_DATA") or platformdirs.user_data_dir("mandelcl", appauthor=False))
+
+
+def own_bookmarks() -> Bookmarks:
+    """Return the user's bookmarks."""
+    return Bookmarks(data_folder() / "bookmarks.json")

@@ -128,6 +128,14 @@ class Client:
             raise messages.no_view(pane)
         return viewing.job
 
+    async def job_once_settled(self, pane: int) -> Job:
+        """Return the job of a pane's newest view, once it is resolved; raises InvalidInputError where it never is."""
+        while (viewing := self.panes.get(pane)) is not None and not viewing.key:
+            await viewing.answered()
+            if self.panes.get(pane) is viewing:
+                break
+        return self.resolved_job(pane)
+
     def begin_request(self, number: int | None, work: Callable[[], Awaitable[None]]) -> None:
         """Do what takes its time, until it is done or a `stop` names it; raises InvalidInputError beside too many.
 

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import re
+import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +24,8 @@ from mandelcl.workers.channel import Channel
 _MOST_DOWNLOAD = 1 << 28  # more is to be taken from the folder
 _MOST_DIGEST = 1 << 26  # pixels; of larger pictures counts stay on the device
 _MOST_NAMES = 100_000
+_MOST_TICKETS = 64
+_TICKET_S = 60.0
 _STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}", re.ASCII)
 
 Say = Callable[[Mapping[str, Any]], None]
@@ -45,6 +49,7 @@ class Saves:
     done: set[str] = field(default_factory=set)
     stopped: dict[str, Save] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
+    _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def new_name(self, stem: str, suffix: str) -> str:
         """Return a name that nothing in the folder has: a stem, a number, and the suffix."""
@@ -83,8 +88,26 @@ class Saves:
             raise
         del self.stopped[name]
         self.done.add(name)
-        download = {"download": f"/saved/{name}"} if answer["bytes"] <= _MOST_DOWNLOAD else {}
-        say({"say": "saved", "id": number, "name": name, "path": str(path), **answer, **download})
+        download = answer["bytes"] <= _MOST_DOWNLOAD
+        say({"say": "saved", "id": number, "name": name, "path": str(path), **answer, "download": download})
+
+    def ticket(self, name: str) -> str:
+        """Return a ticket that takes a saved file once, within a minute.
+
+        Raises InvalidInputError where no file of that name was saved in this run of the server.
+        """
+        if name not in self.done:
+            raise InvalidInputError("nothing of that name was saved")
+        while len(self._tickets) >= _MOST_TICKETS:
+            del self._tickets[next(iter(self._tickets))]
+        ticket = secrets.token_urlsafe(16)
+        self._tickets[ticket] = name, time.monotonic() + _TICKET_S
+        return ticket
+
+    def redeem(self, ticket: str, name: str) -> bool:
+        """Return whether a ticket is good for a file; from then on it is not."""
+        of, ends = self._tickets.pop(ticket, ("", 0.0))
+        return of == name and time.monotonic() < ends
 
     def read(self, name: str) -> bytes | None:
         """Return a file that was saved in this run of the server; None where there is none of that name."""

@@ -1,13 +1,12 @@
-"""The explorer's server: one port of this machine, for pages that know its token.
+"""The explorer's server: one port of this machine, for pages that know one of its tokens.
 
 Whoever can open a web page in the user's browser can make it send requests here, so each is looked at: its Host, its
-Origin, its token. SECURITY.md says what is defended.
+Origin, and the proof with which a page begins. SECURITY.md says what is defended.
 """
 
 import asyncio
-import hmac
+import json
 import logging
-import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,15 +20,22 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.explore import messages
-from mandelcl.explore.answers import attend
+from mandelcl.explore.access import Access
+from mandelcl.explore.answers import PROTOCOL, attend
+from mandelcl.explore.bookmarks import data_folder
 from mandelcl.explore.client import Client
 from mandelcl.explore.connections import Connections, abort, known_to
 from mandelcl.explore.hosts import Hosts
+from mandelcl.explore.ports import listening
 from mandelcl.explore.static_files import static_files
+from mandelcl.explore.token_file import kept_token
 from mandelcl.explore.workspace import Start, Workspace
 
-_MOST_SOCKETS = 4
+_MOST_PAGES = 4
+_MOST_UNPROVED = 16  # sockets whose page has not proved itself
+_PROVE_S = 30.0  # for it to do so
 _MOST_DOWNLOADS = 2  # at once: each is in memory
 _MOST_ADDRESS = 4096
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -63,33 +69,46 @@ class _Socket:
 
 
 class Server:
-    """A server on one port; `address` is that of the page once it is open, with the token.
+    """A server on one port; `address` is that of the page once it is open, with the token of this run.
 
     It listens at the `host` and is called by that, by the machine's own addresses where it listens at all of them, and
-    by `public_names`. Raises InvalidInputError where one of those is none.
+    by `public_names`. Without a `port` it takes the usual one, or the next that is free. `new_token` ends what browsers
+    know of earlier runs. `line` says what the user should know of the token.
+
+    Raises InvalidInputError for a public name that is none.
     """
 
-    def __init__(self, start: Start, host: str = "127.0.0.1", port: int = 0, public_names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        start: Start,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        public_names: Sequence[str] = (),
+        *,
+        new_token: bool = False,
+    ) -> None:
         self.workspace = Workspace(start)
-        self.port = port
+        self.port = port or 0
         self.hosts = Hosts(host, public_names)
-        self._host = host
-        self._token = secrets.token_urlsafe(16)
+        kept, self.line = kept_token(data_folder() / "explore-token", renew=new_token)
+        self._access = Access(kept)
+        self._listens_at = host, port
         self._files = static_files()
         self._connections: Connections = set()
+        self._proved: Connections = set()
         self._downloads: Connections = set()
 
     @property
     def address(self) -> str:
         """The address of the page."""
-        return f"http://{self.hosts.address(self.port)}/?token={self._token}"
+        return f"http://{self.hosts.address(self.port)}/#token={self._access.run_token}"
 
     async def run(self, stop: asyncio.Event, opened: Callable[[str], object]) -> None:
         """Serve until `stop` is set; `opened` is called with the address. Raises OSError where the port is taken."""
+        host, port = self._listens_at
         async with serve(
             self._serve,
-            "127.0.0.1" if self._host == "localhost" else self._host,  # which may be two addresses, each with a port
-            self.port,
+            sock=listening("127.0.0.1" if host == "localhost" else host, port),  # which may be two addresses
             process_request=self._look_at,
             max_size=messages.MESSAGE_BYTES,
             max_queue=16,
@@ -115,7 +134,35 @@ class Server:
                 ends.cancel()
 
     async def _serve(self, socket: ServerConnection) -> None:
-        await attend(Client(_Socket(socket), self.workspace))
+        try:
+            if await self._proves_itself(socket):
+                await attend(Client(_Socket(socket), self.workspace))
+        except (ConnectionClosed, TimeoutError):
+            return
+        finally:
+            self._proved.discard(socket)
+
+    async def _proves_itself(self, socket: ServerConnection) -> bool:
+        """Return whether a page knows a token, and there is room for it; it is told what is the case."""
+        assert socket.request is not None
+        challenge = self._access.challenge(socket.request.headers["Origin"])
+        await socket.send(json.dumps({"say": "hello", "protocol": PROTOCOL, "nonce": challenge.nonce}))
+        message = await asyncio.wait_for(socket.recv(), _PROVE_S)
+        try:
+            answer = challenge.answer(messages.read(message if isinstance(message, str) else ""))
+        except InvalidInputError as error:
+            await socket.send(json.dumps({"say": "refused", "why": "token", "line": str(error)}))
+            return False
+        if answer is None:
+            await socket.send(json.dumps({"say": "refused", "why": "token", "line": "not a token of this server"}))
+            return False
+        # A page that has said good-bye counts no more, whatever is still being done for it.
+        if len(self._proved & {*socket.server.connections}) >= _MOST_PAGES:
+            await socket.send(json.dumps({"say": "refused", "why": "full", "line": "too many pages are open"}))
+            return False
+        self._proved.add(socket)
+        await socket.send(json.dumps({"say": "proved", **answer}))
+        return True
 
     async def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
         """Return the answer to a request; None where a socket is to be opened."""
@@ -140,7 +187,7 @@ class Server:
         except ValueError:
             return _refusal(HTTPStatus.BAD_REQUEST, "no address")
         if parts.path == "/socket":
-            return self._socket_refusal(connection, request, query, reached)
+            return self._socket_refusal(connection, request, reached)
         if parts.path in self._files:
             file = self._files[parts.path]
             return _Answer(HTTPStatus.OK, file.kind, file.body, _NONE)
@@ -148,25 +195,20 @@ class Server:
             return await self._saved(connection, parts.path.removeprefix("/saved/"), query)
         return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
 
-    def _socket_refusal(
-        self, connection: ServerConnection, request: Request, query: dict[str, list[str]], reached: str | None
-    ) -> "_Answer | None":
+    def _socket_refusal(self, connection: ServerConnection, request: Request, reached: str | None) -> "_Answer | None":
         origins = self.hosts.origins(self.port, reached)
         if request.headers.get_all("Origin") not in [[origin] for origin in origins]:
             return _refusal(HTTPStatus.FORBIDDEN, "not this server's page")
-        if not self._knows_token(query):
-            return _refusal(HTTPStatus.FORBIDDEN, "not this server's token")
-        # A page that has said good-bye counts no more, whatever is still being done for it.
-        if len(connection.server.connections) >= _MOST_SOCKETS:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
+        if len({*connection.server.connections} - self._proved) >= _MOST_UNPROVED:
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are being opened")
         return None
 
     async def _saved(self, connection: ServerConnection, name: str, query: dict[str, list[str]]) -> "_Answer":
-        if not self._knows_token(query):
-            return _refusal(HTTPStatus.FORBIDDEN, "not this server's token")
         self._downloads &= self._connections
         if len(self._downloads) >= _MOST_DOWNLOADS:
             return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many downloads at once; try again when one has ended")
+        if not self.workspace.saves.redeem(query.get("ticket", [""])[0], name):
+            return _refusal(HTTPStatus.FORBIDDEN, "not a ticket for this file, or one that was used")
         self._downloads.add(connection)
         body = await self.workspace.files.run(self.workspace.saves.read, name)
         if body is None:
@@ -174,10 +216,6 @@ class Server:
             return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
         download = {"Content-Disposition": f'attachment; filename="{name}"'}
         return _Answer(HTTPStatus.OK, "application/octet-stream", body, download)
-
-    def _knows_token(self, query: dict[str, list[str]]) -> bool:
-        given = query.get("token", [])
-        return len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token.encode())
 
     def _answer(self, answer: "_Answer", sockets: str, method: str) -> Response:
         policy = f"default-src 'self'; connect-src 'self' {sockets}; img-src 'self' data: blob:; base-uri 'none'"

@@ -69,6 +69,7 @@ class Viewing:
         self._kernel_s, self._iterations, self._done = 0.0, 0, 0
         self._started, self._shown = time.perf_counter(), 0.0
         self._ended = False
+        self._answered = asyncio.Event()
 
     @property
     def over(self) -> bool:
@@ -96,12 +97,18 @@ class Viewing:
         if not self._ended:
             self._say("failed", why=why)
             self._ended = True
+            self._answered.set()
 
     def end(self) -> None:
         """Have nothing more computed; what there is stays."""
         self._ended = True
+        self._answered.set()
         for slot in self._slots:
             slot.end_task(self)
+
+    async def answered(self) -> None:
+        """Wait until the job is resolved, or until it is known that it never will be."""
+        await self._answered.wait()
 
     def turn_to(self, near: tuple[float, float]) -> None:
         """Compute what is near a pixel first from now on."""
@@ -190,6 +197,7 @@ class Viewing:
 
     def _start(self, job: Job) -> None:
         self.job, self.key = job, key_of(job)
+        self._answered.set()
         facts = list(self._facts.values())
         self._say(
             "settled",

@@ -18,6 +18,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from mandelcl.base.words import sha256
+from tests.explore.proof import introduced
 from tests.interruptible import Interruptible
 
 HEADER = struct.Struct("<IHHIIIiiHH")
@@ -59,7 +60,7 @@ class Server:
     @property
     def token(self) -> str:
         """What its pages know."""
-        return self.address.partition("token=")[2]
+        return self.address.partition("token=")[2].partition("&")[0]
 
     def page(self) -> "Page":
         """Return a page that is connected."""
@@ -76,7 +77,7 @@ class Server:
 @contextmanager
 def serving(folder: Path, *arguments: str) -> Iterator[Server]:
     """Yield a server; at the end it is stopped, with exit code 0 and nothing on standard error."""
-    command = ("-m", "mandelcl", "explore", "--no-browser", "--save-dir", str(folder), *arguments)
+    command = ("-m", "mandelcl", "explore", "--no-browser", "--port", "0", "--save-dir", str(folder), *arguments)
     environment = os.environ | {"MANDELCL_DATA": str(folder.parent / f"{folder.name}-data")}
     started = time.perf_counter()
     process = Interruptible(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
@@ -177,10 +178,13 @@ class Page:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.patience = PATIENCE_S  # seconds without a message
-        url = f"ws://{server.host}/socket?token={server.token}"
+        url = f"ws://{server.host}/socket"
         origin = f"http://{server.host}"
         with ExitStack() as opening:
             self.socket = opening.enter_context(self._connected(url, origin))
+            self.proved = introduced(self.socket, origin, server.token)
+            if self.proved["say"] != "proved":
+                raise ConnectionRefusedError(self.proved["line"])
             self.welcome = self.receive()
             self._open = opening.pop_all()
         self.generation = 0

@@ -28,6 +28,7 @@ from mandelcl.explore.orbits import PointOrbit
 from mandelcl.explore.server import Server
 from mandelcl.explore.workspace import Start, Workspace
 from tests.explore.page import PATIENCE_S, wait_until
+from tests.explore.proof import introduced
 
 _FOR_EVER = 1e6
 
@@ -54,9 +55,11 @@ class _Serving:
 
     def page(self) -> Any:
         """Return a page's socket that sends and receives by itself nothing."""
-        url = self.address.replace("http", "ws").replace("/?", "/socket?")
         options: dict[str, Any] = {"ping_interval": None, "close_timeout": 0.1, "max_queue": 1, "compression": None}
-        return connect(url, origin=Origin(f"http://{self.host}"), open_timeout=PATIENCE_S, **options)
+        origin = f"http://{self.host}"
+        page = connect(f"ws://{self.host}/socket", origin=Origin(origin), open_timeout=PATIENCE_S, **options)
+        assert introduced(page, origin, self.address.partition("token=")[2])["say"] == "proved"
+        return page
 
     def end(self) -> bool:
         """Return whether it ends when it is to."""
@@ -73,7 +76,7 @@ class _Serving:
             self.address = address
             self.opened.set()
 
-        own = Server(self.start)
+        own = Server(self.start, port=0)
         self.server, self.pages = own, own.workspace.pages
         await own.run(stop, opened)
 
@@ -155,8 +158,8 @@ def _downloading(serving: _Serving, folder: Path) -> Iterator[socket.socket]:
     name, _, port = serving.host.partition(":")
     with closing(socket.create_connection((name, int(port)))) as one:
         one.settimeout(PATIENCE_S)
-        token = serving.address.partition("token=")[2]
-        one.sendall(f"GET /saved/large.png?token={token} HTTP/1.1\r\nHost: {serving.host}\r\n\r\n".encode())
+        ticket = serving.server.workspace.saves.ticket("large.png")
+        one.sendall(f"GET /saved/large.png?ticket={ticket} HTTP/1.1\r\nHost: {serving.host}\r\n\r\n".encode())
         assert one.recv(1) == b"H"
         yield one
 

@@ -94,14 +94,40 @@ def test_a_formula_without_a_name_is_saved_and_copied(page: Page) -> None:
 def test_a_saved_file_can_be_taken(page: Page, server: Server) -> None:
     page.view(HOME)
     saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC)
-    address = f"http://{server.host}{saved['download']}?token={server.token}"
-    with urllib.request.urlopen(address) as answer:
+    assert saved["download"] is True
+
+    def ticket() -> str:
+        return str(page.ask("ticket", "ticket", name=saved["name"])[0]["path"])
+
+    path = ticket()
+    with urllib.request.urlopen(f"http://{server.host}{path}") as answer:
         assert answer.read() == Path(saved["path"]).read_bytes()
-    for wrong in ("nothing.png", "../" + saved["name"], saved["name"] + "/"):
-        with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(f"http://{server.host}/saved/{wrong}?token={server.token}")
-    with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(address[:-1])
+    good = ticket().partition("?")[2]
+    for wrong in (path, f"/saved/nothing.png?{good}", f"/saved/{saved['name']}?{good}", f"/saved/{saved['name']}"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):  # used, for another file, used up by that, and none
+            urllib.request.urlopen(f"http://{server.host}{wrong}")
+    page.send("ticket", id=900, name="nothing.png")
+    assert "nothing of that name" in page.wait_for("problem")["line"]
+
+
+@pytest.mark.parametrize("do", ["save", "copy"])
+def test_what_is_asked_of_a_view_waits_until_its_job_is_settled(page: Page, do: str) -> None:
+    said = {"save": "saved", "copy": "copied"}[do]
+    page.begin(HOME, iterations=77)
+    answer, _ = page.ask(do, said, pane=0, colouring=CLASSIC)  # at once
+    if do == "save":
+        assert read_job(answer["path"]).iterations == 77
+    else:
+        assert "--iterations 77" in answer["command"]
+    page.send("close", pane=0)
+    page.send(do, id=700, pane=0, colouring=CLASSIC)
+    assert "pane 0 has no view" in page.wait_for("problem")["line"]
+
+
+def test_a_save_does_not_wait_for_a_view_that_fails(page: Page) -> None:
+    page.begin(HOME, devices=["no such device"])
+    page.send("save", id=701, pane=0, colouring=CLASSIC)
+    assert page.wait_for("problem")["id"] == 701
 
 
 def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:

@@ -7,7 +7,6 @@ import socket
 from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -15,6 +14,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from tests.explore.page import HOME, PATIENCE_S, Page, Server, serving
+from tests.explore.proof import introduced
 
 
 def get(server: Server, path: str, host: str | None = None, method: str = "GET") -> tuple[int, dict[str, str], bytes]:
@@ -28,18 +28,19 @@ def get(server: Server, path: str, host: str | None = None, method: str = "GET")
         return answer.status, dict(answer.headers), answer.read()
 
 
-def opened(server: Server, origin: str | None, token: str, host: str | None = None) -> int:
-    """Return the status with which a socket is opened."""
+def opened(server: Server, origin: str | None, token: str, host: str | None = None) -> int | str:
+    """Return the status with which a socket is refused, or what its page is told once it has given its proof."""
     name, _, port = server.host.partition(":")
     try:
         with connect(
-            f"ws://{host or server.host}/socket?token={quote(token)}",
+            f"ws://{host or server.host}/socket",
             sock=socket.create_connection((name, int(port)), timeout=PATIENCE_S),
             origin=None if origin is None else Origin(origin),
             compression=None,
             open_timeout=PATIENCE_S,
-        ):
-            return 101
+        ) as page:
+            answer = introduced(page, str(origin), token)
+            return str(answer.get("why", answer["say"]))
     except InvalidStatus as refusal:
         return refusal.response.status_code
 
@@ -47,7 +48,7 @@ def opened(server: Server, origin: str | None, token: str, host: str | None = No
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost:80", ""])
 def test_a_foreign_host_is_refused(server: Server, host: str) -> None:
     assert get(server, "/", host)[0] == 403
-    assert get(server, f"/?token={server.token}", host)[0] == 403
+    assert get(server, "/index.html", host)[0] == 403
 
 
 def test_both_names_of_this_machine_are_known(server: Server) -> None:
@@ -55,7 +56,7 @@ def test_both_names_of_this_machine_are_known(server: Server) -> None:
     for name in ("127.0.0.1", "localhost", "[::1]"):
         assert get(server, "/nothing", f"{name}:{port}")[0] == 404
         origin = f"http://{name}:{port}"
-        assert opened(server, origin, server.token) == 101
+        assert opened(server, origin, server.token) == "proved"
 
 
 @pytest.mark.usefixtures("usable")
@@ -64,10 +65,10 @@ def test_a_server_of_all_addresses_is_reached_by_each(tmp_path: Path) -> None:
         port = wide.host.partition(":")[2]
         assert wide.host == f"box.example:{port}"
         for reached in ("127.0.0.1", "127.0.0.2"):  # as good as any of the machine's addresses
-            near = Server(wide.process, f"http://{reached}:{port}/?token={wide.token}", 0.0)
+            near = Server(wide.process, f"http://{reached}:{port}/#token={wide.token}", 0.0)
             for name in (f"{reached}:{port}", f"localhost:{port}", f"box.example:{port}", "box.example"):
                 assert get(near, "/", name)[0] == 200
-                assert opened(near, f"http://{name}", wide.token, name) == 101
+                assert opened(near, f"http://{name}", wide.token, name) == "proved"
             for name in (f"0.0.0.0:{port}", f"evil.example:{port}", f"127.0.0.3:{port}", "box.example:1"):
                 assert get(near, "/", name)[0] == 403
                 assert opened(near, f"http://{reached}:{port}", wide.token, name) == 403
@@ -82,8 +83,8 @@ def test_a_foreign_origin_is_refused(server: Server, origin: str | None) -> None
 
 @pytest.mark.parametrize("token", ["", "x", "ä", "x" * 3000])
 def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
-    assert opened(server, f"http://{server.host}", token) == 403
-    assert opened(server, f"http://{server.host}", server.token) == 101
+    assert opened(server, f"http://{server.host}", token) == "token"
+    assert opened(server, f"http://{server.host}", server.token) == "proved"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "HEAD", "BREW"])
@@ -149,11 +150,11 @@ def test_a_fifth_page_is_refused_until_one_has_left(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
         pages = deque(stack.enter_context(server.page()) for _ in range(4))
         for _ in range(20):  # pages that are loaded again and again, without a moment in between
-            assert opened(server, f"http://{server.host}", server.token) == 503
+            assert opened(server, f"http://{server.host}", server.token) == "full"
             pages.popleft().close()
             pages.append(stack.enter_context(server.page()))
         pages[0].socket.socket.shutdown(socket.SHUT_RDWR)  # a browser that was killed says no good-bye
-        assert any(opened(server, f"http://{server.host}", server.token) == 101 for _ in range(100))
+        assert any(opened(server, f"http://{server.host}", server.token) == "proved" for _ in range(100))
 
 
 VALUES: tuple[object, ...] = (

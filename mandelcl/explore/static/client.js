@@ -10,7 +10,7 @@ export class Client {
     this.waiting = new Map(); // id to {resolve, reject, onprogress}
     this.listeners = new Map(); // what is said to functions
     transport.onopen = () => this.emit("open", {});
-    transport.onclose = () => this.lose();
+    transport.onclose = (why) => this.lose(why);
     transport.ontext = (text) => this.hear(JSON.parse(text));
     transport.onbytes = (buffer) => {
       const frame = parseFrame(buffer);
@@ -86,10 +86,10 @@ export class Client {
     this.waiting.delete(id);
   }
 
-  lose() {
+  lose(why) {
     const was = this.connected;
     this.connected = false;
     for (const id of [...this.waiting.keys()]) this.settle(id, "reject", new Error("the connection was lost"));
-    this.emit(was ? "close" : "refused", {});
+    this.emit(was ? "close" : "refused", { why });
   }
 }

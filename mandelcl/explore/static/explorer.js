@@ -29,7 +29,20 @@ export class Explorer {
   }
 
   emit(kind, value) {
-    for (const listener of this.listeners.get(kind) ?? []) listener(value);
+    for (const listener of [...(this.listeners.get(kind) ?? [])]) listener(value);
+  }
+
+  /** Call a function with the next event of any of these kinds; returns a function that calls it off. */
+  once(kinds, act) {
+    const end = () => {
+      for (const kind of kinds) this.listeners.set(kind, this.listeners.get(kind).filter((listener) => listener !== run));
+    };
+    const run = (value) => {
+      end();
+      act(value);
+    };
+    for (const kind of kinds) this.on(kind, run);
+    return end;
   }
 
   /** Begin with what the address says, or the server's command line. */

@@ -1,34 +1,39 @@
 // The page by itself: a WebSocket to its server, and the browser's address bar.
 
 import { SocketTransport } from "./transport.js";
+import { Tokens } from "./tokens.js";
+import { absence } from "./absence.js";
 import { start } from "./start.js";
 
-const TOKEN = "mandelcl-token";
+const TOKEN = /^#token=([\w-]*)&?/;
 
-/** The token from the address, which is not to stay there, or from earlier. */
+/** The token from the address, which is not to stay there, or undefined. */
 function takeToken() {
-  const given = new URLSearchParams(location.search).get("token");
-  if (given === null) return sessionStorage.getItem(TOKEN) ?? "";
-  sessionStorage.setItem(TOKEN, given);
-  history.replaceState(history.state, "", location.pathname + location.hash);
-  return given;
+  const found = TOKEN.exec(location.hash);
+  if (found) history.replaceState(history.state, "", location.pathname + location.hash.replace(TOKEN, "#"));
+  return found?.[1];
 }
 
-const token = takeToken();
+const tokens = new Tokens(takeToken(), location.origin);
+/** Follow an address that was pasted over this one, which may have a newer token. */
+function arrive(follow) {
+  tokens.run = takeToken() || tokens.run;
+  follow(location.hash);
+}
 const address = {
   read: () => location.hash,
   replace: (hash) => location.hash !== hash && history.replaceState(null, "", hash),
   push: (hash) => location.hash !== hash && history.pushState(null, "", hash),
-  listen: (follow) => addEventListener("popstate", () => follow(location.hash)),
-  share: (hash) => new URL(hash, location.href).href,
+  listen: (follow) => addEventListener("popstate", () => arrive(follow)),
+  share: (hash) => `${location.origin}/${tokens.run ? hash.replace("#", `#token=${tokens.run}&`) : hash}`,
 };
 const secure = location.protocol === "https:" ? "wss" : "ws";
-const transport = new SocketTransport(`${secure}://${location.host}/socket?token=${encodeURIComponent(token)}`);
 
 start({
   el: document.getElementById("explorer"),
-  transport,
+  transport: new SocketTransport(`${secure}://${location.host}/socket`, tokens),
   address,
   startWorker: () => new Worker(new URL("paint_worker.js", import.meta.url), { type: "module" }),
-  download: (path) => `${path}${path.includes("?") ? "&" : "?"}token=${encodeURIComponent(token)}`,
+  downloads: true,
+  absence: (why) => absence(why, `${location.origin}/${location.hash}`),
 });

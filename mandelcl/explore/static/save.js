@@ -30,7 +30,7 @@ export function save(explorer) {
     const chosen = wanted();
     if (!chosen) return tell();
     const message = { do: "save", pane: explorer.panes[0].index, colouring: explorer.state.colouring, format: format.value, ...chosen };
-    list.prepend(saving(explorer, name.value.trim() ? { ...message, name: name.value.trim() } : message));
+    list.prepend(once(explorer, name.value.trim() ? { ...message, name: name.value.trim() } : message));
     return undefined;
   };
   for (const control of [scale, size]) control.addEventListener("input", tell);
@@ -40,6 +40,19 @@ export function save(explorer) {
     element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), list,
   );
   return { name: "save", title: "Save", icon: "save", key: "s", el, show: tell };
+}
+
+/** A save that begins once the view is there that is being computed. */
+function once(explorer, message) {
+  if (explorer.atRest) return saving(explorer, message);
+  const end = element("button", { type: "button" }, "Cancel");
+  const line = element("div", { class: "saving" }, element("span", {}, "waits for the view …"), end);
+  const off = explorer.once(["rest", "failed"], () => line.replaceWith(saving(explorer, message)));
+  end.addEventListener("click", () => {
+    off();
+    line.remove();
+  });
+  return line;
 }
 
 /** A save that is under way, as a line with its progress. */
@@ -74,10 +87,15 @@ function saving(explorer, message) {
     end.addEventListener("click", () => line.replaceWith(saving(explorer, { do: "save", name: known, resume: true })));
   };
   const finish = ({ name, path, bytes, download }) => {
-    const address = download ? explorer.download(download) : null;
-    const shown = address ? element("a", { href: address, download: name }, name) : name;
+    const shown = download && explorer.downloads ? element("a", { href: "#", onclick: (event) => take(event, name) }, name) : name;
     line.replaceChildren(element("span", { title: path }, shown, `, ${bytesText(bytes)}`));
     explorer.say(`saved ${path}`);
+  };
+  /** Have the browser take a saved file: each time with a ticket of its own. */
+  const take = async (event, name) => {
+    event.preventDefault();
+    const ticket = await client.ask({ do: "ticket", name }).catch((error) => explorer.say(error.message, "warning"));
+    if (ticket) element("a", { href: ticket.path, download: name }).click();
   };
   return line;
 }

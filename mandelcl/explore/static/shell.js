@@ -18,7 +18,8 @@ export class Shell {
     );
     this.status = element("footer", { class: "status", "aria-label": "Status" });
     this.lines = element("div", { class: "lines", role: "status", "aria-live": "polite" });
-    this.el = element("div", { class: "explorer" }, this.panes, this.bar, this.panel, this.lines, this.status);
+    this.absence = element("section", { class: "absence", role: "alert", hidden: true });
+    this.el = element("div", { class: "explorer" }, this.panes, this.bar, this.panel, this.lines, this.status, this.absence);
     el.replaceChildren(this.el);
     this.sections = new Map();
     this.watcher = new ResizeObserver(() => this.measure());
@@ -86,6 +87,14 @@ export class Shell {
     this.lines.append(shown);
     while (this.lines.children.length > 4) this.lines.firstChild.remove();
     setTimeout(() => shown.remove(), LINE_MS);
+  }
+
+  /** Show why there is no server, over everything, or with null that there is one again. */
+  absent(parts) {
+    this.absence.hidden = parts === null;
+    const text = parts?.map((part) => part?.textContent).join();
+    if (parts && text !== this.absence.dataset.text) this.absence.replaceChildren(...parts.filter(Boolean));
+    this.absence.dataset.text = text ?? "";
   }
 
   close() {

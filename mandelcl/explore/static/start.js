@@ -12,17 +12,19 @@ import { takeDrops } from "./drop.js";
 /** Start an explorer in `el`; returns a function that ends it.
  *
  * `transport` is as in transport.js. `address` has `read()`, `replace(hash)`, `push(hash)`, `listen(function)` and
- * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `download(path)` returns the
- * address of a saved file, or null where there is none to be had. Keys are those that `keys` hears, by default all.
+ * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `downloads`
+ * says whether the server hands out saved files. `absence(why)` returns elements that say what to do without a server, why
+ * being the transport's. Keys are those that `keys` hears, by default all.
  */
-export function start({ el, transport, address, startWorker = () => null, download = () => null, keys = window }) {
+export function start({ el, transport, address, startWorker = () => null, downloads = false, absence = () => null, keys = window }) {
   const client = new Client(transport);
   const explorer = new Explorer(client, address);
-  Object.assign(explorer, { startWorker, download });
+  Object.assign(explorer, { startWorker, downloads });
   const shell = new Shell(el, explorer);
   const end = [attach(shell, explorer, keys), takeDrops(shell.el, explorer)];
   drawMarks(explorer);
   client.on("welcome", (welcome) => {
+    shell.absent(null);
     if (explorer.state) {
       explorer.ask();
       explorer.say("the connection is back");
@@ -34,7 +36,7 @@ export function start({ el, transport, address, startWorker = () => null, downlo
     explorer.begin(welcome);
   });
   client.on("close", () => explorer.say("the connection to the server was lost; trying again", "warning"));
-  client.on("refused", () => explorer.say("no connection: the server has ended, or has as many pages open as it may; trying again", "warning"));
+  client.on("refused", ({ why }) => shell.absent(absence(why)));
   client.on("device-lost", ({ line }) => explorer.say(line, "warning"));
   client.on("device-back", ({ line }) => explorer.say(line));
   client.on("problem", (message) => message.id === undefined && explorer.say(message.line, "warning"));

@@ -18,7 +18,10 @@ export function addPane(explorer, shell, index, own = {}) {
       explorer.emit("progress", { pane, message: pane.finished });
       explorer.completed(pane);
     },
-    onfailed: (pane, message) => explorer.say(message.why, "warning"),
+    onfailed: (pane, message) => {
+      explorer.say(message.why, "warning");
+      explorer.emit("failed", pane);
+    },
     onrefused: (error) => explorer.say(error.message, "warning"),
     onpainted: (pane) => explorer.emit("painted", pane),
     ondrawn: (pane, view) => explorer.emit("drawn", { pane, view }),

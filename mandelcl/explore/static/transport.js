@@ -1,42 +1,69 @@
 // The way to the server: a WebSocket that is opened again when it is lost.
 //
-// Any transport has `send(text or bytes)`, `close()` and, set by who takes it, `onopen()`, `onclose()`, `ontext(text)`
-// and `onbytes(buffer)`; `start()` begins.
+// Any transport has `send(text or bytes)`, `close()` and, set by who takes it, `onopen()`, `onclose(why)`,
+// `ontext(text)` and `onbytes(buffer)`; `start()` begins. `why` says what went wrong before it was open.
+
+import { introduce, WELCOME } from "./introduce.js";
 
 const FIRST_WAIT_MS = 250;
 const MOST_WAIT_MS = 4000;
 const STILL_MS = 45000; // a connection is asked for a sign of life after so long
 
 export class SocketTransport {
-  constructor(address) {
-    Object.assign(this, { address, socket: null, wait: FIRST_WAIT_MS, closed: false, timer: null });
+  constructor(address, tokens) {
+    Object.assign(this, { address, tokens, socket: null, open: false, wait: FIRST_WAIT_MS, closed: false, timer: null });
     this.onopen = this.onclose = this.ontext = this.onbytes = () => {};
   }
 
   start() {
     const socket = new WebSocket(this.address);
     socket.binaryType = "arraybuffer";
-    this.socket = socket;
-    socket.onopen = () => {
-      this.wait = FIRST_WAIT_MS;
-      this.heard = performance.now();
-      this.onopen();
-    };
-    socket.onmessage = ({ data }) => {
-      this.heard = performance.now();
-      if (typeof data === "string") this.ontext(data);
-      else this.onbytes(data);
-    };
+    Object.assign(this, { socket, open: false, why: undefined });
+    this.introduced(socket);
     socket.onclose = () => this.lost(socket);
+    setTimeout(() => !this.open && this.giveUp(socket), STILL_MS);
     this.retry = () => {
       if (this.socket?.readyState > WebSocket.OPEN) this.again(0);
     };
     addEventListener("online", this.retry, { once: true });
   }
 
+  /** Introduce the page on a socket; what comes behind that waits until it is done. */
+  async introduced(socket) {
+    const waiting = [], wanted = [];
+    const hand = () => {
+      while (wanted.length && waiting.length) wanted.shift()(waiting.shift());
+    };
+    socket.onmessage = ({ data }) => {
+      waiting.push(data);
+      hand();
+    };
+    const next = () => new Promise((resolve) => {
+      wanted.push(resolve);
+      hand();
+    });
+    const why = await introduce(this.tokens, next, (text) => socket.send(text));
+    if (socket !== this.socket) return;
+    if (why !== WELCOME) {
+      this.why = why;
+      socket.close();
+      return;
+    }
+    if (this.closed || socket.readyState !== WebSocket.OPEN) return;
+    Object.assign(this, { wait: FIRST_WAIT_MS, open: true, heard: performance.now() });
+    this.onopen();
+    socket.onmessage = ({ data }) => {
+      this.heard = performance.now();
+      if (typeof data === "string") this.ontext(data);
+      else this.onbytes(data);
+    };
+    for (const data of waiting) socket.onmessage({ data });
+  }
+
   lost(socket) {
     if (this.closed || socket !== this.socket) return;
-    this.onclose();
+    this.open = false;
+    this.onclose(this.why);
     this.again(this.wait);
     this.wait = Math.min(2 * this.wait, MOST_WAIT_MS);
   }
@@ -48,7 +75,7 @@ export class SocketTransport {
 
   /** Send a message; false while there is no connection, and the message is lost. */
   send(message) {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    if (!this.open || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(message);
     return true;
   }
@@ -57,11 +84,15 @@ export class SocketTransport {
   expect() {
     const socket = this.socket, asked = performance.now();
     setTimeout(() => {
-      if (socket !== this.socket || this.heard >= asked || this.closed) return;
-      socket.onclose = null;
-      socket.close();
-      this.lost(socket);
+      if (this.heard < asked) this.giveUp(socket);
     }, STILL_MS);
+  }
+
+  giveUp(socket) {
+    if (socket !== this.socket || this.closed) return;
+    socket.onclose = null;
+    socket.close();
+    this.lost(socket);
   }
 
   close() {

@@ -25,7 +25,7 @@ def browser() -> Iterator["Browser"]:
     if path is None:
         pytest.skip("no Chromium is installed")
     sandbox = ["--no-sandbox"] if posix.os.geteuid() == 0 else []
-    cable = "--host-resolver-rules=MAP localhost 127.0.0.2"  # see cable.py
+    cable = "--host-resolver-rules=MAP localhost 127.0.0.2, MAP box.test 127.0.0.1"  # see cable.py
     options = [*sandbox, cable, "--use-angle=swiftshader"]
     with (
         api.sync_playwright() as playwright,

@@ -122,7 +122,7 @@ def opened(
         explorer = Explorer(page)
         page.on("pageerror", lambda error: explorer.faults.append(str(error)))
         page.on("console", explorer.complaint)
-        page.goto(server.address.replace("127.0.0.1", host) + (f"#{hash_}" if hash_ else ""))
+        page.goto(server.address.replace("127.0.0.1", host) + (f"&{hash_}" if hash_ else ""))
         explorer.rests()
         yield explorer
         assert explorer.faults == []

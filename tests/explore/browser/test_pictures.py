@@ -205,6 +205,31 @@ def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None
         assert image.size == SIZE
 
 
+def test_a_save_waits_for_the_view_that_is_being_computed(explorer: Explorer, folder: Path) -> None:
+    page = explorer.page
+    page.keyboard.press("s")
+    page.fill("input[aria-label='Name']", "soon")
+    page.locator(".pane").first.focus()
+    page.keyboard.press("+")
+    page.evaluate("() => document.querySelector('[data-save]').click()")  # before anything of the new view has come
+    page.locator(".saving a").wait_for(timeout=PATIENCE_MS)
+    explorer.rests()
+    with Image.open(folder / page.locator(".saving a").inner_text()) as image:
+        assert np.array_equal(np.asarray(image.convert("RGB")), explorer.resting())
+
+
+def test_a_saved_file_is_taken_by_the_browser(explorer: Explorer, folder: Path) -> None:
+    page = explorer.page
+    page.keyboard.press("s")
+    page.click("[data-save]")
+    link = page.locator(".saving a")
+    link.wait_for(timeout=PATIENCE_MS)
+    for _ in range(2):  # each time with a ticket of its own
+        with page.expect_download(timeout=PATIENCE_MS) as download:
+            link.click()
+        assert Path(download.value.path()).read_bytes() == (folder / link.inner_text()).read_bytes()
+
+
 def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("s")

@@ -1,0 +1,102 @@
+// The tokens that a page has, and how it proves them to its server, which proves its own knowledge in turn; neither
+// sends a token. docs/explore-protocol.md has the formulas.
+//
+// The token of a run opens nothing once that server has ended, so it may lie in localStorage. The kept token opens later
+// runs: it is kept as a key that no script can read, as of a program that listens at the port later.
+
+import { hmacSha256 } from "./sha256.js";
+
+const RUN = "mandelcl-run";
+const STORE = "keys";
+const NONCE_BYTES = 16;
+const encoder = new TextEncoder();
+
+export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+/** A key for HMACs from bytes: one that no script can read where the browser has such. */
+async function keyOf(bytes) {
+  return globalThis.crypto?.subtle ? crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]) : bytes;
+}
+
+async function hmac(key, text) {
+  const bytes = encoder.encode(text);
+  return key instanceof Uint8Array ? hmacSha256(key, bytes) : new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes));
+}
+
+async function unsealed(key, text, sealed) {
+  const pad = await hmac(key, text);
+  return unhex(sealed).map((byte, k) => byte ^ pad[k]);
+}
+
+export class Tokens {
+  /** With the token of the address, where there is one; `origin` is that of the page. */
+  constructor(given, origin) {
+    Object.assign(this, { origin, run: given || remembered() });
+  }
+
+  /** The answer to the server's nonce, {nonce, run, kept}, and a function that checks and takes what it says to that. */
+  async answer(nonce) {
+    const own = hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+    const run = this.run || remembered(); // another tab may know it by now
+    const keys = { run: run ? await keyOf(encoder.encode(run)) : null, kept: await kept() };
+    const about = `${this.origin}\n${nonce}\n${own}`, proofs = {};
+    for (const [name, key] of Object.entries(keys)) if (key) proofs[name] = hex(await hmac(key, `page\n${about}`));
+    return { message: { do: "prove", nonce: own, ...proofs }, check: (said) => this.check(said, keys, about) };
+  }
+
+  /** Whether what has answered knows the token, too; if so, both tokens are kept. */
+  async check(said, keys, about) {
+    const key = keys[said.with];
+    if (!key || said.proof !== hex(await hmac(key, `server\n${about}`))) return false;
+    this.run = new TextDecoder().decode(await unsealed(key, `run\n${about}`, said.run));
+    remember(this.run);
+    if (said.with === "run") await keep(await keyOf(await unsealed(key, `kept\n${about}`, said.kept)));
+    return true;
+  }
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(RUN) ?? "";
+  } catch {
+    return ""; // a browser that keeps nothing
+  }
+}
+
+function remember(run) {
+  try {
+    localStorage.setItem(RUN, run);
+  } catch {
+    // the link has it
+  }
+}
+
+/** Do something with the store of keys; null where the browser has none. */
+function stored(mode, act) {
+  return new Promise((resolve) => {
+    const none = () => resolve(null);
+    if (!globalThis.crypto?.subtle || !globalThis.indexedDB) return none();
+    const opening = indexedDB.open("mandelcl", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
+    opening.onerror = opening.onblocked = none;
+    opening.onsuccess = () => {
+      const database = opening.result;
+      try {
+        const transaction = database.transaction(STORE, mode), request = act(transaction.objectStore(STORE));
+        transaction.oncomplete = () => resolve(request.result ?? null);
+        transaction.onerror = transaction.onabort = none;
+      } catch {
+        none();
+      }
+      database.close(); // once its transactions have ended
+    };
+    return undefined;
+  });
+}
+
+const kept = async () => {
+  const key = await stored("readonly", (store) => store.get("kept"));
+  return key instanceof CryptoKey ? key : null;
+};
+const keep = (key) => stored("readwrite", (store) => store.put(key, "kept"));
