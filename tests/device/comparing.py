@@ -6,11 +6,13 @@ import numpy as np
 
 from mandelcl.core.job import Job
 from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.render import render
 from tests import oracle
-from tests.device.targets import SetPace, planes
+from tests.device.targets import SetPace, expected, planes
 from tests.oracle import fixed
 from tests.oracle.formats import FORMATS
 from tests.oracle.smooth import Smooth
@@ -45,3 +47,11 @@ def check(job: Job, device: Device) -> None:
         out = truth.counts < job.iterations  # what is left of the others is of no use to anybody
         np.testing.assert_array_equal(words[1][out], truth.steps[out])
         np.testing.assert_array_equal(words[2].view(np.float32)[out], truth.norms[out])
+
+
+def check_rendered(job: Job, device: Device, settings: Settings | None = None) -> None:
+    """Compare a whole render, in the device's own shape, with the oracle."""
+    field, report = render(job, device, settings)
+    np.testing.assert_array_equal(field.counts, expected(job))
+    assert report.iterations_total == int(expected(job).sum(dtype=np.uint64))
+    assert (report.number, report.rounding) == (job.number, job.rounding)

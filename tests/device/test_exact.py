@@ -15,7 +15,8 @@ from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views
-from tests.device.targets import Target, expected, expected_smooth, planes
+from tests.device.comparing import check_rendered
+from tests.device.targets import Target, expected_smooth, planes
 from tests.oracle.cases import tiny_jobs
 
 # Caps with sizes that keep a view with a third of its pixels inside below 10⁸ iterations. The sizes are no multiples
@@ -23,13 +24,6 @@ from tests.oracle.cases import tiny_jobs
 CAPS = {1: (37, 23), 2: (37, 23), 3: (37, 23), 255: (503, 401), 1000: (307, 211), 100_000: (37, 23)}
 SIZES = [(1, 1), (1, 97), (97, 1), (2, 2), (3, 257), (257, 3), (127, 131), (1024, 5), (31, 32)]
 DENORMAL_JOBS = ("denormal imaginary parts", "denormal points", "a pitch below the ulp")
-
-
-def check(job: Job, device: Device) -> None:
-    field, report = render(job, device)
-    np.testing.assert_array_equal(field.counts, expected(job))
-    assert report.iterations_total == int(expected(job).sum(dtype=np.uint64))
-    assert (report.number, report.rounding) == (job.number, job.rounding)
 
 
 def test_self_test_passes(target: Target) -> None:
@@ -41,21 +35,21 @@ def test_self_test_passes(target: Target) -> None:
 @pytest.mark.parametrize("cap", CAPS)
 @pytest.mark.parametrize("place", views.PLACES)
 def test_places(target: Target, place: str, cap: int) -> None:
-    check(target.job(views.PLACES[place](*CAPS[cap]), cap), target.device)
+    check_rendered(target.job(views.PLACES[place](*CAPS[cap]), cap), target.device)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_sizes(target: Target, size: tuple[int, int]) -> None:
-    check(target.job(views.whole(*size), 300), target.device)
+    check_rendered(target.job(views.whole(*size), 300), target.device)
 
 
 @pytest.mark.parametrize("place", views.DEEP)
 def test_deepest(target: Target, place: str) -> None:
     view = views.deepest(target.number, place, 331, 199, 1000)
-    check(target.job(view, 1000), target.device)
+    check_rendered(target.job(view, 1000), target.device)
     beyond = View.upright(view.lattice.re, view.lattice.im, view.pitch / 512, view.width, view.height)
     assert target.number.unresolved(beyond, 1000)
-    check(target.job(beyond, 1000), target.device)
+    check_rendered(target.job(beyond, 1000), target.device)
 
 
 @pytest.mark.parametrize("name", tiny_jobs("float", "fused"))
@@ -65,7 +59,7 @@ def test_tiny(target: Target, name: str) -> None:
         with pytest.raises(DeviceError, match="flushes denormals"):
             render(job, target.device)
     else:
-        check(job, target.device)
+        check_rendered(job, target.device)
 
 
 @pytest.mark.parametrize("imaginary", ["1e-40", "1e-30", "1e-310"])
@@ -77,7 +71,7 @@ def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
         with pytest.raises(DeviceError, match=f"flushes denormals of {target.number.name} to zero"):
             render(job, target.device)
     else:
-        check(job, target.device)
+        check_rendered(job, target.device)
 
 
 @pytest.mark.parametrize("radius_squared", [None, Fraction(100), Fraction(16384)], ids=["under 2", "10", "128"])
@@ -133,10 +127,10 @@ def test_smooth_and_plain_counts_are_the_same(target: Target) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("place", views.PLACES)
 def test_large(target: Target, place: str) -> None:
-    check(target.job(views.PLACES[place](4096, 4096), 1000), target.device)
+    check_rendered(target.job(views.PLACES[place](4096, 4096), 1000), target.device)
 
 
 @pytest.mark.long
 def test_long_orbits(target: Target) -> None:
     """Some 10¹⁰ iterations, most of them of orbits that never escape."""
-    check(target.job(views.whole(640, 480), 100_000), target.device)
+    check_rendered(target.job(views.whole(640, 480), 100_000), target.device)

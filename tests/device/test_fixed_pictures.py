@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
-from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.locations import find_location
 from mandelcl.engine import choose
@@ -21,8 +19,8 @@ from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from tests.device import views
-from tests.device.targets import SetPace, planes
-from tests.oracle.fixed import counts
+from tests.device.comparing import check_rendered
+from tests.device.targets import SetPace, expected, planes
 
 NUMBERS = ("fp128", "fixed:2", "fixed:5", "fixed:8")
 SPIRAL = (Fraction("-0.743643887037158704752191506114774"), Fraction("0.131825904205311970493132056385139"))
@@ -48,11 +46,6 @@ def job_of(number: str, place: str) -> Job:
     return Job(view, cap, number=number, rounding="fixed")
 
 
-@cache
-def expected(job: Job) -> Words:
-    return counts(job)
-
-
 def variants(device: Device, number: str) -> list[Variant]:
     """Return the device's own shape, with doubles for digits where it has them, and with integers."""
     return [default_variant(device, by_name(number), digits) for digits in ([True, False] if device.fp64 else [False])]
@@ -60,7 +53,7 @@ def variants(device: Device, number: str) -> list[Variant]:
 
 def check(device: Device, job: Job) -> None:
     for variant in variants(device, job.number):
-        np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, expected(job))
+        check_rendered(job, device, Settings(variant=variant))
 
 
 @pytest.mark.parametrize(("number", "place"), CASES)
@@ -120,10 +113,9 @@ def test_any_split(device: Device, number: str, share: int) -> None:
 def test_blocks_and_budgets(device: Device, number: str) -> None:
     job = job_of(number, "whole set")
     for settings in (Settings(block_pixels=7), Settings(block_pixels=100), Settings(blocks=(3, 4))):
-        field, _ = render(job, device, settings)
-        np.testing.assert_array_equal(field.counts, expected(job))
+        check_rendered(job, device, settings)
     for budget in (1e-9, 1e-4):
-        np.testing.assert_array_equal(render(job, device, Settings(budget=budget))[0].counts, expected(job))
+        check_rendered(job, device, Settings(budget=budget))
 
 
 def test_same_hash_everywhere() -> None:

@@ -16,7 +16,7 @@ from mandelcl.formulas import Formula
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from tests.device.comparing import check, truth_of
+from tests.device.comparing import check, check_rendered, truth_of
 from tests.device.targets import Target
 from tests.oracle.cases import JULIAS, RETURNS_AFTER, SHIP, returning_fixed_job, returning_job
 
@@ -119,4 +119,4 @@ def test_fixed_renders(device: Device, formula: Formula, number: str) -> None:
     for view in (GRID, NEAR):
         for radius_squared in radii(by_name(number)):
             job = Job(view, 200, radius_squared, formula, number, "fixed", planes=("counts", "smooth"))
-            np.testing.assert_array_equal(render(job, device)[0].counts, truth_of(job).counts)
+            check_rendered(job, device)

@@ -1,7 +1,7 @@
 """Every formula that has a name, and hybrids drawn at random: each pixel of each device equals the oracle's.
 
-A device is compiled for each anew, so a run takes some of them, in some of the numbers, and `--long` all in all.
-What is drawn is the same in each run.
+A device is compiled for each anew, so a run takes each formula once, and `--long` all of them in every arithmetic of
+every device. What is drawn is the same in each run.
 """
 
 from fractions import Fraction
@@ -27,13 +27,11 @@ SMALL = View.centred("-0.13", "-0.07", "0.9", 11, 7)
 OTHERS = {
     name: formula for name, formula in FORMULAS.items() if name not in ("mandelbrot", "burning-ship", "multibrot-3")
 }
-# One of each kind: folds before and after a square, both parts, a mirror, and products by way of the stored z.
-SOME = ("tricorn", "buffalo", "perpendicular-celtic", "multibrot-5")
 KEPT = ("counts", "smooth")
 HYBRIDS = 10
 
 
-def named(names: tuple[str, ...] = tuple(OTHERS)) -> list[ParameterSet]:
+def named(*names: str) -> list[ParameterSet]:
     """Return all names as parameters, those but some for long runs."""
     return [
         pytest.param(formula, id=name, marks=[] if name in names else [pytest.mark.long])
@@ -50,25 +48,21 @@ def radius_for(number: NumberFormat, formula: Formula, view: View) -> Fraction:
     return radius**2
 
 
-@pytest.mark.parametrize("formula", named(SOME))
-def test_named_in_float(device: Device, formula: Formula) -> None:
-    check(Job(VIEW, 60, formula=formula, number="float", rounding="separate", planes=KEPT), device)
-
-
-@pytest.mark.parametrize("formula", named(()))
-def test_named_in_every_rounding(target: Target, formula: Formula) -> None:
+@pytest.mark.long_combinations
+@pytest.mark.parametrize("formula", OTHERS.values(), ids=OTHERS)
+def test_named(target: Target, formula: Formula) -> None:
     for radius_squared in (4, 9):
         check(target.job(VIEW, 60, formula=formula, radius_squared=radius_squared, planes=KEPT), target.device)
 
 
-@pytest.mark.parametrize("formula", named(("buffalo",)))
+@pytest.mark.parametrize("formula", named("buffalo"))
 def test_julia_sets(device: Device, formula: Formula) -> None:
     julia = formula.julia("-0.4", "0.6")
     check(Job(VIEW, 60, formula=julia, number="float", rounding="fused", planes=KEPT), device)
 
 
 @pytest.mark.parametrize("number", ["fp128", "fixed:8"])
-@pytest.mark.parametrize("formula", named(("multibrot-5",)))
+@pytest.mark.parametrize("formula", named("multibrot-5"))
 def test_named_in_fixed_point(device: Device, formula: Formula, number: str) -> None:
     """With a radius for which there is room; beyond the disc orbits grow until digits are lost, or are held."""
     radius_squared = radius_for(by_name(number), formula, SMALL)
