@@ -12,6 +12,8 @@ from mandelcl.numbers import NUMBERS
 
 # Golden fields and published cases run in every combination, whatever the level.
 WHOLE = ("tests/golden/", "tests/device/test_published.py")
+# What kernels are built for.
+BUILD = ("device", "number", "rounding", "formula", "variant")
 
 
 class Level(IntEnum):
@@ -54,15 +56,24 @@ def split(
 
 
 def covering(cases: Sequence[Mapping[str, Hashable]], seed: int) -> list[int]:
-    """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals."""
+    """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals.
+
+    Cases that need kernels of which others are built already come first.
+    """
     missing = {pair for case in cases for pair in case.items()}
     order = [(k + seed) % len(cases) for k in range(len(cases))]
     chosen: list[int] = []
+    built: set[frozenset[tuple[str, Hashable]]] = set()
     while missing or not chosen:
-        best = max(order, key=lambda k: len(missing & cases[k].items()))
+        best = max(order, key=lambda k: (len(missing & cases[k].items()), _build(cases[k]) in built))
         chosen.append(best)
+        built.add(_build(cases[best]))
         missing -= cases[best].items()
     return sorted(chosen)
+
+
+def _build(case: Mapping[str, Hashable]) -> frozenset[tuple[str, Hashable]]:
+    return frozenset((name, case[name]) for name in BUILD if name in case)
 
 
 def _least(item: pytest.Item, first: Callable[[], str]) -> Level:

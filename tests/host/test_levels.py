@@ -24,6 +24,14 @@ def test_a_product_takes_as_many_as_its_longest_axis() -> None:
     assert len({tuple(covering(product, seed)) for seed in range(50)}) > 10
 
 
+def test_few_kernels_are_built() -> None:
+    product = [{"device": k % 3, "number": k // 3 % 2, "place": k // 6} for k in range(420)]
+    for seed in range(20):
+        chosen = [product[k] for k in covering(product, seed)]
+        assert len(chosen) == 70
+        assert len({(case["device"], case["number"]) for case in chosen}) == 3
+
+
 def test_a_test_without_parameters_runs() -> None:
     assert covering([{}], 5) == [0]
 
