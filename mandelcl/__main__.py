@@ -12,10 +12,10 @@ _GARBAGE = 100_000, 20, 20
 
 def main() -> None:
     """Run the command line and end the process with its exit code; signals are answered from here on."""
-    interrupts.answer()
-    gc.set_threshold(*_GARBAGE)
     code: str | int | None = 0
     try:
+        interrupts.answer()
+        gc.set_threshold(*_GARBAGE)
         from mandelcl import cli
 
         cli.main()
@@ -23,7 +23,7 @@ def main() -> None:
         code = end.code
     except KeyboardInterrupt:  # beside the work of a command: while modules were imported
         print("mandelcl: stopped", file=sys.stderr)
-        code = 1
+        code = interrupts.exit_code()
     except MemoryError:  # a driver that fails so may not come back from an orderly end
         print(
             "mandelcl: not enough memory for the drivers; close other programs, or raise `ulimit -v`", file=sys.stderr

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+STOPPED = 128 + signal.SIGINT  # the exit code of a command that was stopped
+
 
 class Interruptible(subprocess.Popen[str]):
     """Python with arguments such as `-m mandelcl render`, or `-c` and a program."""

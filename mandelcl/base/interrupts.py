@@ -4,11 +4,16 @@ Little is imported here, and before: a process answers them once this module is 
 own beginning, in which Ctrl-C ends in a traceback of Python's.
 """
 
+import _thread  # `threading` takes longer to load than all the rest
+import sys
+import time
+
 TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the rest
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable
     from types import FrameType
+    from typing import Any
 
     Answer = Callable[[int, FrameType | None], object] | int
 else:
@@ -18,8 +23,11 @@ else:
         import signal
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
-_come = False
+_PAUSE_S = 0.02
+_come: "Any" = 0  # the number of the last one, which `_signal` has as an int
 _heeded = True
+_below: "FrameType | None" = None  # who has called `answer`: whatever is imported is imported above
+_main = 0  # the thread that has called it
 _noting = 0  # bodies of Noted that are under way
 
 
@@ -30,14 +38,22 @@ def answer() -> None:
     """
     import atexit
 
+    global _below, _main
+    _below, _main = sys._getframe(1), _thread.get_ident()
     _set(_interrupt)
+    sys.unraisablehook = _unraisable
     # What is registered first is called last: then drivers end, and a signal would still end the process by its name.
     atexit.register(ignore)
 
 
 def have_come() -> bool:
     """Return whether any has come since `answer`."""
-    return _come
+    return bool(_come)
+
+
+def exit_code() -> int:
+    """Return what a process that was stopped ends with: 128 and the signal's number, as shells say, or Ctrl-C's."""
+    return 128 + int(_come or signal.SIGINT)
 
 
 def unheeded() -> bool:
@@ -69,9 +85,11 @@ class Noted:
 
 def raise_unheeded() -> None:
     """Raise KeyboardInterrupt if one was noted that nobody has heeded; in the main thread alone."""
+    if _noting or not unheeded():
+        return
     import threading
 
-    if unheeded() and not _noting and threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is threading.main_thread():
         raise KeyboardInterrupt
 
 
@@ -90,9 +108,52 @@ def ignore() -> None:
 
 def _interrupt(number: int, frame: "FrameType | None") -> None:
     global _come, _heeded
-    _come, _heeded = True, False
-    if not _noting:
+    _come, _heeded = number, False
+    if _noting:
+        return
+    if _is_importing(frame):
+        _send_again()
+    else:
         signal.default_int_handler(number, frame)
+
+
+def _is_importing(frame: "FrameType | None") -> bool:
+    """Return whether a module is being imported, in which nothing should be raised.
+
+    Importing calls functions of which Python prints errors and goes on, and libraries load themselves by parts that
+    take an exception for a reason to do without something.
+    """
+    while frame is not None and frame is not _below:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again() -> None:
+    """Have the last one come once more in a moment, unless it is heeded by then."""
+
+    def send() -> None:
+        time.sleep(_PAUSE_S)
+        if _heeded:
+            return
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(_main, _come)  # which ends a call that waits, as `interrupt_main` does not on POSIX
+        else:
+            _thread.interrupt_main(_come)
+
+    try:
+        _thread.start_new_thread(send, ())
+    except RuntimeError:  # this process may have no more threads
+        raise KeyboardInterrupt from None
+
+
+def _unraisable(problem: "sys.UnraisableHookArgs") -> None:
+    """Answer again what cannot be raised where it came, as in the end of an object; say other things as Python does."""
+    if _come and issubclass(problem.exc_type, KeyboardInterrupt):
+        _send_again()
+    else:
+        sys.__unraisablehook__(problem)
 
 
 def _set(answer: "Answer") -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from mandelcl.base import interrupts
 from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.base.printable import printable
 from mandelcl.cli import standard_output
@@ -62,6 +63,9 @@ class _Commands(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
+        for number, word in enumerate(args, 1):
+            if "\0" in word:  # as programs may give one that call this in their own process
+                raise click.UsageError(f"argument {number} has a NUL character, which nothing here has: {word!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
         except KeyboardInterrupt:
@@ -105,8 +109,10 @@ def _explain(error: click.ClickException) -> None:
 def main() -> None:
     """Run the command line; an error that the user can cure ends in one line and exit code 1."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
-    standard_output.open_closed()
-    standard_output.accept_all()
+    with interrupts.Noted():  # raised in there, it would leave a stream that cannot write
+        standard_output.open_closed()
+        standard_output.accept_all()
+    interrupts.raise_unheeded()
     if os.environ.get("_MANDELCL_COMPLETE") == "bash_complete":
         from mandelcl.cli import bash_completion
 
@@ -119,12 +125,12 @@ def main() -> None:
         sys.exit(error.exit_code)
     except click.Abort:
         say("mandelcl: stopped")
-        sys.exit(1)
+        sys.exit(interrupts.exit_code())
     except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
         say(f"mandelcl: {error}")
-        sys.exit(1)
+        sys.exit(interrupts.exit_code() if isinstance(error, CancelledError) else 1)
     except OSError as error:
         if not standard_output.refuses(error):
             raise

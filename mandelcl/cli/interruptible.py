@@ -19,7 +19,7 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
     """Run work(cancel) in another thread and return its result; a signal, such as that of Ctrl-C, sets `cancel`.
 
     A call into a driver cannot be interrupted, and in this thread it would hold the signal back. Work that does not
-    stop within a second is abandoned: its drafts are removed, and the process ends with exit code 1.
+    stop within a second is abandoned: its drafts are removed, and the process ends.
     """
     cancel = threading.Event()
     results: list[_T] = []
@@ -40,7 +40,7 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
             cancel.set()
             if not _finishes(finished, _PATIENCE_S):
                 say("mandelcl: stopped")
-                end_process(1)
+                end_process(interrupts.exit_code())
     if errors:
         raise _told(errors[0])
     return results[0]

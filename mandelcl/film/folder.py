@@ -13,7 +13,7 @@ from mandelcl.files import loading, output
 from mandelcl.files.deflate import FAST
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.leftovers import cleared_by
-from mandelcl.files.paths import one_line, read_bounded, require_replaceable
+from mandelcl.files.paths import one_line, read_bounded, require_replaceable, target
 from mandelcl.film.plan import FilmPlan
 
 PLAN = "film.json"
@@ -150,6 +150,8 @@ def held(path: str | Path, plan: FilmPlan) -> Iterator[Folder]:
 
     Raises FileError where it belongs to another film, to nobody known, or to another process at this moment.
     """
+    with one_line("cannot use", path):
+        target(path)  # refuses what is no path
     place = Path(path)
 
     def refuse_others() -> None:

@@ -29,6 +29,12 @@ def test_outputs(run: Run, folder: Path) -> None:
         assert why in refused(run, folder, "compare", "a.npz", "b.npz", "-o", path, code=2)
 
 
+def test_arguments_without_a_name(run: Run, folder: Path) -> None:
+    """No operating system hands a NUL over, but programs that call this in their own process can."""
+    for words in (["render", "-o"], ["devices", "--report"], ["explore", "--save-dir"], ["zoom", "--keys"]):
+        assert "has a NUL character" in refused(run, folder, *words, "a\0", code=2)
+
+
 def test_outputs_are_looked_at_before_devices(run: Run, folder: Path) -> None:
     for command in (["render", *SMALL], ["coursework", "8", "8"]):
         assert "no folder" in refused(run, folder, *command, "--device", "nonsense", "-o", "missing/x.ppm")

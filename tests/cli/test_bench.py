@@ -16,6 +16,7 @@ from mandelcl.base.extras import how_to_install
 from mandelcl.studies import STUDIES, find_study, native
 from mandelcl.studies.row import Row, Times
 from tests.cli.conftest import Run, start, wait_for
+from tests.interruptible import STOPPED
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -192,7 +193,7 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
     wait_for(folder / "t.md", process)
     process.interrupt()
     _, err = process.communicate(timeout=600)
-    assert process.returncode == 1, err
+    assert process.returncode == STOPPED, err
     assert "Traceback" not in err
     assert "mandelcl: stopped" in err.splitlines()[-1]
     found = json.loads((folder / "t.json").read_text(encoding="utf-8"))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interruptible import STOPPED
+
 WORK = """
 import os, signal, time
 from fractions import Fraction
@@ -39,6 +41,6 @@ interruptible(work)
 @pytest.mark.parametrize(("begun", "kept"), [(False, []), (True, ["band-0000000", "lock", "manifest.json"])])
 def test_work_that_does_not_stop_leaves_no_drafts(begun: bool, kept: list[str], folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", WORK.format(begun=begun)], capture_output=True, text=True, timeout=600)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "mandelcl: stopped\n")
+    assert (done.returncode, done.stdout, done.stderr) == (STOPPED, "", "mandelcl: stopped\n")
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept
     assert sorted(path.name for path in folder.iterdir()) == (["a.png.part"] if begun else [])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, refused
-from tests.interruptible import Interruptible
+from tests.interruptible import STOPPED, Interruptible
 
 
 def test_a_table_and_the_command_that_draws_it(run: Run, folder: Path, request: pytest.FixtureRequest) -> None:
@@ -109,4 +109,4 @@ def test_an_interrupt_ends_it_at_once() -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         raise
-    assert (process.returncode, out, err) == (1, "", "mandelcl: stopped\n")
+    assert (process.returncode, out, err) == (STOPPED, "", "mandelcl: stopped\n")

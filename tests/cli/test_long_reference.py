@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_resume import ENVIRONMENT
-from tests.interruptible import Interruptible
+from tests.interruptible import STOPPED, Interruptible
 
 CHILD = """
 import sys
@@ -29,5 +29,5 @@ def test_an_interrupt_ends_it(folder: Path) -> None:
         rest = process.stderr.read()
     assert "of at most 4,294,967,294 iterations" in line
     assert "Ctrl-C stops" in line
-    assert (process.returncode, rest) == (1, "mandelcl: stopped\n")
+    assert (process.returncode, rest) == (STOPPED, "mandelcl: stopped\n")
     assert list(folder.iterdir()) == []

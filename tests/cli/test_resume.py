@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, wait_for
-from tests.interruptible import Interruptible
+from tests.interruptible import STOPPED, Interruptible
 
 _PATHS = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(_PATHS)}
@@ -57,14 +57,14 @@ def test_the_coursework_may_be_resumed(draw: Run, folder: Path) -> None:
 
 
 def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) -> None:
-    """Ctrl-C after the store has begun: exit code 1, a hint; then refused, resumed, the same bytes."""
+    """Ctrl-C after the store has begun: a hint; then refused, resumed, the same bytes."""
     render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
     command = ("-c", CHILD.format(prepare=SMALL_BLOCKS), *render, "--no-shortcuts")
     process = Interruptible(*command, env=ENVIRONMENT, stderr=subprocess.PIPE)
     wait_for(folder / "a.png.part" / "band-0000001", process)  # the first is written before there is a store
     process.interrupt()
     _, err = process.communicate(timeout=600)
-    assert process.returncode == 1
+    assert process.returncode == STOPPED
     assert "Traceback" not in err
     assert "--resume" in err or err.strip() == "mandelcl: stopped"  # the latter where the machine is too busy
     refused = run("render", *LONG, "--iterations", CAP, "-o", "a.png")

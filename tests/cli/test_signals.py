@@ -1,6 +1,7 @@
-"""Ctrl-C, `kill`, a closed terminal: one line, exit code 1, and nothing left behind, whenever they come."""
+"""Ctrl-C, `kill`, a closed terminal: one line, the exit code of shells, and nothing left behind, whenever they come."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -27,6 +28,11 @@ __main__.main()
 """
 
 
+def code_of(name: str) -> int:
+    """Return the exit code of a process that a signal has stopped."""
+    return 128 + int(getattr(signal, name))
+
+
 def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
     Path("child.py").write_text(CHILD.format(name=name, body=body, before=before))  # in a folder of the test's own
     done = subprocess.run([sys.executable, "-m", "child"], capture_output=True, text=True, timeout=600)
@@ -45,7 +51,7 @@ def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
     wait_for(folder / "a.png.part" / "lock", process)
     process.send_signal(getattr(signal, name))
     out, err = process.communicate(timeout=600)
-    assert (process.returncode, out, err) == (1, "", "mandelcl: stopped\n")
+    assert (process.returncode, out, err) == (code_of(name), "", "mandelcl: stopped\n")
     assert list(folder.rglob("*")) == [temporary]
 
 
@@ -63,18 +69,63 @@ sys.meta_path.insert(0, Finder())"""
 def test_before_a_command_is_known(name: str) -> None:
     """While click reads the first words of the command line."""
     before = "import click\nmain = cli.main\nclick.Group.parse_args = lambda *_: kill()"
-    assert ended(name, "main()", before) == (1, "", "mandelcl: stopped\n")
+    assert ended(name, "main()", before) == (code_of(name), "", "mandelcl: stopped\n")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_while_modules_are_imported(name: str) -> None:
-    assert ended(name, "kill()") == (1, "", "mandelcl: stopped\n")
+    assert ended(name, "kill()") == (code_of(name), "", "mandelcl: stopped\n")
+
+
+WEAK = """import time, weakref
+    class Watched: pass
+    watched = Watched()
+    reference = weakref.ref(watched, lambda _: kill())
+    del watched
+    time.sleep(600)"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_python_would_print_it_and_go_on(name: str) -> None:
+    """As in the callback of a weak reference, of which the import of modules has some: it comes a moment later."""
+    assert ended(name, WEAK) == (code_of(name), "", "mandelcl: stopped\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_import_is_not_left_in_the_middle(name: str) -> None:
+    hook = _hook("json.tool", "print('looked for')")
+    assert ended(name, "import time, json.tool; time.sleep(600)", hook) == (
+        *(code_of(name), "looked for\n", "mandelcl: stopped\n"),
+    )
+
+
+MOMENT = """
+turn, left = {turn}, [{turn}]
+def count(*_):
+    left[0] -= 1
+    if not left[0]:
+        kill()
+main = cli.main
+sys.argv = ["mandelcl", "render", "--size", "8x8", "-o", "a.png", "--quiet"]
+sys.setprofile(count)"""
+
+
+@pytest.mark.usefixtures("usable")
+@pytest.mark.parametrize("case", range(6))
+def test_at_any_moment(case: int, folder: Path) -> None:
+    """At some call of a function or its end, of 10 to 300 000 that a render makes in the thread that signals go to."""
+    turn = int(10 ** random.Random(case).uniform(1, 5.5))
+    code, out, err = ended("SIGINT", "main()", MOMENT.format(turn=turn))
+    (folder / "child.py").unlink()
+    files = [path.name for path in folder.iterdir() if path.name != "__pycache__"]
+    assert (code, out) in ((code_of("SIGINT"), ""), (0, "")), f"turn {turn}: {err}"
+    assert (err, files) == (("", ["a.png"]) if code == 0 else ("mandelcl: stopped\n", [])), f"turn {turn}"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_while_a_text_is_evaluated(name: str) -> None:
     """As for a dataclass: Python notes that, and ends by the signal although the exception was caught."""
-    assert ended(name, "exec('kill()', {'kill': kill})") == (1, "", "mandelcl: stopped\n")
+    assert ended(name, "exec('kill()', {'kill': kill})") == (code_of(name), "", "mandelcl: stopped\n")
 
 
 SWALLOWED = """try:
@@ -134,7 +185,7 @@ def test_a_compiler_that_it_has_stopped_is_no_error(name: str) -> None:
 def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> None:
     """Raised while pyopencl makes its types, it would end the process with a traceback."""
     hook = _hook("pyopencl._cl", "open('loaded', 'w').close()")
-    assert ended(name, "import mandelcl.opencl.api", hook) == (1, "", "mandelcl: stopped\n")
+    assert ended(name, "import mandelcl.opencl.api", hook) == (code_of(name), "", "mandelcl: stopped\n")
     assert Path("loaded").exists()
 
 
@@ -142,7 +193,7 @@ def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> N
 def test_a_second_one_while_the_process_ends_changes_nothing(name: str) -> None:
     """Also while the module is loaded that ends it."""
     before = "sys.modules.pop('mandelcl.files.leftovers', None)\n" + _hook("mandelcl.files.leftovers")
-    assert ended(name, "kill()", before) == (1, "", "mandelcl: stopped\n")
+    assert ended(name, "kill()", before) == (code_of(name), "", "mandelcl: stopped\n")
 
 
 def test_too_little_memory_is_a_line_and_no_hang() -> None:

@@ -23,7 +23,7 @@ from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.streaming import render_to
 from mandelcl.studies.child import RenderTask, timed_process
 from tests import traces
-from tests.interruptible import Interruptible
+from tests.interruptible import STOPPED, Interruptible
 from tests.traces import Traced
 
 JOB = Job(
@@ -130,7 +130,7 @@ def test_an_interrupted_render_leaves_a_whole_trace(device: Device, tmp_path: Pa
             _, error = process.communicate(timeout=600)
         finally:
             process.kill()
-    assert process.returncode == 1
+    assert process.returncode == STOPPED
     assert "Traceback" not in error
     spans = traces.read(path)
     traces.check_nesting(spans)

@@ -24,7 +24,7 @@ from mandelcl.core.locations import find_location
 from mandelcl.files.loading import read_field
 from mandelcl.film.folder import Folder
 from mandelcl.film.path import Stop
-from tests.interruptible import Interruptible
+from tests.interruptible import STOPPED, Interruptible
 
 pytest.importorskip("av", reason="the extra `video` is not installed")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -211,7 +211,7 @@ def test_ctrl_c_leaves_whole_keyframes_and_one_line(folder: Path) -> None:
     _, errors = process.communicate(timeout=PATIENCE_S)
     if process.returncode == 0:
         pytest.skip("it was done before the signal came")
-    assert process.returncode == 1
+    assert process.returncode == STOPPED
     assert re.fullmatch(r"mandelcl: stopped[^\n]*\n", errors)
     left = {path.name for path in folder.rglob("*") if path.is_file()}
     assert all(re.fullmatch(r"k\d{5}\.npz|film\.json|begun", name) for name in left), left

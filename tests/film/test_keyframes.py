@@ -244,6 +244,11 @@ def test_a_plan_with_flipped_bits_or_without_its_end_is_refused_in_one_line(tmp_
     assert refused >= 150
 
 
+def test_a_name_that_is_no_path_is_refused(computed: Folder) -> None:
+    with pytest.raises(FileError, match="is not a path"), held("k\0", computed.plan):
+        pass
+
+
 def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> None:
     other = film(WIDE, replace(VALLEY, zoom=Fraction(21)))
     with pytest.raises(FileError, match="keyframes of another film"), held(computed.path, other):

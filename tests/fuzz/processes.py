@@ -219,7 +219,7 @@ def _signals(ground: Ground) -> None:
     by_name = outcome.code == -number and not outcome.err  # before Python had read a line of mandelcl
     require(by_name or "Traceback" not in outcome.err, outcome.err)
     if not by_name:
-        require(outcome.code in (0, 1), f"exit code {outcome.code}: {outcome.err}")
+        require(outcome.code in (0, 128 + number), f"exit code {outcome.code}: {outcome.err}")
         require(outcome.code == 0 or len(outcome.err.splitlines()) == 1, f"{outcome.err!r}")
     ground.accepted = outcome.succeeded
     part = ground.here / "a.ppm.part"
