@@ -24,34 +24,16 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   const uint_lanes most = min((uint_lanes)(view->cap) - state->n, (uint_lanes)(METHOD_RUN));
   const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
   number_complex w = {from.re + by.re, from.im + by.im};
-  number_real norm = (number_real)(0);
+  number_real norm = scaled_norm(w);
   uint_lanes steps = (uint_lanes)(0);
   int_lanes running = mask;
-#if CERTIFIED
-  const number_real unit = (number_real)(NUMBER_UNIT), w_norm = scaled_norm(w), w_size = number_root_above(w_norm);
-  const number_real of_c = fma(scaled_reach(c->whole), 4 * unit, c->error * scaled_power_within(c->c.e));
-  error_place here, before;
-  here.size = w_size;
-  here.error = fma(state->error, scaled_power_within(state->z.e),
-                   error_of_sum(w_size, orbits->reference, (int_lanes)(0)));
-  before = here;
-  norm = w_norm;
-#endif
+  step_run run = step_run_begin(state, orbits->reference, w, norm, c);
   while (lanes_any(running)) {
     const number_complex next = formula_step(w, c->whole, 0);
-#if DISTANCE
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
-    state->d = scaled_keep(state->d, turn_derivative(turn_derivative_of_t(state->d, twice_w), c), running);
-#endif
+    step_derivative_keep(state, step_derivative_single(step_derivative_of_t(state, twice_w), c), running);
     const number_real next_norm = scaled_norm(next);
-#if CERTIFIED
-    const number_real next_size = number_root_above(next_norm), roundings = fma(norm + next_size, unit, of_c);
-    const number_real next_error = fma(here.error, here.size + here.size + here.error, roundings);
-    before.size = scaled_choose(before.size, here.size, running);
-    before.error = scaled_choose(before.error, here.error, running);
-    here.size = scaled_choose(here.size, next_size, running);
-    here.error = scaled_choose(here.error, next_error * (number_real)(NUMBER_MORE), running);
-#endif
+    step_run_on(&run, norm, next_norm, running);
     w = number_keep(w, next, running);
     norm = scaled_choose(norm, next_norm, running);
     steps -= LANED(as_uint)(running); /* a mask is −1 */
@@ -60,28 +42,14 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
   state->n += steps;
   state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
-#if FOLLOWED
   *far = number_keep(*far, w, outside);
-#endif
-#if CERTIFIED
-  if (lanes_any(outside)) {
-    const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
-    orbits->certified = select(orbits->certified, left & error_inside(before, view->radius_squared), outside);
-  }
-#endif
+  step_run_left(&run, &orbits->errors, state, outside, view);
   orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
   const number_complex to = scaled_plain(orbits->reference), difference = {w.re - to.re, w.im - to.im};
   state->z = scaled_keep(state->z, scaled_from(difference, (int_lanes)(0)), mask);
   const int_lanes rebased = mask & (dips | lanes_mask(norm < scaled_norm(difference)));
-#if CERTIFIED
-  here.error += scaled_choose(scaled_reach(to) * (2 * unit), (number_real)(0), rebased);
-#endif
   if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w, (int_lanes)(0)), rebased);
-#if CERTIFIED
-  state->error = scaled_choose(state->error, error_kept(fma(here.error, scaled_power_within(-state->z.e), 2 * unit)),
-                               mask);
-  turn_measure(orbits, mask);
-#endif
+  step_run_end(&run, &orbits->errors, state, orbits->reference, to, rebased, mask);
   const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));
   state->whole = select(state->whole, large & ~dips, mask);
   turn_decide(orbits, count, outside, shortcuts ? mask : (int_lanes)(0), view);
@@ -112,12 +80,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   turning.state = orbits->state[0];
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0] & ~known;
-#if CERTIFIED
-  turning.size = (number_real)(0);
-  turning.size_e = (int_lanes)(0);
-  turning.certified = known;
-  turn_measure(&turning, (int_lanes)(-1));
-#endif
+  step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
   uint_lanes count = select(orbits->count[0], (uint_lanes)(INSIDE), known);
   number_complex far = number_zero();
   int_lanes outside = (int_lanes)(0);
@@ -127,9 +90,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
       uint place;
       const int_lanes there = turn_together(&turning, stepping, &place);
-#if TURN_PLAIN
       place = turn_singles(&turning, &c, place, there, view);
-#endif
       outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
       stepping &= turning.alive & ~turning.state.whole;
     }
@@ -142,18 +103,8 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbits->state[0] = turning.state;
   orbits->alive[0] = turning.alive;
   orbits->count[0] = count;
-#if CERTIFIED
-  /* From within a smaller disc, an orbit that has left may come back. */
-  orbits->certified[0] = turning.certified & lanes_mask(view->radius_squared >= (number_real)(4));
-#endif
-#if FOLLOWED
-#if DISTANCE
-  const advance_left left = {number_far_from(far), orbit_derivative(turning.state)};
-  advance_smooth(orbits, 0, left, outside);
-#else
-  advance_smooth(orbits, 0, number_far_from(far), outside);
-#endif
-#endif
+  step_errors_end(orbits, &turning.errors, view);
+  step_leave(orbits, &turning.state, far, outside);
 }
 
 /* Advance orbits from their start by at most `strides` turns. */

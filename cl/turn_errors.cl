@@ -1,5 +1,5 @@
-/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: with CERTIFIED, for
- * advance_turns.cl.
+/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: what
+ * step_errors.cl is made of.
  *
  * With w the orbit, z its difference as computed and E at least the distance to the exact one, each event makes of E,
  * exactly but for roundings and what a step leaves out,
@@ -14,7 +14,6 @@
  * An orbit that has left the disc of radius 2 or more does not come back. So a count n is proved where the exact orbit
  * is certainly inside at n − 1 and outside at n, and one at the cap where it is inside there, or at the iteration
  * before. */
-#if CERTIFIED
 
 /* Words of a record's bounds, of which 7 are used: keys, but for a real type's second word, a float. A key k is the
  * number (1/2 + (k mod 256)/512)·2^(k >> 8). */
@@ -139,4 +138,3 @@ static int_lanes error_outside(error_place place, number_real radius_squared) {
   const number_real radius = number_root_above(radius_squared), more = (number_real)(NUMBER_MORE);
   return lanes_mask(place.size >= (radius + place.error) * more * more * more);
 }
-#endif

@@ -41,7 +41,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     }
     defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
     method, derivatives = method_of(job), number.derivative_parts if DISTANCE.name in job.planes else ()
-    parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop
+    parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop(job)
     digits, formula = variant.double_digits, job.formula
     formula_parts = source.FormulaParts(source.formula_parts(formula, number, digits), component_files(formula))
     return source.loop(number.parts(digits), formula_parts, parts, orbits, defines, derivatives)

@@ -25,8 +25,8 @@ def _meets_denormals(job: Job, number: NumberFormat) -> bool:
 class Method:
     """A way to compute an orbit.
 
-    `kernel` is its part, `derivative_kernel` that with derivatives, and `loop` those that advance its orbits, behind
-    what all loops share. `count(job, column,
+    `kernel` is its part, `derivative_kernel` that with derivatives, and `loop(job)` those that advance a job's
+    orbits, behind what all loops share. `count(job, column,
     row, most)` returns the count of a pixel of a resolved job, worked out on the host; None where that takes more than
     `most` iterations. `state_words(job)` is how many 32-bit words a saved state has, its pixel's index not counted.
     `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` what they read of the method's own;
@@ -49,7 +49,7 @@ class Method:
 
     kernel: str
     derivative_kernel: str
-    loop: tuple[str, ...]
+    loop: Callable[[Job], tuple[str, ...]]
     count: Callable[[Job, int, int, int], int | None]
     state_words: Callable[[Job], int]
     lattice: Callable[[Job], Lattice] = lambda job: job.view.lattice
@@ -70,7 +70,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "direct": Method(
             "method_direct.cl",
             "method_direct_derivative.cl",
-            ("advance_strides.cl",),
+            lambda _job: ("advance_strides.cl",),
             direct.count,
             direct.state_words,
             words=direct.words,
@@ -78,7 +78,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "perturbation": Method(
             perturbation.KERNEL,
             perturbation.KERNEL,
-            perturbation.LOOP,
+            perturbation.loop,
             perturbation.count,
             perturbation.state_words,
             perturbation.lattice,
@@ -96,7 +96,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "bounded": Method(
             bounded.KERNEL,
             bounded.KERNEL,
-            bounded.LOOP,
+            lambda _job: bounded.LOOP,
             bounded.count,
             bounded.state_words,
             words=bounded.words,

@@ -24,11 +24,18 @@ if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.table import Table
 
 KERNEL = "method_perturbation.cl"
-LOOP = "turn_records.cl", "turn_errors.cl", "turn_steps.cl", "advance_turns.cl"
 _UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
+
+
+def loop(job: Job) -> tuple[str, ...]:
+    """Return the parts that advance a job's orbits: with bounds on their errors, and with derivatives, as it asks."""
+    errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
+    derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
+    plain = "step_plain_none.cl" if CERTIFIED.name in job.planes else "step_plain.cl"
+    return "turn_records.cl", *errors, derivative, "turn_steps.cl", plain, "advance_turns.cl"
 
 
 def scale(job: Job) -> int:

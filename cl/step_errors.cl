@@ -1,0 +1,151 @@
+/* How far orbits by turns are from exact ones, event by event, and which of their counts are proved. Without CERTIFIED,
+ * step_errors_none.cl stands here. */
+
+/* |w| where the orbits are, times 2^size_e, which a later launch finds again in what is saved; and whose counts are
+ * proved. */
+typedef struct {
+  number_real size;
+  int_lanes size_e, certified;
+} step_errors;
+
+INLINED void step_errors_measure(step_errors *errors, const orbit_state *state, scaled reference, int_lanes mask) {
+  const scaled w = scaled_sum(reference, state->z);
+  errors->size = scaled_choose(errors->size, number_root_above(scaled_norm(w.z)), mask);
+  errors->size_e = select(errors->size_e, w.e, mask);
+}
+
+/* `known` masks the lanes that are known never to escape. */
+INLINED void step_errors_begin(step_errors *errors, const orbit_state *state, scaled reference, int_lanes known) {
+  errors->size = (number_real)(0);
+  errors->size_e = (int_lanes)(0);
+  errors->certified = known;
+  step_errors_measure(errors, state, reference, (int_lanes)(-1));
+}
+
+INLINED void step_errors_end(advance_orbits *orbits, const step_errors *errors, const advance_view *view) {
+  /* From within a smaller disc, an orbit that has left may come back. */
+  orbits->certified[0] = errors->certified & lanes_mask(view->radius_squared >= (number_real)(4));
+}
+
+/* Where the orbits are. */
+INLINED error_place step_errors_place(const step_errors *errors, const orbit_state *state, scaled reference) {
+  return error_placed(state->error, state->z.e, reference, errors->size, errors->size_e);
+}
+
+/* An orbit in a state that was seen before is proved to go round for ever once its error does not grow on the way. */
+INLINED int_lanes step_errors_cycle(const orbit_state *state) {
+  return lanes_mask(state->error <= state->seen.error) | lanes_mask(!(state->error < (number_real)(ERROR_MOST)));
+}
+
+INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
+  state->seen.error = scaled_choose(state->seen.error, state->error, keep);
+}
+
+/* The lanes of the mask are inside at the cap, or for ever. */
+INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, scaled reference, int_lanes inside,
+                                const advance_view *view) {
+  if (lanes_any(inside)) {
+    const error_place here = step_errors_place(errors, state, reference);
+    errors->certified = select(errors->certified, error_inside(here, view->radius_squared), inside);
+  }
+}
+
+/* Before a step: where the orbits are, the error of t and, once the step is made, that of the next difference. */
+typedef struct {
+  error_place before;
+  number_real of_t, next;
+} step_error;
+
+INLINED step_error step_error_of_t(const step_errors *errors, const orbit_state *state, scaled reference, scaled t) {
+  step_error error;
+  error.of_t = error_of_t(state->error, errors->size, errors->size_e, state->z.e, t);
+  error.before = step_errors_place(errors, state, reference);
+  return error;
+}
+
+/* After the step of a record; `skipped` masks the lanes in which the quadratic part was left out. */
+INLINED void step_error_over(step_error *error, global const uint *method, uint number, const turn_record *record,
+                             const orbit_state *state, scaled t, const orbit_constant *c, int_lanes skipped,
+                             int_lanes e) {
+  const error_bounds bounds = error_load(method, number);
+  error->next = error_over(&bounds, record, state->error, error->of_t, t, c, skipped, e);
+}
+
+/* After the step of a single iteration. */
+INLINED void step_error_single(step_error *error, scaled t, const orbit_constant *c, int_lanes e) {
+  error->next = error_single(error->of_t, t, c, e);
+}
+
+INLINED void step_error_keep(const step_error *error, orbit_state *state, int_lanes mask) {
+  state->error = scaled_choose(state->error, error_kept(error->next), mask);
+}
+
+/* The lanes of `mask` are at w, with |w|² of `norm` times 2^(2e), and those of `outside` have left the disc, in a
+ * `single` iteration or a long step. */
+INLINED void step_error_placed(const step_error *error, step_errors *errors, const orbit_state *state,
+                               scaled reference, number_real norm, int_lanes e, int_lanes mask, int_lanes outside,
+                               bool single, const advance_view *view) {
+  errors->size = scaled_choose(errors->size, number_root_above(norm), mask);
+  errors->size_e = select(errors->size_e, e, mask);
+  if (lanes_any(outside)) {
+    const error_place here = step_errors_place(errors, state, reference);
+    const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
+    const int_lanes was = single ? error_inside(error->before, view->radius_squared) : (int_lanes)(0);
+    errors->certified = select(errors->certified, left & was, outside);
+  }
+}
+
+/* The lanes of the mask are about to begin anew, from a difference with the exponent e. */
+INLINED void step_errors_rebase(const step_errors *errors, orbit_state *state, scaled reference, int_lanes e,
+                                int_lanes mask) {
+  const number_real error = error_rebased(state->error, state->z.e, reference, errors->size, errors->size_e, e);
+  state->error = scaled_choose(state->error, error_kept(error), mask);
+}
+
+/* A run of the orbit itself: where it is, and where it was before its last iteration; what c adds to the error. */
+typedef struct {
+  error_place here, before;
+  number_real of_c;
+} step_run;
+
+INLINED step_run step_run_begin(const orbit_state *state, scaled reference, number_complex w, number_real norm,
+                                const orbit_constant *c) {
+  step_run run;
+  const number_real unit = (number_real)(NUMBER_UNIT), size = number_root_above(norm);
+  run.of_c = fma(scaled_reach(c->whole), 4 * unit, c->error * scaled_power_within(c->c.e));
+  run.here.size = size;
+  run.here.error = fma(state->error, scaled_power_within(state->z.e), error_of_sum(size, reference, (int_lanes)(0)));
+  run.before = run.here;
+  return run;
+}
+
+/* After an iteration of the lanes of the mask, from |w|² of `norm` to `next_norm`. */
+INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, int_lanes running) {
+  const number_real unit = (number_real)(NUMBER_UNIT), next_size = number_root_above(next_norm);
+  const number_real roundings = fma(norm + next_size, unit, run->of_c);
+  const number_real next_error = fma(run->here.error, run->here.size + run->here.size + run->here.error, roundings);
+  run->before.size = scaled_choose(run->before.size, run->here.size, running);
+  run->before.error = scaled_choose(run->before.error, run->here.error, running);
+  run->here.size = scaled_choose(run->here.size, next_size, running);
+  run->here.error = scaled_choose(run->here.error, next_error * (number_real)(NUMBER_MORE), running);
+}
+
+/* The lanes of the mask have left the disc. */
+INLINED void step_run_left(const step_run *run, step_errors *errors, const orbit_state *state, int_lanes outside,
+                           const advance_view *view) {
+  if (lanes_any(outside)) {
+    const int_lanes left = error_outside(run->here, view->radius_squared) |
+                           lanes_mask(state->n == (uint_lanes)(view->cap));
+    errors->certified = select(errors->certified, left & error_inside(run->before, view->radius_squared), outside);
+  }
+}
+
+/* The lanes of `mask` are beside the reference again, those of `rebased` anew; `to` is where it was for them. */
+INLINED void step_run_end(step_run *run, step_errors *errors, orbit_state *state, scaled reference, number_complex to,
+                          int_lanes rebased, int_lanes mask) {
+  const number_real unit = (number_real)(NUMBER_UNIT);
+  run->here.error += scaled_choose(scaled_reach(to) * (2 * unit), (number_real)(0), rebased);
+  const number_real error = fma(run->here.error, scaled_power_within(-state->z.e), 2 * unit);
+  state->error = scaled_choose(state->error, error_kept(error), mask);
+  step_errors_measure(errors, state, reference, mask);
+}
