@@ -21,10 +21,9 @@ from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, repor
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import ShareOut
 from mandelcl.crew.worker_pool import WorkerPool
-from mandelcl.crew.worker_slot import WorkerSlot
+from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine.device_output import Array, FormFor

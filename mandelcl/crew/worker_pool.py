@@ -9,8 +9,7 @@ from mandelcl.base.printable import printable
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.part import DevicePart
-from mandelcl.crew.worker_slot import WorkerSlot
+from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import shared_band_pixels

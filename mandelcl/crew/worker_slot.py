@@ -3,18 +3,49 @@
 import queue
 from dataclasses import asdict
 from functools import partial
+from typing import Protocol
 
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.report import KnownDevice
 from mandelcl.crew.messages import Ready, block_head
-from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.engine.loop.schedule import default_budget
+from mandelcl.engine.variant import Variant
 from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError
+
+
+class DevicePart(Protocol):
+    """A device's part in a resolved job, as `choose` decides it."""
+
+    @property
+    def device(self) -> KnownDevice:
+        """The device."""
+
+    @property
+    def job(self) -> Job:
+        """The job, resolved for all."""
+
+    @property
+    def variant(self) -> Variant:
+        """How kernels are shaped for the device."""
+
+    @property
+    def loop_limit(self) -> int:
+        """After how many iterations the driver stops a loop; 0 for none."""
+
+    @property
+    def speed(self) -> float:
+        """About how many iterations a second it makes; 0 where it was not tested."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Lines for the user."""
+
 
 _BUDGETS = 5.0  # a launch may take this many times its budget, if that is more than the policy's
 

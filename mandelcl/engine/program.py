@@ -3,14 +3,17 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.lattice import Lattice
+from mandelcl.base.words import Words
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.engine import view_words
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.kernels import Kernels, shaped
 from mandelcl.engine.launch import RunningLaunch
@@ -57,7 +60,7 @@ class Program:
         self.variant = shaped(self._shape, job)
         self.kernels = Kernels(device, job, self.variant)
         self._constants: dict[str, Buffer] = {}
-        self.view_words = device.upload(view_words.encoded(job, self.method.lattice(job)))
+        self.view_words = device.upload(_encoded_view(job, self.method.lattice(job)))
         words = self.method.words(job)
         self.method_words = self.view_words if words is None else device.upload(words)
 
@@ -123,7 +126,7 @@ class Program:
 
         By turns, orbits are the job's own from the picture's corner on: how long a turn takes depends on the reference.
         """
-        words = self.view_words if self.method.by_turns else self.device.upload(view_words.of_zero(self.job))
+        words = self.view_words if self.method.by_turns else self.device.upload(_encoded_zero(self.job))
         values = {"view_words": words, "offset": (0, 0), "size": (columns, rows)}
         values |= {"method_words": self.method_words, "first_row": 0, "rows": rows}
         values |= {**self._limits(strides, finishes=True), "shortcuts": 0}
@@ -247,3 +250,26 @@ class Program:
             place = {"x": block.x, "y": block.y + first_row, "width": block.width, "rows": rows}
             launch.describe(self.device, {**place, "orbits": launch.orbits, "strides": launch.strides})
         return launch
+
+
+def _encoded_view(job: Job, lattice: Lattice) -> Words:
+    """Return what kernels load of a resolved job's view: R², the map's words and the formula's parameters.
+
+    They are as cl/advance.cl has them, with the points on a lattice as cl/map_lattice.cl loads it.
+    """
+    number = by_name(job.number)
+    anchor = ((lattice.re, "the left of the picture"), (lattice.im, "the top of the picture"))
+    values = ((job.radius_squared, "the escape radius squared"), *anchor)
+    words = [number.encode(value, what) for value, what in values]
+    a, b, c, d = lattice.matrix
+    words += [number.encode_pitch(step) for step in ((a,) if lattice.is_upright else (a, -b, c, -d))]
+    words += [number.encode(part, "the constant") for pair in job.formula.parameters for part in pair]
+    return np.concatenate(words)
+
+
+def _encoded_zero(job: Job) -> Words:
+    """Return words of the same length in which every pixel is 0, with R² = 4."""
+    words = np.zeros(_encoded_view(job, job.view.lattice).size, np.uint32)
+    radius_squared = by_name(job.number).encode(Fraction(4))
+    words[: radius_squared.size] = radius_squared
+    return words

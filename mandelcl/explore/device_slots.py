@@ -6,6 +6,8 @@ All of it runs in the thread of the event loop. What a device is to compute are 
 import asyncio
 import itertools
 import math
+import queue
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,7 +19,6 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.explore.frames import HEADER_BYTES
 from mandelcl.explore.loop_queue import LoopQueue
-from mandelcl.explore.sender import Sender
 from mandelcl.explore.tasks import Piece, ResolvedTask, ViewTask
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
@@ -251,3 +252,24 @@ class DeviceSlot(SupervisedWorker):
             else:
                 self._tasks.pop(number, None)
                 task.refused(self, line)
+
+
+class Sender:
+    """Sends orders to a worker, in their order, until it is closed."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._orders: queue.SimpleQueue[tuple[Mapping[str, Any], bool] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._send, name="mandelcl orders", daemon=True).start()
+
+    def put(self, head: Mapping[str, Any], lend: bool = False) -> None:
+        """Send an order; with `lend`, say in which buffer the reply is to be left, where one is free."""
+        self._orders.put((head, lend))
+
+    def close(self) -> None:
+        """Send nothing more."""
+        self._orders.put(None)
+
+    def _send(self) -> None:
+        while (order := self._orders.get()) is not None:
+            self._worker.send(order[0], lend=order[1])

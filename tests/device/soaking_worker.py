@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from mandelcl.lab.soak import jobs, others
+from mandelcl.lab.soak import jobs, worker
 from mandelcl.opencl.device import Device
 from mandelcl.workers import channel
 
@@ -54,7 +54,7 @@ def main() -> None:
     setattr(Device, "shares_memory", False)  # noqa: B010 - so that all results are fetched
     setattr(Device, "wait", waited)  # noqa: B010
     setattr(jobs.Counting, "run", counted)  # noqa: B010
-    setattr(others.Others, "share", lambda _others: 0.0)  # noqa: B010 - of tests that run beside this one
+    setattr(worker.Others, "share", lambda _others: 0.0)  # noqa: B010 - of tests that run beside this one
     channel.serve("soak")
 
 

@@ -21,11 +21,11 @@ from mandelcl.base.errors import CancelledError, DeviceError
 from mandelcl.cli import soak as shown
 from mandelcl.lab.soak import process, run
 from mandelcl.lab.soak.jobs import compared, repeats, sized
-from mandelcl.lab.soak.others import Others
 from mandelcl.lab.soak.process import Soaking, SoakProcess
 from mandelcl.lab.soak.record import JobFacts, JobRun, Record, Round, WrongWord
 from mandelcl.lab.soak.run import Soak, Start, Turns
 from mandelcl.lab.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
+from mandelcl.lab.soak.worker import Others
 from mandelcl.opencl.device import Device
 from mandelcl.workers.wire import WireError
 

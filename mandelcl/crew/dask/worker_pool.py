@@ -15,10 +15,9 @@ from mandelcl.crew.dask.introduction import RemoteDevice
 from mandelcl.crew.dask.members import Member
 from mandelcl.crew.dask.placement import Placement, RemotePart
 from mandelcl.crew.dask.remote_worker import RemoteWorker
-from mandelcl.crew.part import DevicePart
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.crew.worker_pool import WorkerPool
-from mandelcl.crew.worker_slot import WorkerSlot
+from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.workers.process import Worker, WorkerMessage

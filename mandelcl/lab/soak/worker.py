@@ -1,9 +1,19 @@
-"""One device under soak in a process of its own, the role `soak`: a driver that dies takes nothing else with it."""
+"""One device under soak in a process of its own, the role `soak`: a driver that dies takes nothing else with it.
 
+Other programs disturb what is measured: how much they take of the processors is noted, where the system says so.
+"""
+
+import os
+import time
 from dataclasses import asdict
+from pathlib import Path
 
 from mandelcl.base.host_cores import give_way
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
+
+_STAT = Path("/proc/stat")  # Linux
+_IDLE_TICKS = (3, 4)  # idle, and idle while a disk works
+_GUESTS = 8  # from here on counted among the others already
 
 
 def serve(channel: Channel) -> None:
@@ -15,7 +25,6 @@ def serve(channel: Channel) -> None:
     from mandelcl.crew.watched_device import WatchedDevice
     from mandelcl.engine import choose
     from mandelcl.lab.soak.jobs import prepared
-    from mandelcl.lab.soak.others import Others
 
     device = WatchedDevice(choose.matching([order["spec"]])[0], channel)
     timeline.name_process(f"soak {device.label}")
@@ -29,3 +38,29 @@ def serve(channel: Channel) -> None:
         others = Others()
         runs = [asdict(job.run(turn)) for job in jobs]
         channel.answer({"runs": runs, "others": others.share() if device.type == "cpu" else 0.0})
+
+
+class Others:
+    """The share of the processors that other programs have taken since this was made."""
+
+    def __init__(self) -> None:
+        self._started = _ticks(), time.process_time(), time.perf_counter()
+
+    def share(self) -> float:
+        """Return the share, 0 to 1; 0 where the system does not say."""
+        (before, own, wall), after = self._started, _ticks()
+        seconds = time.perf_counter() - wall
+        if before is None or after is None or seconds <= 0:
+            return 0.0
+        busy, total = after[0] - before[0], after[1] - before[1]
+        ours = (time.process_time() - own) / (seconds * (os.cpu_count() or 1))
+        return min(1.0, max(0.0, busy / total - ours)) if total > 0 else 0.0
+
+
+def _ticks() -> tuple[int, int] | None:
+    """Return the ticks that all processors have been busy, and all ticks; None where the system does not say."""
+    try:
+        values = [int(value) for value in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1:][:_GUESTS]]
+    except (OSError, ValueError):
+        return None
+    return sum(values) - sum(values[k] for k in _IDLE_TICKS if k < len(values)), sum(values)
