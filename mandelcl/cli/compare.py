@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mandelcl.base.errors import FileError, MandelclError
+from mandelcl.base.shell import command_line
 from mandelcl.cli import completion, standard_output
 from mandelcl.cli.progress import say
 from mandelcl.files.paths import target
@@ -34,7 +35,9 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
 
     Fields (.npz) are compared by their counts, pictures (.png, .ppm) by their colours.
 
-    Exit code 0: the same; 1: different; 2: they cannot be compared.
+    Where they differ and their jobs do, too, it says what the jobs have different and how to draw the same job twice.
+
+    Exit code 0: the same; 1: the same job, but different results; 2: they cannot be compared, or are of different jobs.
     """
     from mandelcl.files import output
     from mandelcl.files.comparison import compare
@@ -57,7 +60,16 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
         if not standard_output.refuses(error):
             raise
         standard_output.give_up(error, 2)
+    if result.differing and result.jobs:
+        say(f"mandelcl: {_other_job(result, a, b)}")
+        sys.exit(2)
     sys.exit(1 if result.differing else 0)
+
+
+def _other_job(result: "Comparison", a: str, b: str) -> str:
+    values = [name if one == "one" else f"{name} {one}, {other}" for name, (one, other) in result.jobs.items()]
+    command = command_line(["mandelcl", "render", "--like", a, "-o", b])
+    return f"these are not of the same job: {'; '.join(values)}; draw the second like the first: {command}"
 
 
 def _show(result: "Comparison", as_json: bool) -> None:

@@ -2,13 +2,14 @@
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mandelcl.base.exact import parse_size
+from mandelcl.base.shell import command_line
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.confirming import confirmed, sample_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from mandelcl.base.view import View
     from mandelcl.colour.tracing_picture import TracingPicture
+    from mandelcl.core.job import Job
     from mandelcl.core.report import Report
     from mandelcl.rendering.session import Session
 
@@ -204,6 +206,8 @@ def command(
             say(f"mandelcl: nothing was traced: {rectangles} shows a picture that was computed as a whole")
     if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}")
+        if line := forced(job, report, paths[0]):
+            say(f"mandelcl: {line}")
     if digest and not as_json:
         click.echo(report.counts_sha256)
     if report.all_at_cap and not quiet:
@@ -212,6 +216,21 @@ def command(
     if as_json:
         added = {"confirmed": asdict(confirmation)} if confirmation else {}
         click.echo(json.dumps(report.as_dict() | added))
+
+
+def forced(job: "Job", report: "Report", path: str) -> str:
+    """Return in a line what the devices have made other than most devices do; nothing where that is nothing."""
+    from mandelcl.engine.device_class import DeviceClass
+    from mandelcl.engine.resolve import resolve
+
+    usual = resolve(replace(job, algorithm="escape", strict=False), [DeviceClass()]).job
+    taken = {"number": report.number, "rounding": report.rounding, "method": report.method}
+    found = [f"{name} {value} instead of {getattr(usual, name)}" for name, value in taken.items()]
+    found = [text for text, (name, value) in zip(found, taken.items(), strict=True) if getattr(usual, name) != value]
+    if not found:
+        return ""
+    command = command_line(["mandelcl", "render", "--like", path])
+    return f"{', '.join(found)}, since {report.devices_text} is slow at that or has none; the same on others: {command}"
 
 
 def _on(

@@ -1,17 +1,20 @@
 """How two results differ, pixel by pixel."""
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.errors import FileError
+from mandelcl.base.errors import FileError, MandelclError
+from mandelcl.base.exact import about
 from mandelcl.base.host_memory import available_bytes
-from mandelcl.files.loading import read_field
+from mandelcl.core.job import Job
+from mandelcl.files.loading import read_field, read_job
 from mandelcl.files.paths import require_readable
 from mandelcl.files.strips import strip_rows
 
@@ -27,11 +30,13 @@ _MODES = {"1": 1, "L": 1, "P": 1, "RGB": 4}  # and the bytes that Pillow takes f
 class Comparison:
     """Where two fields' counts, or two pictures' colours, differ: a mask, height × width.
 
-    `largest` is the largest difference of two counts, or of two colour values.
+    `largest` is the largest difference of two counts, or of two colour values. `jobs` holds what differs between the
+    jobs of the files and decides counts, by name: both values as texts. It is empty where a file carries no job.
     """
 
     different: npt.NDArray[np.bool_]
     largest: int
+    jobs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def pixels(self) -> int:
@@ -54,6 +59,7 @@ class Comparison:
             "percent": 100 * differing / self.pixels,
             "largest_difference": self.largest,
             "first": first,
+            "jobs": {name: list(values) for name, values in self.jobs.items()},
         }
 
     def drawing(self) -> npt.NDArray[np.uint8]:
@@ -79,24 +85,53 @@ def compare(a: str | Path, b: str | Path) -> Comparison:
         distance = np.where(one > other, one - other, other - one)
         different[top : top + rows] = (distance if first.is_field else distance.max(axis=2)) != 0
         largest = max(largest, int(distance.max()))
-    return Comparison(different, largest)
+    jobs = {} if first.job is None or second.job is None else _differences(first.job, second.job)
+    return Comparison(different, largest, jobs)
+
+
+def _differences(one: Job, other: Job) -> Mapping[str, tuple[str, str]]:
+    """Return what differs between two jobs and decides counts."""
+    values = [
+        {
+            "number": job.number,
+            "rounding": job.rounding,
+            "method": job.method,
+            "iterations": f"{job.iterations}",
+            "formula": job.formula.text,
+            "escape radius squared": about(job.radius_squared),
+        }
+        for job in (one, other)
+    ]
+    found = {name: (values[0][name], values[1][name]) for name in values[0] if values[0][name] != values[1][name]}
+    if one.formula != other.formula:
+        found.setdefault("formula", (one.formula.name, other.formula.name))
+    for name in ("view", "reference"):
+        if getattr(one, name) != getattr(other, name) and (name == "view" or one.method == other.method):
+            found[name] = ("one", "another")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A result in memory: `rows(top, bottom)` returns its counts, or its colours (rows × width × 3)."""
+    """A result in memory: `rows(top, bottom)` returns its counts, or its colours (rows × width × 3).
+
+    `job` is the one that the file carries, if it does.
+    """
 
     width: int
     height: int
     is_field: bool
     rows: Callable[[int, int], npt.NDArray[Any]]
+    job: Job | None
 
 
 def _load(path: str | Path) -> _Loaded:
     suffix = Path(path).suffix.lower()
     if suffix == _FIELD:
-        field = read_field(path)
-        return _Loaded(field.job.view.width, field.job.view.height, True, lambda top, end: field.counts[top:end])
+        found = read_field(path)
+        return _Loaded(
+            found.job.view.width, found.job.view.height, True, lambda top, end: found.counts[top:end], found.job
+        )
     if suffix in _PICTURES:
         return _picture(path)
     raise FileError(f"{path} is neither a field (.npz) nor a picture ({', '.join(_PICTURES)})", path)
@@ -134,4 +169,9 @@ def _picture(path: str | Path) -> _Loaded:
         raise FileError(f"{path} has more than {most} pixels; compare the fields (.npz) instead", path) from None
     except (OSError, SyntaxError, ValueError) as error:
         raise FileError(f"{path} is not a readable picture: {' '.join(str(error).split())}", path) from error
-    return _Loaded(width, height, False, lambda top, end: np.asarray(image.crop((0, top, width, end)).convert("RGB")))
+    job = None
+    with suppress(MandelclError):
+        job = read_job(path)
+    return _Loaded(
+        width, height, False, lambda top, end: np.asarray(image.crop((0, top, width, end)).convert("RGB")), job
+    )

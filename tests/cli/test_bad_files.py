@@ -4,10 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mandelcl.base.view import View
+from mandelcl.core.field import Field
+from mandelcl.core.job import Job
+from mandelcl.files.output import write
 from tests.cli.conftest import SMALL, Run, refused
 
 
@@ -71,6 +77,22 @@ def test_a_drawing_does_not_replace_what_is_compared(run: Run, folder: Path) -> 
     for path in ("a.ppm", "./b.ppm", "link.ppm"):
         assert "one of the two" in refused(run, folder, "compare", "a.ppm", "b.ppm", "-o", path, code=2)
     assert (folder / "a.ppm").read_bytes().endswith(b"a.p")
+
+
+def test_results_of_different_jobs_are_told_from_different_results(run: Run, folder: Path) -> None:
+    job = Job(View.centred(0, 0, 2, 2, 2), 9, number="float", rounding="fused", method="direct")
+    for name, rounding, count in (("a", "fused", 1), ("b", "separate", 2), ("c", "fused", 2), ("d", "separate", 1)):
+        field = Field(replace(job, rounding=rounding), {"counts": np.full((2, 2), count, np.uint32)})
+        write(folder / f"{name}.npz", field)
+    found = run("compare", "a.npz", "b.npz")
+    assert found.code == 2
+    assert found.out.startswith("different: 4 of 4 pixels")
+    assert "not of the same job: rounding fused, separate;" in found.err
+    assert found.err.rstrip().endswith("mandelcl render --like a.npz -o b.npz")
+    assert json.loads(run("compare", "a.npz", "b.npz", "--json").out)["jobs"] == {"rounding": ["fused", "separate"]}
+    different = run("compare", "a.npz", "c.npz")
+    assert (different.code, different.err) == (1, "")
+    assert run("compare", "a.npz", "d.npz").out == "the same: 4 pixels\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")

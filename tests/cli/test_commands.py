@@ -7,14 +7,20 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from mandelcl.base.view import View
 from mandelcl.cli import cli
+from mandelcl.cli.render import forced
+from mandelcl.core.job import Job
 from mandelcl.core.locations import LOCATIONS
 from tests.cli.conftest import Run, refused, start, wait_for
 
@@ -143,7 +149,7 @@ def test_compare_exit_codes(draw: Run, run: Run, folder: Path) -> None:
     same = run("compare", "a.npz", "a.npz")
     assert (same.code, same.out) == (0, "the same: 576 pixels\n")
     different = run("compare", "a.npz", "b.npz", "-o", "where.png", "--json")
-    assert different.code == 1
+    assert different.code == 2  # of another job; test_bad_files.py has 1
     figures = json.loads(different.out)
     assert figures["pixels"] == 576
     assert 0 < figures["differing"] < 576
@@ -153,7 +159,7 @@ def test_compare_exit_codes(draw: Run, run: Run, folder: Path) -> None:
     column, row = figures["first"]
     assert white[row, column].all()
     in_words = run("compare", "a.npz", "b.npz")
-    assert in_words.code == 1
+    assert in_words.code == 2
     assert in_words.out.startswith(f"different: {figures['differing']} of 576 pixels")
     assert run("compare", "a.npz", "c.npz").code == 2
     assert run("compare", "a.npz", "where.png").code == 2
@@ -378,3 +384,27 @@ def test_the_digest_is_printed_where_it_is_asked_for(draw: Run, folder: Path) ->
         expected = hashlib.sha256(archive["counts"].astype("<u4").tobytes()).hexdigest()
     assert draw(*render, "--quiet", "--digest").out == f"{expected}\n"
     assert json.loads(draw(*render, "--digest", "--json").out)["counts_sha256"] == expected
+
+
+@pytest.mark.parametrize(
+    ("view", "taken", "said"),
+    [
+        (View.centred(0, 0, 1, 8, 8), ("float", "fused", "direct"), ""),
+        (View.centred(0, 0, 1, 8, 8), ("float", "separate", "direct"), "rounding separate instead of fused, since"),
+        (View.centred(0, 1, 10**9, 8, 8), ("double", "fused", "direct"), ""),
+        (
+            View.centred(0, 1, 10**9, 8, 8),
+            ("float", "fused", "perturbation"),
+            "number float instead of double, method perturbation instead of direct, since",
+        ),
+    ],
+)
+def test_what_a_device_has_forced_is_said(view: View, taken: tuple[str, str, str], said: str) -> None:
+    number, rounding, method = taken
+    report: Any = SimpleNamespace(number=number, rounding=rounding, method=method, devices_text="a card")
+    line = forced(Job(view), report, "a.npz")
+    assert line.startswith(said)
+    assert bool(line) == bool(said)
+    named = replace(Job(view), number=number, rounding=rounding, method="direct")
+    if method == "direct":
+        assert forced(named, report, "a.npz") == ""  # by the user

@@ -3,13 +3,19 @@
 import struct
 import subprocess
 import zlib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from mandelcl.base.errors import FileError
+from mandelcl.base.exact import exact
+from mandelcl.base.view import View
+from mandelcl.core.job import Job
+from mandelcl.core.reference import Reference
 from mandelcl.files import comparison, strips
 from mandelcl.files.comparison import compare
 from mandelcl.files.output import write
@@ -46,6 +52,7 @@ def test_where_and_by_how_much_pictures_differ(tmp_path: Path) -> None:
             "percent": pytest.approx(200 / 15),
             "largest_difference": 200,
             "first": [2, 1],
+            "jobs": {},
         }
         assert found.drawing()[1, 2].tolist() == [255, 255, 255]
 
@@ -141,6 +148,38 @@ def test_strips_make_up_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.testing.assert_array_equal(
         compare(tmp_path / "a.png", tmp_path / "b.png").different, (pixels != pixels[::-1]).any(axis=2)
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, {}),
+        ({"rounding": "separate"}, {"rounding": ("fused", "separate")}),
+        ({"number": "double"}, {"number": ("float", "double")}),
+        (
+            {"number": "double", "rounding": "separate"},
+            {"number": ("float", "double"), "rounding": ("fused", "separate")},
+        ),
+        ({"iterations": 51}, {"iterations": ("50", "51")}),
+        ({"view": View.centred(0, 0, 1, 4, 3)}, {"view": ("one", "another")}),
+        ({"algorithm": "border"}, {}),  # which decides no count
+    ],
+)
+def test_what_differs_between_the_jobs(
+    tmp_path: Path, changes: dict[str, Any], found: dict[str, tuple[str, str]]
+) -> None:
+    job = Job(View.centred(0, 0, 2, 4, 3), 50, number="float", rounding="fused", method="direct")
+    for name, own in (("a", job), ("b", replace(job, **changes))):
+        write(tmp_path / f"{name}.npz", field_of(own, np.ones((3, 4), np.uint32)))
+    assert dict(compare(tmp_path / "a.npz", tmp_path / "b.npz").jobs) == found
+
+
+def test_jobs_by_perturbation_differ_in_their_reference(tmp_path: Path) -> None:
+    job = Job(View.centred(0, 1, 100, 4, 3), 50, number="double", rounding="fused", method="perturbation")
+    for name, radius in (("a", "1/4"), ("b", "1/2")):
+        own = replace(job, reference=Reference(exact("0"), exact("1"), exact(radius)).resolved(22, 8))
+        write(tmp_path / f"{name}.npz", field_of(own, np.ones((3, 4), np.uint32)))
+    assert dict(compare(tmp_path / "a.npz", tmp_path / "b.npz").jobs) == {"reference": ("one", "another")}
 
 
 def test_pictures_that_do_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

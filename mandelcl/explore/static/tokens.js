@@ -97,6 +97,6 @@ function stored(mode, act) {
 
 const kept = async () => {
   const key = await stored("readonly", (store) => store.get("kept"));
-  return key instanceof CryptoKey ? key : null;
+  return globalThis.CryptoKey && key instanceof CryptoKey ? key : null; // which not every page has
 };
 const keep = (key) => stored("readwrite", (store) => store.put(key, "kept"));
