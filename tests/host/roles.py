@@ -27,14 +27,38 @@ def show(*texts: str) -> None:
 
 
 def fail(channel: Channel) -> None:
-    channel.question()
+    channel.receive()
     raise ValueError("a role\x1b[31m that fails")
 
 
 def die(channel: Channel) -> None:
-    channel.question()
-    print("last words of a driver")
+    channel.receive()
+    die_early(channel)
+
+
+def die_early(_channel: Channel) -> None:
+    print("last words of a driver", file=sys.stderr)
     os._exit(7)
+
+
+def babble(channel: Channel) -> None:
+    """Let something else write into the pipe."""
+    channel.receive()
+    with channel._sending:
+        channel._outgoing.write(b"a driver prints what it likes")
+        time.sleep(3600)
+
+
+def hang(channel: Channel) -> None:
+    """Start for ever."""
+    channel.receive()
+    time.sleep(3600)
+
+
+def fall_silent(channel: Channel) -> None:
+    """Have no heartbeat."""
+    with channel._sending:
+        time.sleep(3600)
 
 
 def build(channel: Channel) -> None:
