@@ -53,7 +53,13 @@ _ALL = (
     Category(
         "combinations", 9_000, "combinations:combinations", "random jobs on two devices and by the oracle", run=100
     ),
-    Category("certified", 1_500, "certified:certified", "certified views, against whole numbers with bounds on errors"),
+    Category(
+        "certified",
+        1_500,
+        "certified:certified",
+        "certified views, against whole numbers with bounds on errors",
+        run=50,
+    ),
     Category(
         "explorer", 5_000, "explorer:explorer", "a hostile client of the explorer, and a good page beside it", run=100
     ),

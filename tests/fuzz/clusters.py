@@ -1,11 +1,15 @@
 """Clusters with hostile workers: they say what they like, and the picture is right, or there is one line.
 
+At some addresses something else than a scheduler answers.
+
 Scheduler and workers are Dask's own, in a thread of this process. Their devices exist here alone: Python counts, as in
 the tests of crews. One worker is honest in most cases.
 """
 
 import asyncio
 import queue
+import socket
+import struct
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,8 +32,10 @@ from tests.fuzz.ground import Ground
 from tests.fuzz.messages import change
 from tests.fuzz.mutations import any_value, changed
 from tests.fuzz.oracle import require, require_line
+from tests.host.test_cluster_strangers import Serve, listening
 from tests.host.test_crew import Honest, counts, job, nonsensical
 
+_STRANGERS = 0.2  # of the cases
 _WAIT_S = 2.0  # for how long a cluster may be without a worker
 _DEVICE = RemoteDevice("0:0", "d", "test", "1", "d", "cpu", True, False, 1, None)
 _VARIANT = Variant(1, 1, stride=1, unrolled=1, lane_columns=1, local_columns=1, local_rows=1)
@@ -49,6 +55,7 @@ class _Behaviour:
         self._worker = kind(self._messages)
         self.raises = not honest and random.random() < 0.2
         self.odd = not honest and random.random() < 0.3
+        self.lies = not honest and random.random() < 0.4
 
     def answer(self, head: Mapping[str, Any]) -> Any:
         """Return a message and bytes, or something else."""
@@ -57,6 +64,9 @@ class _Behaviour:
         if self.raises and self.random.random() < 0.5:
             raise self.random.choice((ValueError, KeyError, MemoryError, OSError, TimeoutError))("\x1b[31mno\n" * 40)
         data = np.frombuffer(bytes(said.payload), np.uint8)
+        if self.lies and data.size >= 4:
+            data = data.copy()
+            data[data.size // 4 * 4 - 4 * self.random.randrange(1, data.size // 4 + 1)] ^= 1 << self.random.randrange(4)
         if self.odd:
             payloads = (None, "x", [1], data.astype(object), data.reshape(-1, 1), data[::2])
             return self.random.choice(
@@ -160,8 +170,11 @@ def _cluster(folder: str) -> _Cluster:
 
 
 def clusters(ground: Ground) -> None:
-    """Render on a cluster of one honest worker, or none, and some others."""
+    """Render on a cluster of one honest worker, or none, and some others; or where something else answers."""
     random = ground.random
+    if random.random() < _STRANGERS:
+        _require_refusal(ground)
+        return
     honest = random.random() < 0.8
     crowd = [True] * honest + [False] * random.choice((1, 1, 2))
     random.shuffle(crowd)
@@ -179,6 +192,46 @@ def clusters(ground: Ground) -> None:
             _require_picture(ground, cluster.address, honest)
         finally:
             cluster.run(cluster.clear())
+
+
+def _stranger(random: Random) -> Serve:
+    """Return what something at a scheduler's address says to whoever connects; it stays, or leaves."""
+    identity: Any = {"type": "Scheduler", "id": "x", "address": "tcp://127.0.0.1:1", "workers": {}}
+    words = (b"", bytes(8), b"HTTP/1.0 200 OK\r\n\r\n<html>", b"SSH-2.0-x\r\n", random.randbytes(random.randrange(200)))
+    sizes = (0, 1, 9, 1 << 20, 1 << 33, (1 << 64) - 1)
+    said = []
+    for _ in range(random.randrange(4)):
+        head = struct.pack("<QQ", 1, random.choice(sizes)) + random.randbytes(random.choice((0, 9, 300)))
+        said.append(random.choice((*words, head, _frame(_changed(identity, random)), _frame({"compression": None}))))
+    ends = random.random() < 0.5
+
+    def serve(peer: socket.socket) -> None:
+        for part in said:
+            peer.sendall(part)
+        if ends:
+            peer.close()
+
+    return serve
+
+
+def _frame(message: Any) -> bytes:
+    """Return a message as Dask's connections have it."""
+    from distributed.protocol.core import dumps
+
+    parts = dumps(message)
+    lengths = struct.pack(f"<Q{len(parts)}Q", len(parts), *map(len, parts))
+    return struct.pack("<Q", len(lengths) + sum(map(len, parts))) + lengths + b"".join(map(bytes, parts))
+
+
+def _require_refusal(ground: Ground) -> None:
+    with quiet(), listening(_stranger(ground.random)) as address:
+        try:
+            with Session(cluster=address, cluster_wait=1.0) as session:
+                mandelcl.render(job(), session)
+        except MandelclError as error:
+            require_line(f"mandelcl: {error}")
+            return
+    require(False, "what is no scheduler was taken for one")
 
 
 def _changed(values: Any, random: Random) -> Any:

@@ -29,7 +29,7 @@ from tests import oracle
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import require, require_line
-from tests.fuzz.places import Point, anchored, edge, view_at
+from tests.fuzz.places import FARTHEST, Point, anchored, edge, view_at
 from tests.oracle import fixed
 from tests.oracle.formats import FORMATS
 
@@ -135,7 +135,7 @@ def _require_counts(random: Random, field: Field) -> None:
             expected = oracle.counts(job)
         except ValueError:  # offsets that the number does not hold
             return
-    elif random.random() < 0.3:
+    elif random.random() < 0.3 or max(abs(job.view.lattice.re), abs(job.view.lattice.im)) > 8:
         view = job.view
         width, height = min(view.width, _FIXED_PART[0]), min(view.height, _FIXED_PART[1])
         x, y = random.randrange(view.width - width + 1), random.randrange(view.height - height + 1)
@@ -244,11 +244,6 @@ def _job(random: Random, family: Family) -> Job:
         point, scale = family.point, Fraction(10) ** random.randrange(digits) * Fraction(random.uniform(0.5, 5))
     view = view_at(random, point, scale, width, height)
     if random.random() < 0.4:
-        view = anchored(random, view, _farthest(job.number))
+        view = anchored(random, view, FARTHEST)
     cap = random.choice((1, 2, 7, 8, 9, 64, 65, 200, random.randrange(1, 600)))
     return replace(job, view=view, iterations=cap)
-
-
-def _farthest(number: str) -> Fraction:
-    """Return how far from 0 anchors may be."""
-    return Fraction(7) if number not in FORMATS else Fraction(1 << 15)

@@ -26,6 +26,7 @@ from mandelcl.core.job import Job
 from tests import posix
 from tests.explore.page import HOME, Page, Server
 from tests.explore.proof import proof
+from tests.fuzz import samples
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import any_value, as_json, changed, changed_text, damaged
@@ -147,7 +148,7 @@ def explorer(ground: Ground) -> None:
     random, server = ground.random, _server(ground.lasting)
     kinds = [random.choice(_KINDS) for _ in range(random.choice((1, 1, 2, 3)))]
     (ground.here / "kinds").write_text(" ".join(kind.__name__ for kind in kinds))
-    ends = random.random() < 0.01 and not {_half_open, _slow} & {*kinds}  # for which it waits, so far
+    ends = random.random() < 0.01
     with ExitStack() as held:
         for kind in kinds:
             kind(server, random, held)
@@ -352,8 +353,8 @@ def _requests(server: _Server, random: Random, held: ExitStack) -> None:  # noqa
                 origin = random.choice(
                     (None, "null", "http://evil.example", f"https://{server.host}", f"http://{server.host}.")
                 )
-        path = random.choice(("/socket", "/saved/a.png", "/saved/../errors", "/socket/../socket"))
-        method = random.choice(("GET", "GET", "GET", "POST", "get", "HEAD", "BREW"))
+        path = random.choice(("/socket", "/socket", "/socket", "/saved/a.png", "/saved/../errors", "/socket/../socket"))
+        method = random.choice((*["GET"] * 9, "POST", "get", "HEAD", "BREW"))
         text = path + random.choice(
             ("", "?ticket=", "?ticket=x", f"?ticket={random.getrandbits(128):x}", "?ticket=%c3")
         )
@@ -434,6 +435,37 @@ def _storm(server: _Server, random: Random, held: ExitStack) -> None:  # noqa: A
                 wire.frame(8, b"\x03\xe9")
 
 
+def _uploads(server: _Server, random: Random, held: ExitStack) -> None:
+    """Files that a page sends, damaged, in pieces of any size, too few or too many of them."""
+    wire = _Wire(server, random, held)
+    for number in range(random.choice((1, 1, 2, 4))):
+        name, data = random.choice([*samples.pictures().items(), ("a.npz", samples.archives()[0][1])])
+        data = damaged(data, random)
+        size = len(data) + random.choice((0, 0, 0, 0, 1, -1))
+        name = random.choice((name, name, "../" + name, "\x1b[31m", "x" * 300))
+        wire.say(json.dumps({"do": "open", "id": number, "name": name, "size": size}))
+        while data:
+            most = random.choice((1000, 10_000, 49_152))
+            wire.frame(2, struct.pack("<II", 0x554C434D, number) + data[:most])
+            data = data[most:]
+            if random.random() < 0.02:
+                break
+    wire.drain()
+
+
 _KINDS: tuple[Callable[[_Server, Random, ExitStack], None], ...] = (
-    *(_messages, _messages, _messages, _messages, _requests, _requests, _frames, _frames, _half_open, _slow, _storm),
+    *(
+        _uploads,
+        _messages,
+        _messages,
+        _messages,
+        _messages,
+        _requests,
+        _requests,
+        _frames,
+        _frames,
+        _half_open,
+        _slow,
+        _storm,
+    ),
 )

@@ -5,11 +5,16 @@ was killed leaves. `kills` kills processes.
 """
 
 import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import mandelcl
 from mandelcl.base.errors import CancelledError, FileError
@@ -74,12 +79,8 @@ def _copied(folder: Path, copy: Path, known: set[str]) -> None:
 def interrupts(ground: Ground) -> None:
     """Stop a render some times, and let it go on to its end."""
     random = ground.random
-    suffixes = random.sample(_SUFFIXES, random.choice((1, 1, 1, 2)))
-    job, colouring = random.randrange(len(_JOBS)), random.randrange(len(_COLOURINGS))
-    if {".npz", ".exr"} & {*suffixes} and colouring == len(_COLOURINGS) - 1:
-        colouring = 0
-    names = [f"a{suffix}" for suffix in suffixes]
-    expected = _whole(ground, job, colouring, tuple(suffixes))
+    names, job, colouring = _drawn(random)
+    expected = _whole(ground, job, colouring, names)
     known = {path.name for path in ground.here.iterdir()}
     ground.ready()
     stops, resume = [random.randrange(1, 40) for _ in range(random.choice((1, 1, 2, 3)))], False
@@ -102,11 +103,45 @@ def interrupts(ground: Ground) -> None:
             require_line(f"mandelcl: {error}")
             require("--resume" in str(error), f"refused: {error}")
             _render(names, job, colouring, True, None)
+    _require_same(ground, expected, f"stops at {stops}")
+
+
+def kills(ground: Ground) -> None:
+    """Kill processes in the middle of a render, and let it go on to its end."""
+    random = ground.random
+    names, job, colouring = _drawn(random)
+    expected = _whole(ground, job, colouring, names)
+    moments = [random.uniform(0, 0.5) for _ in range(random.choice((1, 1, 2)))]
+    ground.ready()
+    for number, moment in enumerate(moments):
+        command = [sys.executable, "-m", "tests.fuzz.interrupts", str(job), str(colouring), str(number), *names]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            require(process.stdout.readline() == b"ready\n", "the process that is to be killed does not begin")
+            time.sleep(moment)
+            process.kill()
+    for path in ground.temporary.iterdir():
+        if not path.name.startswith("mandelcl-oracle-"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    _render(names, job, colouring, True, None)
+    _require_same(ground, expected, f"kills after {moments} s")
+
+
+def _drawn(random: Random) -> tuple[tuple[str, ...], int, int]:
+    """Return names of outputs, and the numbers of a job and of a colouring that they can have."""
+    suffixes = random.sample(_SUFFIXES, random.choice((1, 1, 1, 2)))
+    job, colouring = random.randrange(len(_JOBS)), random.randrange(len(_COLOURINGS))
+    if {".npz", ".exr"} & {*suffixes} and colouring == len(_COLOURINGS) - 1:
+        colouring = 0
+    return tuple(f"a{suffix}" for suffix in suffixes), job, colouring
+
+
+def _require_same(ground: Ground, expected: dict[str, dict[str, bytes]], after: str) -> None:
+    """Require that outputs are what they are without stops, and nothing else is left."""
     ground.accepted = True
-    found = {name: _content(ground.here / name) for name in names}
-    for name in names:
-        require(found[name] == expected[name], f"{name} is another file after stops at {stops}")
-    own = [str(path.relative_to(ground.here)) for name in names for path in _tree(ground.here, name)]
+    for name in expected:
+        require(_content(ground.here / name) == expected[name], f"{name} is another file after {after}")
+    own = [str(path.relative_to(ground.here)) for name in expected for path in _tree(ground.here, name)]
     ground.require_untouched(*own)
 
 
@@ -126,27 +161,33 @@ def _content(path: Path) -> dict[str, bytes]:
 _wholes: dict[tuple[int, int, tuple[str, ...]], dict[str, dict[str, bytes]]] = {}
 
 
-def _whole(ground: Ground, job: int, colouring: int, suffixes: tuple[str, ...]) -> dict[str, dict[str, bytes]]:
+def _whole(ground: Ground, job: int, colouring: int, names: tuple[str, ...]) -> dict[str, dict[str, bytes]]:
     """Return the outputs of a render that is not stopped, by name."""
-    if (job, colouring, suffixes) not in _wholes:
-        folder = ground.lasting / f"{job}-{colouring}-{'-'.join(suffixes)}"
+    if (job, colouring, names) not in _wholes:
+        folder = ground.lasting / f"{job}-{colouring}-{'-'.join(names)}"
         folder.mkdir()
-        _render([str(folder / f"a{suffix}") for suffix in suffixes], job, colouring, False, None)
-        _wholes[job, colouring, suffixes] = {f"a{suffix}": _content(folder / f"a{suffix}") for suffix in suffixes}
+        _render([str(folder / name) for name in names], job, colouring, False, None)
+        _wholes[job, colouring, names] = {name: _content(folder / name) for name in names}
         shutil.rmtree(folder)
-    return _wholes[job, colouring, suffixes]
+    return _wholes[job, colouring, names]
 
 
-def _render(names: list[str], job: int, colouring: int, resume: bool, cancel: _Stop | None) -> None:
+def _render(names: Sequence[str], job: int, colouring: int, resume: bool, cancel: _Stop | None) -> None:
     settings = Settings(block_pixels=200, budget=1e-5)
     wanted = _JOBS[job]
     if any(name.endswith(".exr") for name in names):
         wanted = replace(wanted, planes=("counts", "smooth"))
     mandelcl.render_to(
-        names, wanted, _COLOURINGS[colouring], _session(), settings, resume=resume, cancel=cancel, store_after=0.0
+        list(names), wanted, _COLOURINGS[colouring], _session(), settings, resume=resume, cancel=cancel, store_after=0.0
     )
 
 
 @cache
 def _session() -> Session:
     return Session(device())
+
+
+if __name__ == "__main__":
+    _session()
+    print("ready", flush=True)
+    _render(sys.argv[4:], int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] != "0", None)

@@ -3,10 +3,12 @@
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+_FAR = 32  # of anchors
 VARIABLE = "MANDELCL_FUZZ_PLANT"  # of the environment: the fault that processes under test are to have, too
 
 
@@ -32,6 +34,81 @@ def _wrong() -> None:
     zipfile.ZipExtFile._update_crc = lambda *_arguments: None  # type: ignore[attr-defined]
 
 
+def _token() -> None:
+    """Have the explorer let in whoever asks by the right name, from the right page."""
+    from mandelcl.explore.server import Server
+
+    Server._knows_token = lambda *_arguments: True  # type: ignore[method-assign]
+
+
+def _lie() -> None:
+    """Have a cluster take counts on which two of its workers do not agree."""
+    from mandelcl.crew import checking
+    from mandelcl.crew.crosscheck import CheckOutcome, CrossChecks
+
+    def answer(checks: CrossChecks, name: str, run: Any, _results: Any) -> CheckOutcome | None:
+        check = checks._assigned.get(name, {}).pop(run, None)
+        if check is None:
+            return None
+        check.resolved = True
+        return CheckOutcome(check, accepted=True)
+
+    CrossChecks.answer = answer  # type: ignore[assignment, method-assign]
+    checking.host_disagrees = lambda *_arguments: None
+
+
+def _keyframe() -> None:
+    """Have a film take any field that lies in a keyframe's place."""
+    from mandelcl.film.folder import Folder
+
+    Folder._require_own = lambda *_arguments: None  # type: ignore[method-assign]
+
+
+def _anchor() -> None:
+    """Have anchors of fixed point that are far from 0 pass through a float, as they passed through a double once."""
+    import numpy as np
+
+    from mandelcl.numbers.fixed import FixedFormat
+
+    right = FixedFormat.encode
+
+    def encode(number: FixedFormat, value: Fraction, what: str = "a value") -> Any:
+        far = what in ("the left of the picture", "the top of the picture") and abs(value) >= _FAR
+        return right(number, Fraction(float(np.float32(value))) if far else value, what)
+
+    FixedFormat.encode = encode  # type: ignore[assignment, method-assign]
+
+
+def _certificate() -> None:
+    """Have every count called certified, whether there is a proof or not."""
+    from mandelcl.rendering.certify.tally import Tally
+
+    from mandelcl.core.planes import CERTIFIED, first_words
+    from mandelcl.core.totals import Totals
+    from mandelcl.rendering.certify.work import CertifiedWork
+
+    def certify(work: CertifiedWork, block: Any, results: Any, _cancel: Any) -> tuple[Tally, Totals]:
+        results.reshape(len(results), -1)[first_words(work.job.planes)[CERTIFIED.name]] = 1
+        return Tally(block.pixels, block.pixels), Totals()
+
+    CertifiedWork._certify = certify  # type: ignore[assignment, method-assign]
+
+
+def _resume() -> None:
+    """Have the first value of each band that was kept be another when it is read again."""
+    from mandelcl.rendering.store import Band, BandStore
+
+    right = BandStore.read
+
+    def read(store: BandStore, number: int) -> Band:
+        band = right(store, number)
+        values = band.values.copy()
+        values.flat[0] ^= 1
+        return band._replace(values=values)
+
+    BandStore.read = read  # type: ignore[assignment, method-assign]
+
+
 @dataclass(frozen=True)
 class Plant:
     """A fault: what plants it, what the report of a case that has met it says, and which category first meets it."""
@@ -46,6 +123,12 @@ PLANTS: Mapping[str, Plant] = MappingProxyType(
         "traceback": Plant(_traceback, "traceback", "fields"),
         "leftover": Plant(_leftover, "was left behind", "limits"),
         "wrong": Plant(_wrong, "damaged field|numpy", "fields"),
+        "token": Plant(_token, "the wrong Host, Origin or token", "explorer"),
+        "lie": Plant(_lie, "a lying worker has changed the picture", "clusters"),
+        "keyframe": Plant(_keyframe, "is another film|traceback", "films"),
+        "anchor": Plant(_anchor, "counts are not the oracle's", "combinations"),
+        "certificate": Plant(_certificate, "certified [0-9]+ is [0-9]+", "certified"),
+        "resume": Plant(_resume, "is another file after stops", "interrupts"),
     }
 )
 

@@ -13,6 +13,7 @@ from tests import posix
 from tests.fuzz.commands import samples_into
 from tests.fuzz.filesystems import disks, permissions
 from tests.fuzz.ground import Ground
+from tests.fuzz.interrupts import kills
 from tests.fuzz.oracle import Outcome, patience, require, require_line, require_told
 from tests.fuzz.started import SMALL, Started, ended, picture, require_right
 from tests.fuzz.surroundings import without_drivers
@@ -230,5 +231,5 @@ def _signals(ground: Ground) -> None:
 
 _KINDS: tuple[Callable[[Ground], None], ...] = (
     *(_environment, _environment, _environment, _streams, _streams, _limits, _limits, _signals, _signals),
-    *(permissions, permissions, disks, disks, _vendors),
+    *(permissions, permissions, disks, disks, _vendors, kills, kills),
 )

@@ -29,7 +29,12 @@ def test_cases(part: int, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", PLANTS)
+_QUICK = ("traceback", "leftover", "wrong")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in _QUICK else pytest.param(name, marks=pytest.mark.long) for name in PLANTS]
+)
 def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
     """Among the 3 000 cases, with a line that says which, and its input kept."""
     plant = PLANTS[name]
