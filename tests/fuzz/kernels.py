@@ -9,7 +9,7 @@ from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import damaged
 from tests.fuzz.oracle import require, require_line, require_told
-from tests.fuzz.started import below
+from tests.fuzz.started import below, require_ended
 
 _WRITE = "counts[row * width + column] = n;"
 _LOOP = "while (n < cap"
@@ -77,8 +77,7 @@ def kernels(ground: Ground) -> None:
     before = set(below(os.getpid()))
     outcome = ground.call("bench", "--kernel", "mine.cl", "--device", spec, *options, "--json", "table.json")
     require(outcome.out.isprintable() or all(map(str.isprintable, outcome.out.splitlines())), f"{outcome.out[:300]!r}")
-    left = set(below(os.getpid())) - before
-    require(not left, f"{len(left)} processes are left")
+    require_ended(before)
     require(outcome.code in (0, 1, 2), f"exit code {outcome.code}: {outcome.err}")
     require("Traceback" not in outcome.err + outcome.out, outcome.err + outcome.out)
     if not (ground.here / "table.json").exists():

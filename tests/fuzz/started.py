@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -59,6 +59,21 @@ def below(process: int) -> list[int]:
         with suppress(OSError):
             found += [int(word) for word in task.read_text().split()]
     return found + [deeper for child in found for deeper in below(child)]
+
+
+def require_ended(before: Collection[int]) -> None:
+    """Require that soon no process is below this one but those before; what was killed may take a moment to go."""
+    ends = time.monotonic() + patience() / 6
+    while left := {*below(os.getpid())} - {*before}:
+        lines = [_command(process) for process in left]
+        require(time.monotonic() < ends, f"{len(left)} processes are left: {lines}")
+        time.sleep(0.05)
+
+
+def _command(process: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")[:200]
+    return ""
 
 
 def of_living(process: int) -> float:
