@@ -81,11 +81,10 @@ def _anchor() -> None:
 
 def _certificate() -> None:
     """Have every count called certified, whether there is a proof or not."""
-    from mandelcl.rendering.certify.tally import Tally
 
     from mandelcl.core.planes import CERTIFIED, first_words
     from mandelcl.core.totals import Totals
-    from mandelcl.rendering.certify.work import CertifiedWork
+    from mandelcl.rendering.certify.work import CertifiedWork, Tally
 
     def certify(work: CertifiedWork, block: Any, results: Any, _cancel: Any) -> tuple[Tally, Totals]:
         results.reshape(len(results), -1)[first_words(work.job.planes)[CERTIFIED.name]] = 1

@@ -2,11 +2,9 @@
 
 import json
 import os
-import re
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from tests import posix
@@ -192,14 +190,6 @@ def _heed(number: int) -> None:
     signal.signal(number, signal.SIG_DFL)
 
 
-def without_compilers(outcome: Outcome) -> Outcome:
-    """Return an outcome without what PoCL's compiler prints when a signal takes its files."""
-    lines = [
-        line for line in outcome.err.splitlines(keepends=True) if not re.fullmatch(r"\d+ errors? generated\.\s*", line)
-    ]
-    return replace(outcome, err="".join(lines))
-
-
 def _signals(ground: Ground) -> None:
     """A signal at some moment: the process ends within seconds, in a line, and leaves nothing but what can go on."""
     random = ground.random
@@ -214,7 +204,7 @@ def _signals(ground: Ground) -> None:
     if again:
         time.sleep(random.uniform(0, 0.3))
         process.send_signal(number)
-    outcome = without_compilers(ended(process))
+    outcome = without_drivers(ended(process))
     took = time.monotonic() - before
     require(took < patience() / 6, f"it took {took:.0f} s to end, with exit code {outcome.code}: {outcome.err!r}")
     by_name = outcome.code == -number and not outcome.err  # before Python had read a line of mandelcl
