@@ -110,7 +110,7 @@ def nothing(*_values: Any) -> None:
 @contextmanager
 def _replaced() -> Iterator[None]:
     """Have workers do the tasks of this module, and each row be computed by two of them."""
-    ours: dict[str, Any] = {name: globals()[name] for name in ("audition", "prepare", "compute")}
+    ours: dict[str, Any] = {task.__name__: task for task in (probe, prepare, compute)}
     ours |= {"drop": nothing, "restart": nothing}
     before = {name: getattr(tasks, name) for name in ours}
     repeated, work.REPEATED = work.REPEATED, 1
