@@ -35,10 +35,14 @@ def _wrong() -> None:
 
 
 def _token() -> None:
-    """Have the explorer let in whoever asks by the right name, from the right page."""
-    from mandelcl.explore.server import Server
+    """Have the explorer take any answer of a page for the proof that it knows a token."""
+    import hmac
+    from types import SimpleNamespace
 
-    Server._knows_token = lambda *_arguments: True  # type: ignore[method-assign]
+    from mandelcl.explore import access
+
+    taken = {"compare_digest": lambda given, _right: len(given) > 0}
+    access.hmac = SimpleNamespace(**{**vars(hmac), **taken})  # type: ignore[assignment, attr-defined]
 
 
 def _lie() -> None:
@@ -122,7 +126,7 @@ PLANTS: Mapping[str, Plant] = MappingProxyType(
         "traceback": Plant(_traceback, "traceback", "fields"),
         "leftover": Plant(_leftover, "was left behind", "limits"),
         "wrong": Plant(_wrong, "damaged field|numpy", "fields"),
-        "token": Plant(_token, "the wrong Host, Origin or token", "explorer"),
+        "token": Plant(_token, "admitted with the token", "explorer"),
         "lie": Plant(_lie, "a lying worker has changed the picture", "clusters"),
         "keyframe": Plant(_keyframe, "is another film|traceback", "films"),
         "anchor": Plant(_anchor, "counts are not the oracle's", "combinations"),
