@@ -1,6 +1,5 @@
 """Counts of 16 bits, narrowed on the device that has them: half as much leaves it."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,42 +7,37 @@ import numpy as np
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS
 from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel
-from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
 MOST = (1 << 16) - 2  # the largest cap: one more is a count that was not written
 _LEAST_PIXELS = 1 << 22  # of a picture: building the kernel takes longer than a small one's counts take to arrive
-_EACH, _LOCAL = 4, 128  # pixels of a work-item, work-items of a work-group
+_VECTORS = 4, 128  # of the kernel, on all devices
 
 
-class Counts16:
-    """The form of a job's counts in 16 bits, on a device that has them: 1 × rows × columns."""
+class Counts16(KernelOutput):
+    """A job's counts in 16 bits, made on a device that has them: 1 × rows × columns."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint16)
+    pixel_bytes = 2
+    kernel_name = "narrow"
+    row_axis = 1
 
     def __init__(self, device: Device) -> None:
-        self._device = device
+        super().__init__(device, _VECTORS)
 
     def shape(self, rows: int, columns: int) -> tuple[int, ...]:
         """Return 1 × rows × columns."""
         return 1, rows, columns
 
-    def bytes_for(self, pixels: int) -> int:
-        """Return the size of a buffer for so many pixels."""
-        return 2 * pixels
+    def text(self) -> str:
+        """Return the source text of the kernel."""
+        return source_text()
 
-    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Have the counts of `total` pixels narrowed, beside other kernels; what wrote them must have ended."""
-        local = min(_LOCAL, self._device.group_limit(self._kernel))
-        items = -(-total // (_EACH * local)) * local
-        values = {"results": results, "pixels": total, "counts": made}
-        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("narrow", values))
-
-    @cached_property
-    def _kernel(self) -> Kernel:
-        return kernel(self._device, source_text(), "narrow")
+    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+        """Return the kernel's arguments but for the results."""
+        return {"pixels": total, "counts": made}
 
 
 def source_text() -> str:

@@ -16,32 +16,29 @@ from mandelcl.colour.turns import Bent, Linear
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel
 from mandelcl.engine.device_output import FormFor
-from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
-_GPU_LANES, _CPU_LANES = 4, 8
-_GPU_LOCAL, _CPU_LOCAL = 128, 64
 _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 22, 1 << 26
 
 
-class Shader:
-    """Makes the pixels of blocks of a job in a colouring, on the device that has their results.
+class Shader(KernelOutput):
+    """The pixels of blocks of a job in a colouring, made on the device that has their results.
 
-    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue. It is a
-    `Form` in which results leave the device.
+    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue.
     """
 
-    dtype = np.dtype(np.uint8)
+    dtype: np.dtype[Any] = np.dtype(np.uint8)
+    kernel_name = "shade"
 
     def __init__(self, device: Device, job: Job, colouring: Colouring) -> None:
-        self._device, self._job, self._colouring = device, job, colouring
+        super().__init__(device)
+        self._job, self._colouring = job, colouring
         self._first = first_words(job.planes)
         self._fractions = SMOOTH.name in job.planes and colouring.palette.smooth
         self._turns = colouring.turns(self._fractions)
-        self._lanes = _GPU_LANES if device.type == "gpu" else _CPU_LANES
         self.indexed = colouring.indexed
         self.pixel_bytes = 1 if self.indexed else 3
 
@@ -49,26 +46,9 @@ class Shader:
         """Return rows × columns, or × 3."""
         return (rows, columns) if self.indexed else (rows, columns, 3)
 
-    def bytes_for(self, pixels: int) -> int:
-        """Return the size of a buffer for so many pixels."""
-        return -(-pixels // self._lanes) * self._lanes * self.pixel_bytes
-
-    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Have `total` pixels of results shaded, beside other kernels; what wrote the results must have ended."""
-        values = {"results": results, "total": total, "cap": self._job.iterations, "pixels": made}
-        local = min(self._device.group_limit(self._kernel), _GPU_LOCAL if self._lanes == _GPU_LANES else _CPU_LOCAL)
-        items = -(-total // (self._lanes * local)) * local
-        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("shade", values | self._tables))
-
-    def pixels(self, results: Words) -> npt.NDArray[np.uint8]:
-        """Return the pixels of results that the host has, words × pixels: one or three bytes each."""
-        total = results.shape[1]
-        made = np.zeros((total,) if self.indexed else (total, 3), np.uint8)
-        device = self._device
-        uploaded, pixels = device.upload(np.ascontiguousarray(results)), device.allocate(self.bytes_for(total))
-        self.start(uploaded, total, pixels)
-        device.wait(device.fetch(pixels, made))
-        return made
+    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+        """Return the kernel's arguments but for the results."""
+        return {"total": total, "cap": self._job.iterations, "pixels": made} | self._tables
 
     def text(self) -> str:
         """Return the source text of the kernel."""
@@ -78,10 +58,6 @@ class Shader:
         defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Bent))}
         parts = ("chords.cl", "fraction.cl", "shade.cl") if self._fractions else ("chords.cl", "shade.cl")
         return source.assemble(parts, defines | {"INDEXED": int(self.indexed)})
-
-    @cached_property
-    def _kernel(self) -> Kernel:
-        return kernel(self._device, self.text(), "shade")
 
     @cached_property
     def _tables(self) -> dict[str, Any]:
@@ -122,8 +98,8 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
     if job.smooth and len(set(job.formula.degrees)) > 1:
         return None  # the kernel reads one table of logarithms
     shader = Shader(device, job, colouring)
-    key = verdicts.key_of(device, shader.text(), _own_text())
-    return shader if verdicts.passes(key, "test of shading", lambda: _gives_answers(device, shader, job)) else None
+    passes = shader.passes(_own_text(), "test of shading", lambda: _gives_answers(device, shader, job))
+    return shader if passes else None
 
 
 def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
@@ -135,7 +111,7 @@ def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
         for colouring in COLOURINGS:
             tried = Shader(device, like, colouring)
             alike = tried.text() == shader.text()
-            if alike and not np.array_equal(tried.pixels(results), paint(like, values, colouring)[0]):
+            if alike and not np.array_equal(tried.made(results), paint(like, values, colouring)[0]):
                 return False
     return True
 

@@ -16,57 +16,37 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, Values, first_words, values_of
 from mandelcl.engine import source, verdicts
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import build, kernel
-from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.engine.building import build
+from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
 _PLANES = (COUNTS.name, SMOOTH.name)
-_GPU_LANES, _CPU_LANES = 4, 8
-_GPU_LOCAL, _CPU_LOCAL = 128, 64
 
 
-class Smoothed:
-    """The form of a job's counts and smooth fractions: 2 × rows × columns words, those of the fractions their bits."""
+class Smoothed(KernelOutput):
+    """A job's counts and smooth fractions: 2 × rows × columns words, those of the fractions their bits."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint32)
+    pixel_bytes = 8
+    kernel_name = "smooth"
+    row_axis = 1
 
     def __init__(self, device: Device, job: Job) -> None:
-        self._device, self._job = device, job
-        self._lanes = _GPU_LANES if device.type == "gpu" else _CPU_LANES
+        super().__init__(device)
+        self._job = job
 
     def shape(self, rows: int, columns: int) -> tuple[int, ...]:
         """Return 2 × rows × columns."""
         return 2, rows, columns
 
-    def bytes_for(self, pixels: int) -> int:
-        """Return the size of a buffer for so many pixels."""
-        return 8 * pixels
-
-    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Have the values of `total` pixels made, beside other kernels; what wrote the results must have ended."""
-        facts = {"results": results, "total": total, "cap": self._job.iterations}
-        values = facts | {"logarithms": self._logarithms, "values": made}
-        local = min(self._device.group_limit(self._kernel), _GPU_LOCAL if self._lanes == _GPU_LANES else _CPU_LOCAL)
-        items = -(-total // (self._lanes * local)) * local
-        return self._device.launch_beside(self._kernel, (items,), (local,), *arguments("smooth", values))
+    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+        """Return the kernel's arguments but for the results."""
+        return {"total": total, "cap": self._job.iterations, "logarithms": self._logarithms, "values": made}
 
     def values(self, delivered: Words) -> dict[str, Values]:
         """Return the values of each plane, by name, as `values_of` would: they view what was delivered."""
         return {COUNTS.name: delivered[0], SMOOTH.name: delivered[1].view(np.float32)}
-
-    def made(self, results: Words) -> Words:
-        """Return the form of results that the host has, words × pixels: 2 × pixels."""
-        device, total = self._device, results.shape[1]
-        made, found = device.allocate(self.bytes_for(total)), np.zeros((2, total), self.dtype)
-        self.start(device.upload(np.ascontiguousarray(results)), total, made)
-        device.wait(device.fetch(made, found))
-        return found
-
-    @property
-    def key(self) -> str:
-        """What its test is remembered by."""
-        return verdicts.key_of(self._device, self.text(), _own_text())
 
     def text(self) -> str:
         """Return the source text of the kernel."""
@@ -74,10 +54,6 @@ class Smoothed:
         defines = {"LANES": self._lanes, "USE_FP64": 0}
         defines |= {"PLANE_COUNTS": first[COUNTS.name], "PLANE_SMOOTH": first[SMOOTH.name]}
         return source.assemble(("chords.cl", "fraction.cl", "smooth.cl"), defines)
-
-    @cached_property
-    def _kernel(self) -> Kernel:
-        return kernel(self._device, self.text(), "smooth")
 
     @cached_property
     def _logarithms(self) -> Buffer:
@@ -97,7 +73,7 @@ def gains(device: Device) -> bool:
 def ready(device: Device, job: Job) -> Smoothed | None:
     """Return what `smoothed` would; None, too, where that has not been called in this process."""
     form = Smoothed(device, job) if smooths(job) and gains(device) else None
-    return form if form is not None and verdicts.known_to_pass(form.key) else None
+    return form if form is not None and verdicts.known_to_pass(form.key(_own_text())) else None
 
 
 def smoothed(device: Device, job: Job) -> Smoothed | None:
@@ -113,7 +89,7 @@ def smoothed(device: Device, job: Job) -> Smoothed | None:
         build(device, form.text())  # before `ready` knows of it
     except DeviceError:
         return None
-    passes = verdicts.passes(form.key, "test of smooth fractions", lambda: _gives_answers(device, job))
+    passes = form.passes(_own_text(), "test of smooth fractions", lambda: _gives_answers(device, job))
     return form if passes else None
 
 

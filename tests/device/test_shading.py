@@ -44,7 +44,7 @@ def on_host(job: Job, results: Words, colouring: Colouring) -> npt.NDArray[np.ui
 
 
 def check(device: Device, job: Job, colouring: Colouring, results: Words) -> None:
-    got, expected = Shader(device, job, colouring).pixels(results), on_host(job, results, colouring)
+    got, expected = Shader(device, job, colouring).made(results), on_host(job, results, colouring)
     assert got.shape == expected.shape
     wrong = np.flatnonzero((got != expected).reshape(len(got), -1).any(axis=1))
     assert not wrong.size, (
