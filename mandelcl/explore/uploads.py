@@ -1,7 +1,15 @@
-"""Files that a page sends, of which the job is read: pictures and fields that mandelcl wrote."""
+"""Files that a page sends, of which the job is read: pictures and fields that mandelcl wrote.
+
+Anybody may have made them, and they are decoded by libraries of others: a process of its own reads each (the role
+`open`). It may take long or die, and the server goes on.
+"""
 
 import asyncio
+import os
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +19,19 @@ from mandelcl.base.printable import quoted
 from mandelcl.colour.colour import Colouring
 from mandelcl.explore import messages, places
 from mandelcl.explore.messages import Message
+from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
+from mandelcl.explore.tasks_aside import serve as serve_errand
 from mandelcl.files.loading import read_colouring, read_job
+from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
     from mandelcl.explore.client import Client
 
 MOST_BYTES = 1 << 28
 _MOST_UPLOADS = 2
+_ROLE = "open"
+_LONGEST_S = 120.0  # to read a file
+_LOOK_S = 0.1
 
 
 class Upload:
@@ -60,13 +74,39 @@ class Upload:
 
     async def _read(self) -> None:
         try:
-            found = await asyncio.get_running_loop().run_in_executor(None, _described, Path(self._file.name))
+            async with asyncio.timeout(_LONGEST_S):
+                found, _ = await run_aside(_ROLE, {"path": self._file.name}, lambda _head: None)
             self._client.say({"say": "opened", "id": self._number, **found})
+        except TimeoutError as error:
+            raise InvalidInputError(f"{self._name} takes more than {_LONGEST_S:.0f} s to read") from error
         except MandelclError as error:
             line = str(error).replace(self._file.name, self._name)
             raise InvalidInputError(line) from error
         finally:
             self.close()
+
+
+def serve(channel: Channel) -> None:
+    """Read one file, in a process of its own, which ends at once when it is told to stop."""
+    serve_errand(channel, _answer)
+
+
+def _answer(order: Head, _show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, Any]:
+    read = threading.Event()
+
+    def watch() -> None:
+        while not read.is_set():
+            if cancel.is_set():
+                os._exit(0)  # it has no drafts, and a decoder cannot be interrupted
+            time.sleep(_LOOK_S)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        return _described(Path(order["path"])), b""
+    finally:
+        read.set()
+        watcher.join()
 
 
 def _described(path: Path) -> dict[str, Any]:

@@ -26,6 +26,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "explore": "mandelcl.explore.worker:serve",
         "roster": "mandelcl.explore.device_list:serve",
         "save": "mandelcl.explore.saves:serve",
+        "open": "mandelcl.explore.uploads:serve",
         "thumbnails": "mandelcl.explore.thumbnails:serve",
         "find": "mandelcl.explore.finding:serve",
         "exact": "mandelcl.perturbation.counting:serve",

@@ -1,7 +1,10 @@
 """Uploads that cannot be kept: the page has a problem to show, and its connection stays."""
 
+import asyncio
 import errno
 import io
+import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,8 +12,9 @@ from typing import Any, cast
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.explore import uploads
+from mandelcl.explore import tasks_aside, uploads
 from mandelcl.explore.client import Client
+from mandelcl.workers.channel import Channel
 
 
 class Full(io.RawIOBase):
@@ -53,3 +57,33 @@ def test_without_a_folder_for_temporary_files_it_is_said(monkeypatch: pytest.Mon
     monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
     with pytest.raises(InvalidInputError, match=r"^the server cannot keep a\.png while it is read: No usable"):
         begun(5)
+
+
+def reads_for_ever(channel: Channel) -> None:
+    """Serve the role `open` with a decoder that does not come to an end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uploads, "_described", lambda _path: time.sleep(3600))
+        uploads.serve(channel)
+
+
+def test_a_file_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "_ROLE", f"{__name__}:{reads_for_ever.__name__}")
+    monkeypatch.setattr(uploads, "_LONGEST_S", 1.0)
+    upload, client = begun(5)
+    with pytest.raises(InvalidInputError, match=r"^a\.png takes more than 1 s to read$"):
+        asyncio.run(upload._read())
+    assert not client.uploads
+    assert not tasks_aside._running
+
+
+def dies(_channel: Channel) -> None:
+    """Serve the role `open` with a decoder that ends the process."""
+    os._exit(7)
+
+
+def test_a_reader_that_dies_is_a_problem_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "_ROLE", f"{__name__}:{dies.__name__}")
+    upload, client = begun(5)
+    with pytest.raises(InvalidInputError, match="the process was lost"):
+        asyncio.run(upload._read())
+    assert not client.uploads
