@@ -1,8 +1,11 @@
 """What importing costs: OpenCL is loaded only where it is needed. The layers are held by `lint-imports`."""
 
+import ast
 import os
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +62,11 @@ def test_public_names_are_there() -> None:
     assert python(code) == "True\n"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = mandelcl.nothing
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    modules = Path(mandelcl.__file__).parent.rglob("*.py")
+    statements = [one for path in modules for one in ast.parse(path.read_text(encoding="utf-8")).body]
+    names = Counter(one.name for one in statements if isinstance(one, ast.ClassDef) and not one.name.startswith("_"))
+    assert len(names) > 300
+    assert [name for name, times in names.items() if times > 1] == []
