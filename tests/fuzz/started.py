@@ -62,9 +62,9 @@ def below(process: int) -> list[int]:
 
 
 def require_ended(before: Collection[int]) -> None:
-    """Require that soon no process is below this one but those before; what was killed may take a moment to go."""
+    """Require that soon no process is below this one but those before and theirs, such as an explorer's workers."""
     ends = time.monotonic() + patience() / 6
-    while left := {*below(os.getpid())} - {*before}:
+    while left := {*below(os.getpid())} - {*before} - {theirs for each in before for theirs in below(each)}:
         lines = [_command(process) for process in left]
         require(time.monotonic() < ends, f"{len(left)} processes are left: {lines}")
         time.sleep(0.05)
