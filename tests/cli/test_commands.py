@@ -22,7 +22,9 @@ from mandelcl.cli import cli
 from mandelcl.cli.render import forced
 from mandelcl.core.job import Job
 from mandelcl.core.locations import LOCATIONS
-from tests.cli.conftest import Run, refused, start, wait_for
+from mandelcl.engine import choose
+from mandelcl.engine.program import Program
+from tests.cli.conftest import SMALL, Run, refused, start, wait_for
 
 
 def pixels(path: Path) -> bytes:
@@ -196,6 +198,16 @@ def test_every_shallow_place_is_resolved_at_the_default_size(name: str) -> None:
 
     place = LOCATIONS[name]
     assert DOUBLE.unresolved(place.view(), place.iterations) is None
+
+
+@pytest.mark.parametrize("options", [("--method", "perturbation"), ("--planes", "distance")])
+def test_source_prints_what_a_render_builds(draw: Run, options: tuple[str, str]) -> None:
+    text = draw("source", *SMALL, "--number", "float", *options).out
+    planes = ("counts", "distance") if "distance" in options else ("counts",)
+    view = View.centred("-0.75", 0, "1.6", 8, 8)
+    method = "perturbation" if "perturbation" in options else "direct"
+    choice = choose.fastest(Job(view, planes=planes, number="float", method=method), choose.matching(()))
+    assert text == Program(choice.device, choice.job, choice.variant).kernels.text("block") + "\n"
 
 
 def test_source_prints_one_text(draw: Run) -> None:
