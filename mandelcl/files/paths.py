@@ -30,12 +30,11 @@ def target(path: str | Path) -> Path:
     """Return the file that a path names: a link stays, and what it points to is replaced."""
     if str(path).endswith(_SEPARATORS):
         raise FileError(f"{path} is the name of a folder", path)
+    if "\0" in str(path):
+        raise FileError(f"{str(path)!r} is not a path", path)
     if sys.platform == "win32":
         _require_name(path)
-    try:
-        return Path(os.path.realpath(path))
-    except ValueError as error:  # a NUL byte
-        raise FileError(f"{str(path)!r} is not a path", path) from error
+    return Path(os.path.realpath(path))
 
 
 def _require_name(path: str | Path) -> None:

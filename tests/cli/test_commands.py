@@ -244,6 +244,17 @@ def test_devices_by_spec_give_the_same_counts(draw: Run) -> None:
     assert len(hashes) == 1
 
 
+def test_two_devices_draw_the_file_of_one(draw: Run, folder: Path) -> None:
+    rows = json.loads(draw("devices", "--json").out)["devices"]
+    specs = [row["spec"] for row in rows if row["selftest"] == "PASS" and row["fp64"]][:2]
+    if len(specs) < 2:
+        pytest.skip("needs two devices with double")
+    job = ("render", "--size", "64x48", "--number", "double", "--rounding", "separate")
+    draw(*job, "--device", specs[0], "-o", "one.png")
+    draw(*job, "--device", specs[0], "--device", specs[1], "-o", "two.png")
+    assert (folder / "one.png").read_bytes() == (folder / "two.png").read_bytes()
+
+
 def test_each_command_is_listed_with_the_first_line_of_its_help() -> None:
     context = click.Context(cli)
     listed = CliRunner().invoke(cli, ["--help"], terminal_width=200, max_content_width=200).output
