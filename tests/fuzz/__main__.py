@@ -4,6 +4,7 @@ import argparse
 import math
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -117,6 +118,8 @@ def table(result: Result) -> str:
 
 def main() -> int:
     """Run what the command line says; return the exit code, 0 if no case failed."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # `timeout`, and shells that have Ctrl-C ignored
+        signal.signal(number, signal.default_int_handler)
     arguments = _arguments()
     if arguments.list:
         for category in CATEGORIES.values():
