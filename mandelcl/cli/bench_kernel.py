@@ -1,7 +1,7 @@
 """`mandelcl bench --kernel`: the options of a kernel of the user's own, and what is printed about it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -126,7 +126,7 @@ class KernelOptions:
         center, zoom = self.center, self.zoom
         if not (self.at or self.center or self.region or self.zoom):
             center, zoom = _CENTER, _ZOOM
-        return JobOptions(
+        job = JobOptions(
             at=self.at,
             center=center,
             zoom=zoom,
@@ -146,6 +146,7 @@ class KernelOptions:
             formula=None,
             julia=None,
         ).job(planes=())
+        return replace(job, auto_iterations=False)  # a bench has the work that its options say
 
     def _shape(self) -> "LaunchShape":
         from mandelcl.lab.own_kernel.trial import LaunchShape

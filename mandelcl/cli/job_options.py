@@ -13,6 +13,7 @@ from mandelcl.base.exact import about, parse_number, parse_size, root_above
 from mandelcl.base.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.base.view import View
 from mandelcl.cli import completion
+from mandelcl.cli.iterations import AUTO, number_or_auto
 from mandelcl.cli.options import with_options
 from mandelcl.cli.progress import Say, say
 from mandelcl.core.locations import Location, find_location
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SIZE = "1920x1080"
-DEFAULT_ITERATIONS = 1000
+DEFAULT_ITERATIONS = 1000  # where the survey of an automatic limit begins
 
 
 def job_like(path: str, size: str | None, notice: Say) -> "Job":
@@ -49,8 +50,9 @@ def job_like(path: str, size: str | None, notice: Say) -> "Job":
     for note in found.notes:
         notice(f"mandelcl: {path}: {note}")
     width, height = parse_size(size) if size is not None else found.size or parse_size(DEFAULT_SIZE)
-    cap = DEFAULT_ITERATIONS if found.iterations is None else found.iterations
-    return job_of(found, width, height, cap)
+    if found.iterations is None:
+        return replace(job_of(found, width, height, DEFAULT_ITERATIONS), auto_iterations=True)
+    return job_of(found, width, height, found.iterations)
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -89,7 +91,10 @@ _ITERATION_OPTIONS = (
         "--julia", nargs=2, metavar="RE IM", help="Its Julia set: orbits begin at the pixel, with this c for all."
     ),
     click.option(
-        "--iterations", type=int, metavar="N", help=f"Iteration cap. [default: the place's, or {DEFAULT_ITERATIONS}]"
+        "--iterations",
+        callback=number_or_auto,
+        metavar="N|auto",
+        help="Iteration limit, like 20000 or 1e6. [default: the file's or the place's, or auto: what the view needs]",
     ),
     click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
     click.option(
@@ -138,7 +143,7 @@ class JobOptions:
     anchor: tuple[int, int] | None
     like: str | None
     size: str | None
-    iterations: int | None
+    iterations: int | str | None
     escape_radius: str | None
     number: str | None
     rounding: str | None
@@ -167,7 +172,7 @@ class JobOptions:
         base = (
             job_like(self.like, self.size, notice)
             if self.like is not None
-            else Job(self._view(), self._default_iterations())
+            else Job(self._view(), **self._default_limit())
         )
         certify = certify or CERTIFIED.name in base.planes
         changes: dict[str, Any] = {"planes": ordered([*planes, *([CERTIFIED.name] if certify else [])])}
@@ -176,10 +181,9 @@ class JobOptions:
             changes["formula"] = formula
             changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
         changes |= self._arithmetic()
-        for name in ("iterations", "algorithm"):
-            value = getattr(self, name)
-            if value is not None:
-                changes[name] = value
+        if self.algorithm is not None:
+            changes["algorithm"] = self.algorithm
+        changes |= self._limit()
         if self.algorithm is not None or self.strict:
             changes["strict"] = self.strict
         if self.escape_radius is not None:
@@ -246,9 +250,26 @@ class JobOptions:
         re, im = (parse_number(text, "--julia") for text in self.julia)
         return formula.julia(re, im)
 
-    def _default_iterations(self) -> int:
+    @property
+    def limits_iterations(self) -> bool:
+        """Whether a number of iterations is given."""
+        return isinstance(self.iterations, int)
+
+    def _limit(self) -> dict[str, Any]:
+        """Return what --iterations changes of a job."""
+        if self.iterations is None:
+            return {}
+        if self.iterations == AUTO:
+            return {"iterations": DEFAULT_ITERATIONS, "auto_iterations": True}
+        return {"iterations": self.iterations, "auto_iterations": False}
+
+    def _default_limit(self) -> dict[str, Any]:
+        """Return the iteration limit of a view: a place's own up to its own zoom; beyond, it is the least."""
         location = self.location()
-        return location.iterations if location else DEFAULT_ITERATIONS
+        if location is None:
+            return {"iterations": DEFAULT_ITERATIONS, "auto_iterations": True}
+        deeper = self.zoom is not None and parse_number(self.zoom, "zoom") > parse_number(location.zoom, "zoom")
+        return {"iterations": location.iterations, "auto_iterations": deeper}
 
     def _view(self) -> View:
         view = self._picture()

@@ -10,6 +10,7 @@ from mandelcl.base.exact import parse_number, parse_size
 from mandelcl.base.view import View
 from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
+from mandelcl.cli.iterations import number_of_iterations
 from mandelcl.cli.job_options import DEFAULT_SIZE, job_like
 from mandelcl.cli.progress import phases_bar, say
 from mandelcl.core.locations import find_location
@@ -39,8 +40,8 @@ Examples:
 @click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {DEFAULT_SIZE}]")
 @click.option(
     "--iterations",
-    type=click.IntRange(min=1),
-    default=_MOST_PERIOD,
+    callback=number_of_iterations,
+    default=str(_MOST_PERIOD),
     show_default=True,
     metavar="N",
     help="The longest period to look for.",

@@ -39,7 +39,8 @@ Examples:
   mandelcl render --at elephant-valley --zoom 60 -o around.png
   mandelcl render --at seahorse-valley --light 135 --boundary 1 -o relief.png
   mandelcl render --at seahorse-valley --planes distance,last -o valley.npz
-  mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
+  mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 -o deep.png
+  mandelcl render --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 1e5
   mandelcl render --region -2 1 -1 1 --size 1500x1000 --palette ember
   mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --formula multibrot-3 --palette ember -o cubic.png
@@ -168,6 +169,8 @@ def command(
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
+    if tracing:
+        job = _limited(job, devices, not no_self_test)
     sample = sample_of(job, confirm) if confirm is not None else None
     settings = Settings(
         budget=budget and budget / 1000,
@@ -210,8 +213,7 @@ def command(
             say(f"mandelcl: {line}")
     if digest and not as_json:
         click.echo(report.counts_sha256)
-    if report.all_at_cap and not quiet:
-        say(_all_inside(report.iterations_cap))
+    job = replace(job, iterations=report.iterations_cap, auto_iterations=False)
     confirmation = confirmed(job, sample, quiet or as_json) if sample else None
     if as_json:
         added = {"confirmed": asdict(confirmation)} if confirmation else {}
@@ -248,6 +250,17 @@ def _on(
         return render(session)
 
 
+def _limited(job: "Job", devices: tuple[str, ...], self_test: bool) -> "Job":
+    """Return a job with its automatic iteration limit decided, for what has to know it before anything is drawn."""
+    from mandelcl.engine.computing.settings import Settings
+    from mandelcl.rendering.session import Session
+
+    if not job.auto_iterations:
+        return job
+    with Session(devices) as session:
+        return session.limited(job, Settings(self_test=self_test))
+
+
 def _percent(share: float) -> str:
     """Return a share in per cent, rounded down: all is only what is all."""
     return "all" if share == 1 else f"{math.floor(share * 10_000) / 100:.2f} %"
@@ -259,21 +272,13 @@ def _tracing_picture(path: str, view: "View") -> "TracingPicture":
     return TracingPicture(path, view)
 
 
-def _all_inside(cap: int) -> str:
-    from mandelcl.core.job import MAX_ITERATIONS
-
-    more = min(10 * cap, MAX_ITERATIONS)
-    return f"mandelcl: every pixel reached the cap of {cap}" + (
-        f": all of it lies inside the set, or --iterations must be higher, such as {more}" if more > cap else ""
-    )
-
-
 def _summary(report: "Report") -> str:
     certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
     samples = f", {report.samples:.3g} samples a pixel" if report.samples is not None else ""
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "
+        f"at most {report.iterations_cap:,} iterations, "
         f"{report.iterations_run / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
         f"on {report.devices_text}{certified}{samples}"
     )

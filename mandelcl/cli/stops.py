@@ -66,10 +66,18 @@ class StopOptions:
             return find_location(self.at)
         return LOCATIONS.get(self.end) if self.end is not None else None
 
-    def iterations(self, default: int) -> int:
-        """Return the largest cap of the named places on the way; the default where there is none."""
-        named = [self.location(), *(LOCATIONS.get(view) for view in (self.begin, *self.via) if view is not None)]
-        return max([place.iterations for place in named if place is not None], default=default)
+    def limit(self, default: int) -> tuple[int, bool]:
+        """Return the largest iteration limit of the named places on the way, and whether more may be needed.
+
+        More may be needed where the film ends at no named place, or deeper than that.
+        """
+        location = self.location()
+        named = [location, *(LOCATIONS.get(view) for view in (self.begin, *self.via) if view is not None)]
+        most = max([place.iterations for place in named if place is not None], default=default)
+        if location is None:
+            return most, True
+        zoom = location.zoom if self.to_zoom is None else self.to_zoom
+        return most, parse_number(zoom, "--to-zoom") > parse_number(location.zoom)
 
     def stops(self, formula: Formula | None) -> "list[Stop]":
         """Return the stops; raises click.UsageError for options that contradict each other."""

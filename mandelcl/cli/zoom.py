@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.film.folder import Folder
     from mandelcl.film.keyframes import Computed
+    from mandelcl.film.plan import FilmPlan
     from mandelcl.rendering.session import Session
 
 DEFAULT_OUTPUT = "zoom.mp4"
@@ -37,7 +38,7 @@ _DEFAULT_SIZE = 1920, 1080
 Examples:
   mandelcl zoom --at seahorse-valley --to-zoom 1e6 --size 640x360 -o valley.mp4
   mandelcl zoom --at galaxy --size 1280x720 --fps 60 --palette ice -o galaxy.webm
-  mandelcl zoom --center -0.743643887037151 0.131825904205330 --to-zoom 1e9 --iterations 20000
+  mandelcl zoom --center -0.743643887037151 0.131825904205330 --to-zoom 1e9 -o deep.mp4
   mandelcl zoom --at lightning --turn 90 --seconds 20 -o turning.mp4
   mandelcl zoom --from seahorse-valley --via whole-set --to elephant-valley -o both.mp4
   mandelcl zoom --from 0,1,1 --to 0,1,1e40 --size 320x180 --speed 4 -o dendrite.mp4
@@ -102,6 +103,7 @@ def command(
     from mandelcl.core.planes import SMOOTH, ordered
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.film.folder import held
+    from mandelcl.film.limit import kept_limit
     from mandelcl.film.making import make_film, require_colouring
     from mandelcl.film.on_device import assembler_for
     from mandelcl.film.plan import FilmPlan
@@ -112,14 +114,18 @@ def command(
     way = stops.stops(iterated.chosen_formula())
     base = iterated.job(ordered([SMOOTH.name, *colouring.planes, *planes]))
     if iterated.iterations is None:
-        base = replace(base, iterations=stops.iterations(DEFAULT_ITERATIONS))
+        iterations, more = stops.limit(DEFAULT_ITERATIONS)
+        base = replace(base, iterations=iterations, auto_iterations=more)
     plan = FilmPlan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
     timing = film.timing()
     frames = timing.frame_count(plan.doublings)
     folder_path = keys or f"{Path(output).with_suffix('')}.keys"
     settings = Settings(self_test=not no_self_test)
-    opened = partial(Session, devices, cluster=cluster, cluster_wait=cluster_wait)
-    with recorded(trace, "zoom"), held(folder_path, plan) as folder:
+    with (
+        recorded(trace, "zoom"),
+        _OneSession(partial(Session, devices, cluster=cluster, cluster_wait=cluster_wait)) as opened,
+        held(folder_path, plan := _limited(kept_limit(plan, folder_path), opened, settings, quiet)) as folder,
+    ):
         computed = _compute(folder, opened, settings, quiet)
         # Those of a cluster are other machines'.
         own = () if cluster else devices
@@ -145,13 +151,49 @@ def command(
         say(summary(output, plan, (width, height), timing, made))
 
 
+class _OneSession:
+    """Opens a session when it is first needed, the same one ever after; a context manager, which closes it."""
+
+    def __init__(self, make: "Callable[[], Session]") -> None:
+        self._make = make
+        self._session: Session | None = None
+
+    def __enter__(self) -> "_OneSession":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def __call__(self) -> "Session":
+        """Return the session."""
+        if self._session is None:
+            self._session = self._make()
+        return self._session
+
+
+def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet: bool) -> "FilmPlan":
+    """Return a plan with its iteration limit decided."""
+    from mandelcl.film.limit import limited
+
+    if not plan.job.auto_iterations:
+        return plan
+    lines: list[str] = []
+    with frames_bar("keyframes surveyed", quiet) as show:
+        plan = interruptible(lambda cancel: limited(plan, opened(), settings, show, lines.append, cancel))
+    if not quiet:
+        for line in dict.fromkeys(lines):
+            say(f"mandelcl: {line}")
+    return plan
+
+
 def _no_view() -> dict[str, None]:
     """Return what says nothing of a view: that of a film is its stops."""
     names = ("at", "center", "zoom", "region", "rotate", "anchor", "like", "size", "reference", "algorithm", "strict")
     return dict.fromkeys(names)
 
 
-def _compute(folder: "Folder", opened: "Callable[[], Session]", settings: "Settings", quiet: bool) -> "Computed":
+def _compute(folder: "Folder", opened: _OneSession, settings: "Settings", quiet: bool) -> "Computed":
     """Compute the keyframes that are missing; a signal leaves those that are done."""
     from mandelcl.film.keyframes import Computed, compute
 
@@ -162,8 +204,7 @@ def _compute(folder: "Folder", opened: "Callable[[], Session]", settings: "Setti
     with progress_bar(pixels, quiet) as (show, notice):
 
         def work(cancel: "Token") -> Computed:
-            with opened() as session:
-                return compute(folder, session, settings, show, lambda line: notice(f"mandelcl: {line}"), cancel)
+            return compute(folder, opened(), settings, show, lambda line: notice(f"mandelcl: {line}"), cancel)
 
         try:
             return interruptible(work)

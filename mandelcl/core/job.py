@@ -41,8 +41,9 @@ class Job:
     among them. `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
     they have been resolved for the devices; so may `method` and `algorithm` be. A resolved job by perturbation names
     its `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time
-    for certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². Raises
-    InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
+    for certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². With
+    `auto_iterations` the iteration limit is open, too: a survey of the view decides it, and `iterations` is the least
+    that it may be. Raises InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
     """
 
     view: View
@@ -56,6 +57,7 @@ class Job:
     planes: tuple[str, ...] = ("counts",)
     strict: bool = False
     reference: Reference | None = None
+    auto_iterations: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "planes", ordered(self.planes))
@@ -72,6 +74,7 @@ class Job:
         parameters = (part for pair in self.formula.parameters for part in pair)
         require_bounded(lattice.re, lattice.im, *lattice.matrix, self.radius_squared, *points, *parameters)
         require_type(self.strict, bool, "strict")
+        require_type(self.auto_iterations, bool, "auto_iterations")
         for name in _NAMES:
             require_type(getattr(self, name), str, f"a job's {name}")
         if not 1 <= self.iterations <= MAX_ITERATIONS:
@@ -136,6 +139,8 @@ class Job:
             "planes": list(self.planes),
             "strict": self.strict,
         }
+        if self.auto_iterations:  # no file has it: what is computed has its limit decided
+            values["auto_iterations"] = True
         if self.reference is not None:
             values |= {"version": VERSION_WITH_REFERENCE, "reference": reference_json(self.reference)}
         values |= {name: getattr(self, name) for name in _NAMES}
@@ -157,6 +162,8 @@ class Job:
                     raise TypeError(f"{name} is {shown(values[name])}")
             if not isinstance(values["strict"], bool):
                 raise TypeError(f"strict is {shown(values['strict'])}")
+            if not isinstance(values.get("auto_iterations", False), bool):
+                raise TypeError(f"auto_iterations is {shown(values['auto_iterations'])}")
             values["iterations"] = integer(values["iterations"])
             values["radius_squared"] = fraction(values["radius_squared"])
             return cls(**values)

@@ -172,7 +172,8 @@ class Report:
     included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
     field until then; it is None for files where nobody asked. `stages_s` says how long the host was busy with each
     stage, summed over threads: stages that overlap add up to more than `wall_s`. `samples` is how many a pixel has on
-    the average, where it has several; then `iterations_total` is the sum over all of them.
+    the average, where it has several; then `iterations_total` is the sum over all of them. `at_limit` is how many
+    pixels, or samples of them, have not escaped.
     """
 
     device: Sequence[str]
@@ -202,6 +203,7 @@ class Report:
     faults: list[str] = field(default_factory=list)
     certified: Certified | None = None
     samples: float | None = None
+    at_limit: int = 0
 
     def __post_init__(self) -> None:
         for name in _BY_DEVICE:
@@ -229,10 +231,9 @@ class Report:
         return self.kernel_s if len(self.device) == 1 else self.compute_s
 
     @property
-    def all_at_cap(self) -> bool:
-        """Whether every pixel's count is the cap."""
-        orbits = round(self.width * self.height * (self.samples or 1))
-        return self.iterations_total == self.iterations_cap * orbits
+    def share_at_limit(self) -> float:
+        """The share of the pixels, or of their samples, that have not escaped."""
+        return self.at_limit / (self.width * self.height * (self.samples or 1))
 
     @property
     def giter_per_s(self) -> float:
@@ -277,4 +278,5 @@ def report_of(
         counts_sha256=counts_sha256,
         stages_s=stages,
         faults=list(faults),
+        at_limit=log.totals.inside,
     )

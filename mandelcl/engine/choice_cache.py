@@ -100,6 +100,15 @@ def _like(resolved: Job | _Remembered, job: Job) -> Job:
     return job.resolved(resolved.number, resolved.rounding)
 
 
+def fitting(settled: Job, asked: Job) -> Job:
+    """Return a job as `settled` returned it or, where its number does not resolve its iteration limit, as asked for.
+
+    The limit of both was decided after that.
+    """
+    kept = settled.method != "direct" or settled.number == asked.number
+    return settled if kept or by_name(settled.number).unresolved(settled.view, settled.iterations) is None else asked
+
+
 _CLASSES = DeviceClass(), DeviceClass(slow_double=True), DeviceClass(fp64=False)
 
 

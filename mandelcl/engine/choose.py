@@ -9,8 +9,9 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
 from mandelcl.engine import selftest
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.iteration_limit import Survey
 from mandelcl.engine.methods import method_of
-from mandelcl.engine.resolve import ResolvedJob, Survey, resolve
+from mandelcl.engine.resolve import ResolvedJob, resolve
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.formulas import Formula
 from mandelcl.numbers import NumberFormat, by_name

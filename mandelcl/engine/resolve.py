@@ -1,20 +1,19 @@
 """What a job leaves open, decided from the job and the classes of devices alone: no rate and no time decides a byte."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
 from mandelcl.core.reference import Reference
 from mandelcl.engine import reach
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
 from mandelcl.engine.methods import mapped_view
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.numbers.ieee import IEEE_FORMATS
@@ -27,16 +26,11 @@ _FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
 _DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
 _MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
 
-_SURVEYED = 64  # points of the longer side, about as many as border tracing begins with
-_LEAST_CELL = 8  # pixels: smaller rectangles of one count are not worth tracing
+_LEAST_SIDE = 512  # pixels of the longer side: rectangles below 8 pixels, of one count, are not worth tracing
 _MOST_WORK = 500  # iterations: shortcuts may end a longer orbit
 _LEAST_SHARE = 0.4  # of the work must lie in cells of one count
 # Iterations of escape time in all, about half a second's: below that, building more kernels costs more than is saved.
 _LEAST_WORK, _LEAST_WORK_GPU = 1e9, 5e10
-
-
-# Returns the counts, rows × columns, of a small job by escape time.
-Survey: TypeAlias = Callable[[Job], Words]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +46,44 @@ def resolve(
 ) -> ResolvedJob:
     """Return a job resolved for devices, one of which is to do it, or which are to share it.
 
-    The method is perturbation where proofs are asked for, and where neither float nor double resolves the view; but
-    direct where the job says which number it wants, and where the formula has no perturbation. The number is the first
-    of `numbers.candidates` that resolves the view; one that is named is used, with a warning where it does not. The
+    An automatic iteration limit is that of `limited`; without a survey it is the job's number of iterations. The method
+    is perturbation where proofs are asked for, and where neither float nor double resolves the view; but direct where
+    the job says which number it wants, and where the formula has no perturbation. The number is the first of
+    `numbers.candidates` that resolves the view; one that is named is used, with a warning where it does not. The
     rounding is fused, unless fma is software on all of the devices that are likely to be fastest or, where they share
-    the job, on any. The algorithm is decided by what `survey` returns; without one it is escape time. What is resolved
-    stays as it is.
+    the job, on any. The algorithm is decided by the survey; without one, and where devices share the job, it is escape
+    time. What is resolved stays as it is.
 
     Raises InvalidInputError where no number resolves the view, where the one that is named cannot do the job, and for
     a reference that does not reach the view.
     """
+    limit_notes: tuple[str, ...] = ()
+    if job.auto_iterations:
+        if survey is None:
+            job = replace(job, auto_iterations=False)
+        else:
+            job, limit_notes = limited(job, classes, survey, shared=shared)
     job, notes = _with_method(job, classes)
     number, warnings = _number_of(job, classes)
     rounding, slow = _rounding_of(job, number, classes, shared)
     job = job.resolved(number.name, rounding)
     if job.algorithm == "auto":
-        traced = survey is not None and _pays_tracing(job, classes, survey)
+        traced = survey is not None and not shared and _pays_tracing(job, classes, survey)
         job = replace(job, algorithm="border" if traced else "escape", strict=job.strict and traced)
-    return ResolvedJob(job, (*notes, *warnings, *slow))
+    return ResolvedJob(job, (*limit_notes, *notes, *warnings, *slow))
+
+
+def limited(
+    job: Job, classes: Sequence[DeviceClass], survey: Survey, *, shared: bool = False
+) -> tuple[Job, tuple[str, ...]]:
+    """Return a job with its automatic iteration limit decided, and notes; all else stays as open as it is.
+
+    Points are surveyed in the number and the method that `resolve` chooses for the job's own number of iterations,
+    with which the survey begins.
+    """
+    job = replace(job, auto_iterations=False)
+    found = automatic_limit(resolve(replace(job, algorithm="escape", strict=False), classes, shared=shared).job, survey)
+    return replace(job, iterations=found.iterations), found.notes
 
 
 def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[str, ...]]:
@@ -196,22 +210,13 @@ def _pays_tracing(job: Job, devices: Sequence[DeviceClass], survey: Survey) -> b
     if (
         not job.formula.traceable
         or {CERTIFIED.name, DISTANCE.name} & set(job.planes)
-        or max(job.view.width, job.view.height) < _SURVEYED * _LEAST_CELL
+        or max(job.view.width, job.view.height) < _LEAST_SIDE
         or min(job.iterations, _MOST_WORK) < each
         or connected_below(job) != job.iterations
     ):
         return False
-    counts = survey(surveyed(job))
+    counts = survey.counts(surveyed(job))
     return float(np.mean(np.minimum(counts, _MOST_WORK))) >= each and share_of_one_count(counts, job) >= _LEAST_SHARE
-
-
-def surveyed(job: Job) -> Job:
-    """Return the job of evenly spaced pixels of a view, from its first on, at most 64 a side, by escape time."""
-    cell = -(-max(job.view.width, job.view.height) // _SURVEYED)
-    re, im = job.view.point(0, 0)
-    first = replace(job.view.lattice, re=re, im=im, column=0, row=0)
-    width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
-    return replace(job, view=View(first.coarser(cell), width, height), algorithm="escape", strict=False)
 
 
 def share_of_one_count(counts: Words, job: Job) -> float:

@@ -53,10 +53,7 @@ class Folder:
 
     def expected(self, number: int) -> Job:
         """Return the job of a keyframe, as far as the plan settles it."""
-        plan, leg = self.plan, 0
-        while number >= plan.first(leg) + plan.legs[leg].keyframes:
-            leg += 1
-        return plan.keyframe_job(leg, number - plan.first(leg))
+        return self.plan.numbered_job(number)
 
     def job(self, number: int) -> Job:
         """Return the job of a keyframe that is there; raises FileError where the file is not this film's."""

@@ -75,6 +75,11 @@ class FilmPlan:
         """Return the job of a leg's keyframe, its number and method as the plan has them."""
         return self.job.at(self.legs[leg].keyframe(number))
 
+    def numbered_job(self, number: int) -> Job:
+        """Return the job of a keyframe by its number in the film."""
+        leg = max(leg for leg in range(len(self.legs)) if self.first(leg) <= number)
+        return self.keyframe_job(leg, number - self.first(leg))
+
     def same_keyframes(self, other: "FilmPlan") -> bool:
         """Whether another plan has the very same keyframes."""
         return replace(self, colouring=other.colouring) == other

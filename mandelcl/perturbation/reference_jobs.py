@@ -20,7 +20,7 @@ from mandelcl.base.errors import CancelledError
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
-from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.orbit import CAP, Orbit
 from mandelcl.perturbation.table import Table, build
 
 if TYPE_CHECKING:  # most processes have one job
@@ -154,7 +154,7 @@ def _of(key: Wanted, then: tuple[Hashable, Make] | None = None) -> _Begun:
     with _changing:
         begun = _begun.get(key)
         if begun is None or begun.failed:
-            begun = _begun[key] = _started(key, pool, then)
+            begun = _begun[key] = _with_end(key) or _started(key, pool, then)
         _begun.move_to_end(key)
         _forget(_MOST_KEPT + (pool.depth if pool else 0))
         return begun
@@ -207,6 +207,22 @@ def _computed(key: Wanted, other: _Begun | None, under_way: _UnderWay, pool: "Po
     if pool:
         pool.note(orbit, perf_counter() - began)
     return orbit, table
+
+
+def known_end(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None) -> bool:
+    """Return whether the orbit of a reference is there that ends before the cap, so that it is that of any larger."""
+    with _changing:
+        return _with_end(Wanted(reference, iterations, radius_squared, unit_bits)) is not None
+
+
+def _with_end(key: Wanted) -> _Begun | None:
+    """Return what is done for another cap of the same reference, where it serves: its orbit ends before both."""
+    for other, begun in _begun.items():
+        if other._replace(iterations=key.iterations) == key and begun.future.done() and not begun.failed:
+            orbit, _ = begun.future.result()
+            if orbit.ended != CAP and orbit.length <= key.iterations:
+                return begun
+    return None
 
 
 def _orbit_of(key: Wanted) -> Wanted:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from mandelcl.base.errors import FileError
 from mandelcl.core.job import Job
@@ -58,12 +59,14 @@ def left_behind(stores: Sequence[BandStore], resume: bool) -> Manifest | None:
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with its `auto` choices resolved as in the store.
+    """Return the job with what it leaves open resolved as in the store, its iteration limit among that.
 
     Raises FileError if the store belongs to another job.
     """
     names = [field.name for field in fields(Job)]
-    resolved = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
+    resolved: dict[str, Any] = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
+    if job.auto_iterations:
+        resolved |= {"iterations": manifest.job.iterations, "auto_iterations": False}
     same = replace(job, reference=job.reference or manifest.job.reference, **resolved)
     if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
         same = replace(same, strict=manifest.job.strict)

@@ -17,7 +17,9 @@ from mandelcl.engine.computing.settings import Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
 from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop import survey
+from mandelcl.engine.loop.survey import DeviceSurvey
 from mandelcl.engine.memory import DevicePool
+from mandelcl.engine.resolve import limited
 from mandelcl.files import cache
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.waiting import ExactCounts, await_host
@@ -169,6 +171,7 @@ class Session:
         settings = settings or Settings()
         self._teller.notice = notice
         wait = partial(await_host, progress=progress, notice=notice, cancel=cancel)
+        job = self.limited(job, settings, notice, progress, cancel)
         work: Work
         if self._cluster is not None:
             work = self._distribute(self._cluster, job, settings, wait)
@@ -195,6 +198,7 @@ class Session:
         What has been chosen for it is remembered for when it is begun.
         """
         self._require_open()
+        job = self.limited(job, Settings(self_test=self_test))
         if self._cluster is not None:
             from mandelcl.crew.dask.placement import Placement
 
@@ -208,6 +212,38 @@ class Session:
         for old in list(self._choices)[:-_MOST_CHOICES]:
             del self._choices[old]
         return choice.job, choice.warnings
+
+    def limited(
+        self,
+        job: Job,
+        settings: Settings | None = None,
+        notice: Notice = _silent,
+        progress: ShowProgress | None = None,
+        cancel: Token = NEVER,
+    ) -> Job:
+        """Return a job with its automatic iteration limit decided, by a survey of its view; others as they are.
+
+        `notice` is called with lines for the user, and `progress` while a reference orbit is computed. Raises what
+        `begin` does.
+        """
+        self._require_open()
+        if not job.auto_iterations:
+            return job
+        settings = settings or Settings()
+        wait = partial(await_host, progress=progress, notice=_silent, cancel=cancel)
+        if self._cluster is not None:
+            from mandelcl.crew.dask.survey import ClusterSurvey
+
+            classes = [member.device.device_class for member in self._cluster.await_members()]
+            begin = partial(self._distribute, self._cluster, settings=settings, wait=wait)
+            job, notes = limited(job, classes, ClusterSurvey(begin, wait, cancel), shared=True)
+        else:
+            classes = [choose.class_of(device, job.formula, settings.self_test) for device in self.devices]
+            survey = DeviceSurvey(self.devices, settings.self_test, wait, cancel)
+            job, notes = limited(job, classes, survey, shared=self._shared)
+        for note in notes:
+            notice(note)
+        return job
 
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         device = choice.device

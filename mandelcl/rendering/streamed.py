@@ -265,4 +265,4 @@ class Streamed:
             report = replace(report, certified=replace(report.certified, share=share))
         stored = sum(self.bands.block(band).pixels for band in self.bands.stored)
         computed = report.pixels_computed - stored
-        return replace(report, pixels_computed=computed, iterations_total=totals.iterations)
+        return replace(report, pixels_computed=computed, iterations_total=totals.iterations, at_limit=totals.inside)

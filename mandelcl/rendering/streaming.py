@@ -32,6 +32,7 @@ from mandelcl.engine.methods import method_of
 from mandelcl.files import cache, output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import paths_of, target
+from mandelcl.rendering import at_limit
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, require_form
@@ -106,11 +107,18 @@ def render_to(
             if colouring is None or colouring.fits:
                 require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         begin_early(job)
-        self_test, fine = settings is None or settings.self_test, finest(job, colouring)
-        several = fine is not job
+        self_test, asked = settings is None or settings.self_test, finest(job, colouring)
+        several = asked is not job
         if once and not isinstance(devices, Session):
-            devices, fine = choice_cache.resolved(fine, devices, self_test)
+            devices, fine = choice_cache.resolved(asked, devices, self_test)
+        else:
+            fine = asked
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
+        if job.auto_iterations:
+            own = replace(job, method=fine.method, number=fine.number, rounding=fine.rounding)
+            limit = session.limited(own, settings, notice, progress, cancel or NEVER).iterations
+            job, asked, fine = (replace(one, iterations=limit, auto_iterations=False) for one in (job, asked, fine))
+            fine = choice_cache.fitting(fine, asked)
         job = resolving(job, fine, session, self_test, notice) if several else fine
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)
@@ -132,6 +140,8 @@ def render_to(
         long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         report = render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
+        for line in at_limit.lines(report.share_at_limit, work.job, session, self_test, cancel or NEVER):
+            notice(line)
     for complaint in cache.complaints():
         notice(complaint)
     return report

@@ -33,10 +33,9 @@ def test_no_time_is_no_speed() -> None:
     assert replace(ONE, kernel_s=0.0).giter_per_s == 0
 
 
-def test_all_at_the_cap_is_every_pixel() -> None:
-    assert not ONE.all_at_cap
-    assert replace(ONE, iterations_total=100 * 8 * 4).all_at_cap
-    assert not replace(ONE, iterations_total=100 * 8 * 4 - 1).all_at_cap
+def test_the_share_at_the_limit_is_that_of_pixels_or_of_their_samples() -> None:
+    assert replace(ONE, at_limit=8).share_at_limit == 8 / (ONE.width * ONE.height)
+    assert replace(ONE, at_limit=ONE.width * ONE.height * 2, samples=2.0).share_at_limit == 1
 
 
 def test_json_has_a_text_for_one_device_and_lists_for_several() -> None:

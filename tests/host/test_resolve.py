@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,8 @@ from mandelcl.core.job import Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine import choose, selftest
 from mandelcl.engine.device_class import DeviceClass
-from mandelcl.engine.resolve import ResolvedJob, Survey, resolve, surveyed
+from mandelcl.engine.iteration_limit import Proofs, surveyed
+from mandelcl.engine.resolve import ResolvedJob, resolve
 from mandelcl.engine.variant import Variant
 from mandelcl.formulas import BurningShip
 from mandelcl.numbers import NumberFormat
@@ -208,14 +209,22 @@ def test_a_device_that_cannot_do_the_number_does_not_decide_the_rounding() -> No
     assert resolve(at("1", number="fp128"), [SOFT]).job.rounding == "fixed"
 
 
-def _counting(counts: Callable[[int, int], Words]) -> tuple[Survey, list[Job]]:
-    asked: list[Job] = []
+@dataclass
+class _Survey:
+    """Returns made-up counts, and notes the jobs."""
 
-    def survey(job: Job) -> Words:
-        asked.append(job)
-        return counts(job.view.height, job.view.width)
+    make: Callable[[int, int], Words]
+    asked: list[Job] = field(default_factory=list)
 
-    return survey, asked
+    def counts(self, job: Job) -> Words:
+        self.asked.append(job)
+        return self.make(job.view.height, job.view.width)
+
+    def proved(self, job: Job) -> Proofs:
+        return np.zeros((job.view.height, job.view.width), np.bool_)
+
+    def period(self, _job: Job) -> int:
+        return 0
 
 
 def _inside(rows: int, columns: int) -> Words:
@@ -227,13 +236,13 @@ def _noise(rows: int, columns: int) -> Words:
 
 
 def _traced(job: Job, devices: list[DeviceClass], counts: Callable[[int, int], Words] = _inside) -> str:
-    survey, asked = _counting(counts)
+    survey = _Survey(counts)
     resolved = resolve(replace(job, algorithm="auto"), devices, survey).job
-    for small in asked:
+    for small in survey.asked:
         assert max(small.view.width, small.view.height) <= 64
         assert (small.number, small.rounding) == (resolved.number, resolved.rounding)
         assert (small.algorithm, small.strict) == ("escape", False)
-    return resolved.algorithm if asked else f"{resolved.algorithm} unasked"
+    return resolved.algorithm if survey.asked else f"{resolved.algorithm} unasked"
 
 
 def test_the_algorithm_follows_from_a_survey_and_the_class() -> None:
@@ -252,7 +261,7 @@ def test_the_algorithm_follows_from_a_survey_and_the_class() -> None:
 def test_strict_goes_with_tracing_alone() -> None:
     large = Job(View.centred("-0.75", "0.1", "1", 4096, 3072), 1000, algorithm="auto", strict=True)
     for counts, algorithm, strict in ((_inside, "border", True), (_noise, "escape", False)):
-        job = resolve(large, WITH, _counting(counts)[0]).job
+        job = resolve(large, WITH, _Survey(counts)).job
         assert (job.algorithm, job.strict) == (algorithm, strict)
     job = resolve(large, WITH).job
     assert (job.algorithm, job.strict) == ("escape", False), "without a survey"

@@ -1,41 +1,130 @@
-"""The fastest of some devices for a job whose algorithm may be open: a small copy of the picture decides it."""
+"""The fastest of some devices for a job whose limit or algorithm may be open: a survey of a few points decides them."""
 
+import time
+import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from mandelcl.base.words import Words
+import numpy as np
+
+from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.words import NO_COUNT, Words, little_endian
 from mandelcl.core.block import Block
-from mandelcl.core.job import Job
+from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate
 from mandelcl.engine.device_output import OutputPlan
+from mandelcl.engine.iteration_limit import Proofs
 from mandelcl.engine.loop import escape
 from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue, Pace
+from mandelcl.engine.methods import method_of
 from mandelcl.engine.program import Execution, Program
+from mandelcl.engine.source import digest
+from mandelcl.files import cache
 from mandelcl.opencl.device import Device
+
+_KIND = "surveys"
+_FORM = 1  # of the entries
 
 
 def fastest(
     job: Job, devices: Sequence[Device], self_test: bool = True, wait: Callable[[Job], None] = lambda _job: None
 ) -> choose.Choice:
-    """Return what `choose.fastest` does, the job's algorithm decided by a survey where it is `auto`.
+    """Return what `choose.fastest` does; what a job leaves to a survey is decided by one on the fastest device.
 
-    `wait` is called with the surveyed job before anything of it is computed.
+    `wait` is called with each surveyed job before anything of it is computed.
     """
-
-    def survey(surveyed: Job) -> Words:
-        choice = choose.fastest(surveyed, devices, self_test)
-        wait(choice.job)
-        return _counts(choice)
-
-    return choose.fastest(job, devices, self_test, survey)
+    return choose.fastest(job, devices, self_test, DeviceSurvey(devices, self_test, wait))
 
 
-def _counts(choice: choose.Choice) -> Words:
-    """Return the counts of a small job, computed by escape time."""
-    program = Program(choice.device, choice.job, choice.variant, Execution(loop_limit=choice.loop_limit))
-    view = choice.job.view
-    blocks = BlockQueue.of([Block(0, 0, view.width, view.height)])
-    pace = Pace(BUDGET_S, rate.iterations_per_second(program), program.saturation, program.method.by_turns)
-    ((_, results),) = escape.run(program, blocks, pace, LaunchLog(), output_plan=OutputPlan(totals=False))
-    counts: Words = results[0]
+class DeviceSurvey:
+    """Surveys on the fastest of some devices (a `Survey`); `wait` is called with each job first."""
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        self_test: bool = True,
+        wait: Callable[[Job], None] = lambda _job: None,
+        cancel: Token = NEVER,
+    ) -> None:
+        self._devices, self._self_test, self._wait, self._cancel = devices, self_test, wait, cancel
+
+    def counts(self, job: Job) -> Words:
+        """Return the counts, rows × columns; they are kept on disk for the next time."""
+        return kept_counts(job, self._computed)
+
+    def proved(self, job: Job) -> Proofs:
+        """Return which pixels shortcuts know never to escape, after about as many iterations as the job's limit."""
+        beyond, block = replace(job, iterations=MAX_ITERATIONS), _whole(job)
+        if method_of(beyond).host_work(beyond):  # a reference without an end: it would have to go as far
+            return np.zeros((block.height, block.width), np.bool_)
+        program = self._program(beyond, guarded=True)
+        counts = _counts_so_far(program, block, job.iterations, self._cancel)
+        return np.asarray(counts == np.uint32(MAX_ITERATIONS))
+
+    def period(self, job: Job) -> int:
+        """Return the period of the job's reference, if it has one within the limit; else 0."""
+        self._wait(job)
+        return method_of(job).period(job)
+
+    def _computed(self, job: Job) -> Words:
+        self._wait(job)
+        program, log = self._program(job), LaunchLog()
+        blocks, plan = BlockQueue.of([_whole(job)]), OutputPlan(totals=False)
+        ((_, results),) = escape.run(program, blocks, _pace(program), log, cancel=self._cancel, output_plan=plan)
+        counts: Words = results[0]
+        return counts
+
+    def _program(self, job: Job, guarded: bool = False) -> Program:
+        choice = choose.fastest(job, self._devices, self._self_test)
+        return Program(choice.device, job, choice.variant, Execution(guarded=guarded, loop_limit=choice.loop_limit))
+
+
+def kept_counts(job: Job, compute: Callable[[Job], Words]) -> Words:
+    """Return the counts of a small resolved job: those that are kept on disk, or those that `compute` returns."""
+    key, shape = digest(f"{_FORM} {job.to_json()}"), (job.view.height, job.view.width)
+    kept = cache.read(_KIND, key)
+    if kept is not None:
+        try:
+            counts = np.frombuffer(zlib.decompress(kept), "<u4").astype(np.uint32).reshape(shape)
+        except (ValueError, zlib.error):
+            cache.remove(_KIND, key)  # it is not what this version writes
+        else:
+            if counts.max() <= job.iterations:
+                return counts
+    counts = compute(job)
+    cache.write(_KIND, key, zlib.compress(little_endian(counts), 1))
     return counts
+
+
+def _counts_so_far(program: Program, block: Block, iterations: int, cancel: Token) -> Words:
+    """Return the counts that are decided after about so many iterations of each orbit; NO_COUNT for the others."""
+    device, pace, stride = program.device, _pace(program), program.variant.stride
+    memory = program.allocate(block.pixels, block.pixels)
+    memory.guard()
+    most = iterations if program.method.by_turns else -(-iterations // stride)
+    strides = min(pace.first(block.width, block.height, most, stride).strides, program.most_strides)
+    ready, done = time.perf_counter(), 0
+    launch = program.launch_block(memory, block, 0, block.height, strides)
+    while True:
+        launch.wait(device)
+        seconds = launch.seconds(ready)
+        ready = time.perf_counter()
+        stop_if(cancel)
+        done += launch.strides
+        if done >= most or not launch.survivors:
+            break
+        strides = pace.next(launch.strides, seconds, min(most - done, program.most_strides))
+        launch = program.launch_survivors(memory, block, launch.survivors, done, strides)
+    results = np.full((memory.words, block.pixels), NO_COUNT, np.uint32)
+    device.wait(device.read(memory.results, results))
+    counts: Words = results[0].reshape(block.height, block.width)
+    return counts
+
+
+def _whole(job: Job) -> Block:
+    return Block(0, 0, job.view.width, job.view.height)
+
+
+def _pace(program: Program) -> Pace:
+    return Pace(BUDGET_S, rate.iterations_per_second(program), program.saturation, program.method.by_turns)

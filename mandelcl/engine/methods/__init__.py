@@ -44,7 +44,8 @@ class Method:
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
     iterations of loops; others run all orbits for as many strides of iterations. `cost(job)` is how many iterations a
-    pixel may be taken to need, in time.
+    pixel may be taken to need, in time, and `host_work(job)` how many iterations times bits the host may have to make
+    before. `period(job)` is the period that the host has found in the view; 0 where it has found none.
     """
 
     kernel: str
@@ -63,6 +64,8 @@ class Method:
     by_turns: bool = False
     turn_loops: Callable[[Job], int] = lambda _job: 1
     cost: Callable[[Job], int] = lambda job: job.iterations
+    host_work: Callable[[Job], int] = lambda _job: 0
+    period: Callable[[Job], int] = lambda _job: 0
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -92,6 +95,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             by_turns=True,
             turn_loops=lambda _job: perturbation.TURN_LOOPS,
             cost=perturbation.cost,
+            host_work=perturbation.host_work,
+            period=perturbation.period,
         ),
         "bounded": Method(
             bounded.KERNEL,

@@ -144,6 +144,26 @@ def cost(job: Job) -> int:
     return min(job.iterations, 4096)
 
 
+def host_work(job: Job) -> int:
+    """Return how many iterations times bits the reference of a settled job may take."""
+    from mandelcl.perturbation.integers import reference_bits
+    from mandelcl.perturbation.reference_jobs import known_end
+
+    reference = reference_of(job)
+    if known_end(reference, job.iterations, job.radius_squared, _unit_bits(job)):
+        return 0
+    return job.iterations * reference_bits(reference.radius)
+
+
+def period(job: Job) -> int:
+    """Return the period of the region about a settled job's reference, if it has one within the limit; else 0."""
+    from mandelcl.perturbation.orbit import PERIOD
+    from mandelcl.perturbation.reference_jobs import beside
+
+    orbit, _ = beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+    return orbit.length if orbit.ended == PERIOD else 0
+
+
 def state_words(job: Job) -> int:
     """Return how many words a saved state has."""
     return len(start_words(job))

@@ -1,0 +1,54 @@
+"""What to say of a picture of which many pixels have not escaped: whether they may still do so."""
+
+import math
+from contextlib import suppress
+
+from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import MandelclError
+from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.engine import choose
+from mandelcl.engine.iteration_limit import DARK, round_up, unproved
+from mandelcl.engine.loop.survey import DeviceSurvey
+from mandelcl.rendering.session import Session
+
+_MOSTLY = 0.5
+
+
+def lines(share: float, job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> tuple[str, ...]:
+    """Return a line on a resolved job of whose pixels this share is at the limit; none where it is small.
+
+    A survey of a few points finds out whether they are proved inside. If they are, that is worth a line where it
+    explains a picture that is mostly black.
+    """
+    if share < DARK:
+        return ()
+    open_share = share_unproved(job, session, self_test, cancel)
+    if open_share is None or open_share >= DARK:
+        return (_open(share if open_share is None else min(share, open_share), job.iterations),)
+    if share < _MOSTLY:
+        return ()
+    nearly = "" if open_share == 0 else "nearly all of "
+    return (f"{_percent(share)} of the pixels never escape: {nearly}the points that were surveyed are proved inside",)
+
+
+def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> float | None:
+    """Return the share of a resolved job's points that neither escape nor are proved inside.
+
+    None where no device here can find out.
+    """
+    with suppress(MandelclError):
+        return unproved(job, DeviceSurvey(session.devices or choose.matching(()), self_test, cancel=cancel))
+    return None
+
+
+def _open(share: float, limit: int) -> str:
+    more = round_up(min(10 * limit, MAX_ITERATIONS))
+    advice = f"; a higher limit may show more: --iterations {more}" if limit < more <= MAX_ITERATIONS else ""
+    return (
+        f"{_percent(share)} of the pixels reached the iteration limit of {limit:,}, and are not proved inside{advice}"
+    )
+
+
+def _percent(share: float) -> str:
+    """Return a share in per cent, rounded down: all is only what is all."""
+    return "all" if share == 1 else f"{math.floor(share * 100)} %"
