@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Examples:
   mandelcl explore
   mandelcl explore --at seahorse-valley
-  mandelcl explore --center -0.743643887037151 0.131825904205330 --zoom 1e9 --iterations 20000
+  mandelcl explore --center -0.743643887037151 0.131825904205330 --zoom 1e9
   mandelcl explore --at lightning --palette ice --device gpu
   mandelcl explore --no-browser --port 8080 --save-dir pictures
   mandelcl explore 'http://127.0.0.1:27182/#re=-0.75&im=0.1&zoom=200'
@@ -106,7 +106,9 @@ def command(
     folder = (save_dir or Path.cwd()).absolute()
     if save_dir is not None:
         require_folder(save_dir)
-    start = Start(given.job((SMOOTH.name,)), colouring, devices, folder, max_save * 10**6)
+    job = given.job((SMOOTH.name,))
+    automatic = job.auto_iterations or (given.like is None and not given.limits_iterations)
+    start = Start(job, colouring, devices, folder, max_save * 10**6, automatic)
     server = Server(start, host, port, public_names, new_token=new_token)
 
     def opened(address: str) -> None:

@@ -100,13 +100,16 @@ def _like(resolved: Job | _Remembered, job: Job) -> Job:
     return job.resolved(resolved.number, resolved.rounding)
 
 
-def fitting(settled: Job, asked: Job) -> Job:
-    """Return a job as `settled` returned it or, where its number does not resolve its iteration limit, as asked for.
+def fitting(resolved_job: Job, asked: Job) -> Job:
+    """Return a job as `resolved` returned it or, where its number does not resolve its iteration limit, as asked for.
 
     The limit of both was decided after that.
     """
-    kept = settled.method != "direct" or settled.number == asked.number
-    return settled if kept or by_name(settled.number).unresolved(settled.view, settled.iterations) is None else asked
+    number = by_name(resolved_job.number) if resolved_job.number != "auto" else None
+    if number is None or resolved_job.method != "direct" or resolved_job.number == asked.number:
+        return resolved_job
+    fits = number.unresolved(resolved_job.view, resolved_job.iterations) is None
+    return resolved_job if fits else asked
 
 
 _CLASSES = DeviceClass(), DeviceClass(slow_double=True), DeviceClass(fp64=False)

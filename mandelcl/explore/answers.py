@@ -50,7 +50,12 @@ def welcome(workspace: Workspace, bookmarks: Sequence[Mapping[str, Any]]) -> Map
         "bookmarks": bookmarks,
         "formulas": [_formula(name) for name in (*FORMULAS, JULIA)],
         "numbers": list(NUMBERS),
-        "start": {**places.described(start.job), "colouring": places.colouring_json(start.colouring)},
+        "start": {
+            **places.described(start.job),
+            "colouring": places.colouring_json(start.colouring),
+            "auto": start.automatic,
+            "kept": not start.job.auto_iterations,
+        },
         "smooth_radius": math.sqrt(SMOOTH_RADIUS_SQUARED),
         "formats": list(SUFFIXES),
         "folder": str(start.folder),

@@ -27,6 +27,8 @@ _IDLE_S = 300.0  # for which a device keeps its process that nobody uses; that o
 class Start:
     """What the command line asks for: a job, its colours, devices, where saves go, and how much they may be.
 
+    With `automatic` the iteration limit follows the view, from the job's own on.
+
     Raises InvalidInputError for a job that no page can show.
     """
 
@@ -35,6 +37,7 @@ class Start:
     devices: tuple[str, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
     save_pixels: int = 10**9
+    automatic: bool = False
     policy: RestartPolicy = POLICY
 
     def __post_init__(self) -> None:

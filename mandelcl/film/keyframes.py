@@ -21,6 +21,7 @@ from mandelcl.film.keeping import Keeping
 from mandelcl.film.plan import FilmPlan
 from mandelcl.film.resolved_keyframes import ResolvedKeyframes
 from mandelcl.numbers import by_name
+from mandelcl.rendering import at_limit
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.waiting import await_host
@@ -97,6 +98,7 @@ def compute(
     nested = {number for leg in range(len(plan.legs)) for number in _leg(plan, leg)[:-1]}
     finished = 0
     before: tuple[int, Field | None] = -1, None
+    dark: list[Job] = []
     self_test = settings is None or settings.self_test
     with ResolvedKeyframes(folder, numbers, session, self_test) as resolved, Keeping(folder) as keeping:
         for number in numbers:
@@ -114,11 +116,15 @@ def compute(
             keeping.wait()  # so that whatever ends the process, no more than one is to be computed again
             field = _keyframe(job, deeper, session, settings, show, notice, cancel, done)
             keeping.keep(number, field)
+            if at_limit.is_dark(field.counts, field.job.iterations):
+                dark.append(field.job)
             done.keyframes += 1
             done.numbers = tuple(dict.fromkeys((*done.numbers, field.job.number)))
             finished += job.view.pixels
             before = number, field
         keeping.wait()
+    for line in at_limit.film_lines(dark, plan.keyframes, session, self_test):
+        notice(line)
     done.waited_for_writing = keeping.waited
     done.seconds = perf_counter() - began
     return done

@@ -1,10 +1,14 @@
 """What to say of a picture of which many pixels have not escaped: whether they may still do so."""
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
+
+import numpy as np
 
 from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import MandelclError
+from mandelcl.base.words import Words
 from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.engine import choose
 from mandelcl.engine.iteration_limit import DARK, round_up, unproved
@@ -31,6 +35,22 @@ def lines(share: float, job: Job, session: Session, self_test: bool = True, canc
     return (f"{_percent(share)} of the pixels never escape: {nearly}the points that were surveyed are proved inside",)
 
 
+def film_lines(jobs: Sequence[Job], total: int, session: Session, self_test: bool = True) -> tuple[str, ...]:
+    """Return a line on the keyframes of a film that are dark, of so many in all; none where they are proved inside."""
+    shares = [share_unproved(job, session, self_test) for job in jobs]
+    dark = [job for job, share in zip(jobs, shares, strict=True) if share is None or share >= DARK]
+    if not dark:
+        return ()
+    limit = dark[0].iterations
+    return (f"{len(dark)} of {total} keyframes are dark: pixels reached the iteration limit of {limit:,}, and are not "
+            f"proved inside{_advice(limit)}",)  # fmt: skip
+
+
+def is_dark(counts: Words, limit: int) -> bool:
+    """Return whether so many pixels are at the limit that a line may be due."""
+    return float(np.mean(counts == np.uint32(limit))) >= DARK
+
+
 def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> float | None:
     """Return the share of a resolved job's points that neither escape nor are proved inside.
 
@@ -42,11 +62,13 @@ def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: T
 
 
 def _open(share: float, limit: int) -> str:
+    line = f"{_percent(share)} of the pixels reached the iteration limit of {limit:,}, and are not proved inside"
+    return line + _advice(limit)
+
+
+def _advice(limit: int) -> str:
     more = round_up(min(10 * limit, MAX_ITERATIONS))
-    advice = f"; a higher limit may show more: --iterations {more}" if limit < more <= MAX_ITERATIONS else ""
-    return (
-        f"{_percent(share)} of the pixels reached the iteration limit of {limit:,}, and are not proved inside{advice}"
-    )
+    return f"; a higher limit may show more: --iterations {more}" if limit < more <= MAX_ITERATIONS else ""
 
 
 def _percent(share: float) -> str:

@@ -325,3 +325,16 @@ def test_what_is_no_file_is_not_replaced_by_a_keyframe(
                     folder.keep(1, field)
         assert place.lstat() == before
     assert not list(path.glob("*.new"))
+
+
+@pytest.mark.usefixtures("usable")
+@pytest.mark.parametrize(("iterations", "dark"), [(8, True), (200, False)])
+def test_dark_keyframes_are_told_of_once(tmp_path: Path, iterations: int, dark: bool) -> None:
+    lines: list[str] = []
+    with held(tmp_path / "a.keys", film(iterations=iterations)) as folder, Session() as session:
+        compute(folder, session, notice=lines.append)
+    told = [
+        line for line in lines if "keyframes are dark: pixels reached the iteration limit of 8, and are not" in line
+    ]
+    assert len(told) == dark
+    assert len([line for line in lines if "limit" in line]) == dark

@@ -8,7 +8,7 @@ import { Place } from "./place.js";
 const COLOUR = /^[0-9a-fA-F]{6}$/;
 const WORD = /^[a-z0-9:+ /-]{1,80}$/;
 
-/** What an address says: {place, iterations, colouring, formula, number} without what it leaves out.
+/** What an address says: {place, iterations, auto, colouring, formula, number} without what it leaves out.
  *
  * Throws RangeError, with a line for the user, where a part makes no sense.
  */
@@ -25,6 +25,7 @@ export function readAddress(hash, home) {
     state.place = Place.of({ ...texts, rotation: given.get("rotate") ?? "0" });
   }
   if (given.has("n")) state.iterations = whole(given.get("n"));
+  if (given.get("limit") === "auto") state.auto = true;
   const colouring = readColouring(given);
   if (Object.keys(colouring).length > 0) state.colouring = colouring;
   if (given.has("formula")) state.formula = readFormula(given);
@@ -59,11 +60,12 @@ function readFormula(given) {
 }
 
 /** The part of an address behind # for what is shown; what is as usual is left out. */
-export function writeAddress({ place, iterations, colouring, formula, number }) {
+export function writeAddress({ place, iterations, auto, colouring, formula, number }) {
   const parts = { re: place.re.toText(), im: place.im.toText(), zoom: place.zoom.toShort(12) };
   if (!parse(parts.zoom).equals(place.zoom)) parts.zoom = place.zoom.toText();
   if (place.rotation.sign !== 0) parts.rotate = place.rotation.toText();
   parts.n = `${iterations}`;
+  if (auto) parts.limit = "auto";
   if (typeof colouring.palette === "string") parts.palette = colouring.palette;
   else Object.assign(parts, writePalette(colouring.palette));
   if (colouring.cycle !== null) parts.cycle = `${colouring.cycle}`;

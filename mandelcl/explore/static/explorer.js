@@ -13,6 +13,8 @@ const MOST_MS = 250; // however long a gesture lasts
 const SETTLE_MS = 400; // after which a panned view gets an anchor of its own
 const ARITHMETIC = ["number", "rounding", "method", "reference", "radius_squared"];
 const CHEAP_S = 1; // where all pixels took longer, they are kept as they are
+const MOST_BLIND = 500000; // the limit that a view is tried with where nothing of it escapes, ...
+const STEP = 8; // in steps of this
 const ADDRESS_MS = 400; // browsers refuse more than about a hundred changes in half a minute
 
 export class Explorer {
@@ -66,7 +68,7 @@ export class Explorer {
   open(opened, kind = "open") {
     const job = { number: "auto", ...pick(opened, ["iterations", "formula", ...ARITHMETIC]) };
     const colouring = opened.colouring ? { ...PLAIN, ...opened.colouring } : undefined;
-    this.show({ place: placeOf(opened), job, colouring, auto: false }, kind);
+    this.show({ place: placeOf(opened), job, colouring, auto: opened.auto ?? false, kept: opened.kept }, kind);
     this.borrowed = kind !== "" || opened.method !== "auto";
   }
 
@@ -86,8 +88,8 @@ export class Explorer {
 
   /** The address of what is shown. */
   get link() {
-    const { sight, job, colouring } = this.state;
-    return writeAddress({ place: sight.settled(), ...job, colouring });
+    const { sight, job, auto, colouring } = this.state;
+    return writeAddress({ place: sight.settled(), ...job, auto, colouring });
   }
 
   /** Go where an address says. */
@@ -101,7 +103,8 @@ export class Explorer {
         delete colouring.palette;
       }
       const place = given.place ?? Place.of(this.homeOf(job.formula.name));
-      this.show({ place, job, colouring, auto: given.iterations === undefined ? true : this.state.auto && kind === "back" }, kind);
+      const known = given.iterations !== undefined;
+      this.show({ place, job, colouring, auto: given.auto ?? !known, kept: known }, kind);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.say(`the address makes no sense: ${error.message}`, "warning");
@@ -110,13 +113,14 @@ export class Explorer {
   }
 
   /** Show another place, job or colouring, of which parts may be left out; `kind` names the gesture in the history. */
-  show({ place, sight, job, auto, colouring }, kind, from = null, wait = 0) {
+  show({ place, sight, job, auto, kept, colouring }, kind, from = null, wait = 0) {
     const next = sight ?? (place ? new Sight(place, this.size) : this.state.sight);
     if (kind !== "") this.leave(kind);
     this.state = {
       sight: next,
       job: { ...(next === this.state.sight ? this.state.job : this.ownJob()), ...job },
       auto: auto ?? this.state.auto,
+      kept: kept ? next.place : this.state.kept,
       colouring: { ...this.state.colouring, ...colouring },
     };
     this.undoing = kind === "back" || kind === "browser";
@@ -204,10 +208,16 @@ export class Explorer {
   /** The automatic cap: never lower while zooming in. */
   raise(pane, freely = false) {
     const { iterations } = this.state.job;
-    const { sight } = this.state;
-    const wanted = suggestedCap(pane.layers.current, pane.client.welcome.limits?.iterations);
+    const { sight, kept } = this.state;
+    if (!freely && kept?.equals(sight.place)) { // what a place or an address says of its own view holds there
+      this.capped = sight.place.zoom;
+      return false;
+    }
+    const found = suggestedCap(pane.layers.current, pane.client.welcome.limits?.iterations);
+    const wanted = found ?? (iterations < MOST_BLIND ? STEP * iterations : null);
     const before = this.capped ?? sight.place.zoom;
-    const out = freely || sight.place.zoom.compare(before) < 0;
+    const out = freely || this.blind || sight.place.zoom.compare(before) < 0;
+    this.blind = found === null;
     if (wanted === null || (wanted < iterations && !out)) return false;
     this.capped = sight.place.zoom;
     if (wanted === iterations) return false;

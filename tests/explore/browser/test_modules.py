@@ -133,6 +133,7 @@ def test_places_and_their_addresses_are_the_same(modules: "Page") -> None:
     for address in (
         "#re=-0.75&im=0&zoom=1.6&n=1000&palette=classic",
         f"#re=-0.{digits}7&im=1/3&zoom=1.25e390&rotate=-12.5&n=50000&palette=ice&cycle=61&offset=0.25&inside=402030",
+        "#re=0&im=0&zoom=1&n=3000&limit=auto&palette=ember",
         "#re=0&im=0&zoom=1&n=300&palette=ember&formula=julia&formula.re=-0.4&formula.im=0.6&number=fixed:8",
     ):
         assert in_modules(modules, script, address) == address

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from mandelcl.base.exact import exact
 from tests.explore.browser.explorer import SIZE, Explorer, in_modules
 
-_HOME = "re=-0.75&im=0&zoom=1.6&n=1000&palette=classic"
+_HOME = "re=-0.75&im=0&zoom=1.6&n=1000&limit=auto&palette=classic"
 _MIDDLE = (SIZE[0] / 2, SIZE[1] / 2)
 _POINT = """async (explorer, at) => explorer.state.sight.point(at).map((part) => part.toText())"""
 
@@ -193,3 +193,21 @@ def test_far_down_and_back_the_address_is_the_same(explorer: Explorer) -> None:
     assert (last, left) == (first, 0)
     explorer.page.reload()
     explorer.rests()
+
+
+def test_the_limit_stays_automatic_after_a_place_and_a_reload(wanderer: Explorer) -> None:
+    """A place's own limit holds for its own view; nearer, the limit follows again."""
+    limit = "(explorer) => [explorer.state.auto, explorer.state.job.iterations]"
+    wanderer.page.keyboard.press("p")
+    wanderer.page.locator("[data-place=seahorse-valley]").click()
+    wanderer.rests()
+    assert wanderer.run(limit) == [True, 3000]
+    wanderer.is_addressed()
+    assert "&n=3000&limit=auto&" in wanderer.hash
+    wanderer.page.reload()
+    wanderer.rests()
+    assert wanderer.run(limit) == [True, 3000]
+    wanderer.run("(explorer) => explorer.follow('#re=-0.743643887037151&im=0.131825904205330&zoom=1e9&limit=auto')")
+    wanderer.page.wait_for_function("document.getElementById('explorer').explorer.state.job.iterations > 3000")
+    wanderer.rests()
+    assert wanderer.run(limit)[0]
