@@ -5,7 +5,6 @@ rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
 """
 
 import importlib
-import io
 import os
 import re
 import sys
@@ -18,6 +17,7 @@ import click
 from mandelcl.base import interrupts
 from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.base.printable import printable
+from mandelcl.base.suggestions import alike
 from mandelcl.cli import standard_output
 from mandelcl.cli.progress import say
 from mandelcl.version import __version__
@@ -54,6 +54,11 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        given = args[0] if args else ""
+        if given not in _COMMANDS and not given.startswith("-"):
+            near = alike(given, _COMMANDS)
+            question = f"did you mean {' or '.join(near)}?" if near else f"there is {', '.join(_COMMANDS)}"
+            raise click.UsageError(f"no command {given!r}; {question}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, separated(command, rest) if command else rest
 
@@ -98,16 +103,58 @@ def cli() -> None:
     """Draw the Mandelbrot set on every OpenCL device, with the same bits from each."""
 
 
+# Words that people try, by the option that is meant.
+_MEANT = {
+    "--aa": "--samples",
+    "--angle": "--rotate",
+    "--antialias": "--samples",
+    "--antialiasing": "--samples",
+    "--bailout": "--escape-radius",
+    "--centre": "--center",
+    "--color": "--palette",
+    "--colors": "--palette",
+    "--colour": "--palette",
+    "--colours": "--palette",
+    "--cpu": "--device cpu",
+    "--dimensions": "--size",
+    "--distance-estimation": "--boundary",
+    "--file": "--output",
+    "--fractal": "--formula",
+    "--gpu": "--device gpu",
+    "--height": "--size",
+    "--iter": "--iterations",
+    "--location": "--at",
+    "--magnification": "--zoom",
+    "--max-iter": "--iterations",
+    "--max-iterations": "--iterations",
+    "--maxiter": "--iterations",
+    "--out": "--output",
+    "--place": "--at",
+    "--precision": "--number",
+    "--resolution": "--size",
+    "--rotation": "--rotate",
+    "--slopes": "--light",
+    "--supersampling": "--samples",
+    "--threads": "--device",
+    "--width": "--size",
+}
+
+
 def _explain(error: click.ClickException) -> None:
-    """Print what click has to say about wrong usage, which quotes arguments as they are."""
-    text = io.StringIO()
-    error.show(text)
-    for line in text.getvalue().splitlines():
-        say(printable(line))
+    """Print in a line what is wrong with the usage, and where help is."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    message = error.format_message().rstrip(".")
+    if isinstance(error, click.NoSuchOption):
+        known = {name for option in (context.command.params if context else []) for name in option.opts}
+        meant = _MEANT.get(error.option_name, "")
+        near = [meant] if meant.partition(" ")[0] in known else alike(error.option_name, known)
+        message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    where = f"; see `{context.command_path} --help`" if context is not None else ""
+    say(f"mandelcl: {printable(' '.join(message.split()))}{where}")
 
 
 def main() -> None:
-    """Run the command line; an error that the user can cure ends in one line and exit code 1."""
+    """Run the command line; an error that the user can cure ends in one line and exit code 1; 2 for wrong usage."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
     with interrupts.Noted():  # raised in there, it would leave a stream that cannot write
         standard_output.open_closed()

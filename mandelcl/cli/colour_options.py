@@ -66,8 +66,8 @@ _EFFECT_OPTIONS = tuple(
 samples_option = click.option(
     "--samples",
     metavar="N|auto",
-    help="Draw each pixel as the mean of N samples, which takes N times as long; auto: of up to 16, where neighbours "
-    "differ. [default: 1]",
+    help="Antialiasing: each pixel is the mean of N samples, which takes N times as long; auto: of up to 16, where "
+    "neighbours differ. [default: 1]",
 )
 
 

@@ -11,6 +11,7 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.base.extras import load
 from mandelcl.cli import options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
+from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.progress import say
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "explore",
+    cls=Grouped,
     epilog="""\b
 Examples:
   mandelcl explore

@@ -83,9 +83,9 @@ _VIEW_OPTIONS = (
 _ITERATION_OPTIONS = (
     click.option(
         "--formula",
-        metavar="NAME|OPERATIONS",
+        metavar="FORMULA",
         shell_complete=completion.formulas,
-        help='What is iterated: a name, or operations like "absx sqr add". [default: mandelbrot]',
+        help='What is iterated: "z^5 + c", a name, or operations like "absx sqr add". [default: mandelbrot]',
     ),
     click.option(
         "--julia", nargs=2, metavar="RE IM", help="Its Julia set: orbits begin at the pixel, with this c for all."

@@ -13,6 +13,7 @@ from mandelcl.base.shell import command_line
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.confirming import confirmed, sample_of
+from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.options import recorded
@@ -32,6 +33,7 @@ DEFAULT_OUTPUT = "mandelbrot.png"
 
 @click.command(
     "render",
+    cls=Grouped,
     epilog="""\b
 Examples:
   mandelcl render -o set.png

@@ -12,6 +12,7 @@ from mandelcl.base.errors import CancelledError, remark
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
+from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import DEFAULT_ITERATIONS, JobOptions, iteration_options
 from mandelcl.cli.options import recorded
@@ -34,6 +35,7 @@ _DEFAULT_SIZE = 1920, 1080
 
 @click.command(
     "zoom",
+    cls=Grouped,
     epilog="""\b
 Examples:
   mandelcl zoom --at seahorse-valley --to-zoom 1e6 --size 640x360 -o valley.mp4

@@ -14,6 +14,7 @@ import numpy as np
 
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.printable import quoted
+from mandelcl.base.suggestions import unknown
 from mandelcl.colour import colouring_text
 from mandelcl.colour.effects import Effect, in_order
 from mandelcl.colour.equalising import knots_of, sampled_rows
@@ -25,7 +26,7 @@ from mandelcl.colour.samples import most_of
 from mandelcl.colour.turns import BENDS, UNITS, Equalised, Turns, bent, linear
 from mandelcl.core.field import Field, Rows, RowSource
 from mandelcl.core.job import Job
-from mandelcl.core.planes import SMOOTH
+from mandelcl.core.planes import SMOOTH, lacks
 from mandelcl.core.report import Stopwatch
 from mandelcl.files.strips import Picture
 
@@ -88,7 +89,7 @@ class Colouring:
         require_type(self.effects, (tuple, list), "a colouring's effects")
         object.__setattr__(self, "effects", in_order(self.effects))
         if self.transfer is not None and self.transfer not in BENDS:
-            raise InvalidInputError(f"unknown transfer {quoted(self.transfer)}; there is {', '.join(BENDS)}")
+            raise unknown("transfer", self.transfer, BENDS)
         require_type(self.equalise, (int, float, NoneType), "how far colours are equalised")
         if self.equalise is not None and not 0 < self.equalise <= 1:
             raise InvalidInputError(f"colours are equalised from above 0 to 1, not {self.equalise}")
@@ -219,11 +220,11 @@ class Colouring:
     def check_planes(self, planes: Sequence[str]) -> None:
         """Raise InvalidInputError where an effect or a height map looks at a plane that is not among these."""
         if self.height is not None and self.height not in planes:
-            raise InvalidInputError(f"the height map needs the plane {self.height}, which the field has not")
+            raise lacks("the height map", self.height)
         for effect in self.effects:
             lacking = [plane for plane in effect.planes if plane not in planes]
             if lacking:
-                raise InvalidInputError(f"{effect.name} needs the plane {lacking[0]}, which the field has not")
+                raise lacks(effect.name, lacking[0])
 
     def to_json(self) -> str:
         """Return the colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest."""

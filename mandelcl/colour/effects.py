@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.printable import quoted
+from mandelcl.base.suggestions import unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,7 +85,10 @@ EFFECTS: Mapping[str, Listed] = MappingProxyType(
             "mandelcl.colour.light", "Light", "ANGLE[,HEIGHT[,STRENGTH]]", "Relief, lit from ANGLE degrees."
         ),
         "boundary": Listed(
-            "mandelcl.colour.boundary", "Boundary", "WIDTH[,COLOUR]", "Draw the set's edge, WIDTH pixels wide."
+            "mandelcl.colour.boundary",
+            "Boundary",
+            "WIDTH[,COLOUR]",
+            "Draw the set's edge, WIDTH pixels wide, by distance estimation.",
         ),
     }
 )
@@ -93,7 +97,7 @@ EFFECTS: Mapping[str, Listed] = MappingProxyType(
 def effect_named(name: str) -> type[Effect]:
     """Return the class of an effect in the list; raises InvalidInputError for another name."""
     if name not in EFFECTS:
-        raise InvalidInputError(f"unknown effect {quoted(name)}; there is {', '.join(EFFECTS) or 'none'}")
+        raise unknown("effect", name, EFFECTS)
     listed = EFFECTS[name]
     kind: type[Effect] = getattr(importlib.import_module(listed.module), listed.kind)
     return kind

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.errors import InvalidInputError
 from mandelcl.colour.turns import BEND, BENDS
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, SMOOTH, ordered
+from mandelcl.core.planes import COUNTS, SMOOTH, lacks, ordered
 
 Heights = npt.NDArray[np.float64]
 _ALONE = (COUNTS.name, SMOOTH.name)  # what grows without bound towards the set
@@ -27,7 +26,7 @@ def heights(job: Job, rows: Rows, plane: str, transfer: str) -> Heights:
     higher than all else. Raises InvalidInputError where the field has not the plane.
     """
     if plane not in rows:
-        raise InvalidInputError(f"the height map needs the plane {plane}, which the field has not")
+        raise lacks("the height map", plane)
     values = rows[plane]
     height = np.abs(values).astype(np.float64) if plane != SMOOTH.name else rows[COUNTS.name] + (values - np.float64(1))
     bent = BENDS[transfer](np.maximum(height, 0) + BEND)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.printable import quoted
+from mandelcl.base.suggestions import matching, unknown
 from mandelcl.colour.blending import as_bytes, turn_of
 
 TABLE_SIZE = 4096
@@ -202,7 +203,8 @@ def listed_palette(name: str) -> Palette:
     try:
         return PALETTES[name]
     except KeyError:
-        raise InvalidInputError(f"unknown palette {quoted(name)}; there is {', '.join(PALETTES)}") from None
+        hint = "a map of the library cmap is cmap:NAME (`mandelcl palettes cmap:` lists them)"
+        raise unknown("palette", name, PALETTES, hint) from None
 
 
 def find_palette(name: str) -> Palette:
@@ -216,7 +218,7 @@ def find_palette(name: str) -> Palette:
         return PALETTES[name]
     from mandelcl.colour import palette_files  # few need them
 
-    return palette_files.palette_of(name) or listed_palette(name)
+    return palette_files.palette_of(name) or listed_palette(matching(name, PALETTES) or name)
 
 
 def read_colour(text: str) -> str:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import Exact, parse_number
 from mandelcl.base.printable import quoted
+from mandelcl.base.suggestions import alike, matching
 from mandelcl.base.view import View
 
 _ALIKE = 3  # places that are named for one that there is not
@@ -151,12 +152,10 @@ LOCATIONS: Mapping[str, Location] = MappingProxyType({location.name: location fo
 
 def find_location(name: str) -> Location:
     """Return the place of that name; raises InvalidInputError, naming some like it, if there is none."""
-    try:
-        return LOCATIONS[name]
-    except KeyError:
-        import difflib  # for this alone
-
-        alike = difflib.get_close_matches(name, LOCATIONS, _ALIKE, cutoff=0.0)
-        raise InvalidInputError(
-            f"unknown place {quoted(name)}; there is {', '.join(alike)} and more; `mandelcl locations` lists them all"
-        ) from None
+    found = matching(name, LOCATIONS)
+    if found is not None:
+        return LOCATIONS[found]
+    near = alike(name, LOCATIONS, _ALIKE, 0.0)
+    raise InvalidInputError(
+        f"unknown place {quoted(name)}; there is {', '.join(near)} and more; `mandelcl locations` lists them all"
+    )

@@ -167,3 +167,10 @@ def values_of(names: Sequence[str], results: Words, facts: Facts) -> dict[str, V
         name: PLANES[name].derive(results[0], list(results[first[name] : first[name] + len(PLANES[name].words)]), facts)
         for name in names
     }
+
+
+def lacks(what: str, plane: str) -> InvalidInputError:
+    """Return the error of what needs a plane that a field does not have."""
+    return InvalidInputError(
+        f"{what} needs the plane {plane}, which this field does not have; render it with --planes {plane}"
+    )

@@ -9,9 +9,11 @@ from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, exact, root_above
 from mandelcl.base.printable import quoted
+from mandelcl.base.suggestions import matching, unknown
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.named import BY_LINES, NAMED
+from mandelcl.formulas.named import ALIASES, BY_LINES, NAMED
+from mandelcl.formulas.notation import operations_of
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
@@ -48,11 +50,16 @@ class Formula:
 
     @classmethod
     def parse(cls, text: str) -> "Formula":
-        """Return the formula with that name, or with these operations; raises InvalidInputError for anything else."""
+        """Return the formula of a text: a name, operations, or the notation of mathematics.
+
+        `burning-ship`, `absx absy sqr add` and `(|x| + i|y|)^2 + c` are the same. Raises InvalidInputError for anything
+        else. Names are taken in any case, and some by what other programs call them.
+        """
         require_type(text, str, "a formula's text")
-        if text in NAMED:
-            return Formula(NAMED[text].lines)
-        return Formula(reading.lines(text))
+        name = matching(text, (*NAMED, *ALIASES))
+        if name is not None:
+            return Formula(NAMED[ALIASES.get(name, name)].lines)
+        return Formula(reading.lines(operations_of(text)))
 
     def julia(self, re: Exact, im: Exact) -> "Formula":
         """Return the formula of the Julia set for c = re + im·i; each may be anything that `exact` takes."""
@@ -250,5 +257,5 @@ def formula_named(name: str) -> Formula:
     if name == JULIA:
         return formula_named("mandelbrot").julia(0, 0)
     if name not in NAMED:
-        raise InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(NAMED)}")
+        raise unknown("formula", name, NAMED)
     return Formula(NAMED[name].lines)

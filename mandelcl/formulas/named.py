@@ -44,3 +44,14 @@ _ALL = (
 )
 NAMED: Mapping[str, Named] = MappingProxyType({named.name: named for named in _ALL})
 BY_LINES: Mapping[tuple[Line, ...], Named] = MappingProxyType({named.lines: named for named in _ALL})
+# What other programs and people call them.
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "mandelbar": "tricorn",
+        "ship": "burning-ship",
+        "multibrot": "multibrot-3",
+        "cubic": "multibrot-3",
+        "quartic": "multibrot-4",
+        "quintic": "multibrot-5",
+    }
+)

@@ -6,6 +6,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.printable import quoted
 from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.suggestions import alike, unknown
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import OPERATIONS, Operation, Rot
 
@@ -20,20 +21,30 @@ def lines(text: str) -> tuple[Line, ...]:
         if word == BETWEEN_LINES:
             written.append([])
         else:
-            written[-1].append(_operation(word))
+            written[-1].append(_operation(word, text))
     return tuple(Line(tuple(operations)) for operations in written)
 
 
-def _operation(word: str) -> Operation:
+def _operation(word: str, text: str) -> Operation:
     name, colon, operand = word.partition(":")
     kind = OPERATIONS.get(name)
     if kind is None:
-        raise InvalidInputError(f"unknown operation {quoted(name)}; there is {', '.join(OPERATIONS)}")
+        raise _unknown(name, text)
     if kind is Rot:
         return _turn(operand)
     if colon:
         raise InvalidInputError(f"{name} takes no number; write it without {quoted(colon + operand)}")
     return kind()
+
+
+def _unknown(name: str, text: str) -> InvalidInputError:
+    from mandelcl.formulas.named import ALIASES, NAMED  # which are read by this module
+
+    if len(text.split()) == 1:  # a name, most likely
+        near = alike(name, (*NAMED, *ALIASES, *OPERATIONS))
+        meant = f"; did you mean {' or '.join(near)}?" if near else ";"
+        return InvalidInputError(f"unknown formula {quoted(name)}{meant} there is {', '.join(NAMED)}")
+    return unknown("operation", name, OPERATIONS, "or write a formula like z^3 + c")
 
 
 def _turn(operand: str) -> Rot:

@@ -13,7 +13,7 @@ MOST_SECONDS = 60.0
 MOST_BYTES = 400 << 20  # beyond what was resident before: pictures and files of cases are small
 _LONGEST_LINE = 300
 _PYTHON = ("Traceback", "<class ", " object at 0x", "Exception ignored", "Warning:", "Exception in thread")
-_BEGINNINGS = ("mandelcl: ", "Error: ")
+_BEGINNINGS = ("mandelcl: ",)
 
 
 class Fault(AssertionError):  # noqa: N818 - it is what the suite looks for
@@ -59,7 +59,7 @@ def require_line(line: str) -> None:
 def require_told(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
     """Raise Fault for a command that ended in another way than with one of the codes, and a line where that is not 0.
 
-    A usage error has click's lines on usage before it. Commands that succeed may remark on something, line by line.
+    Commands that succeed may remark on something, line by line.
     """
     text = outcome.err
     require(not any(mark in text + outcome.out for mark in _PYTHON), f"Python's own words:\n{text or outcome.out}")
@@ -69,11 +69,9 @@ def require_told(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
     lines = text.splitlines()
     require(text.isprintable() or all(map(str.isprintable, lines)), f"control characters on standard error: {text!r}")
     if outcome.code:
-        usage = outcome.code == 2 and lines[:1] and lines[0].startswith("Usage: ")
-        told = [lines[-1]] if usage else lines
-        require(len(told) == 1, f"exit code {outcome.code} with {len(told)} lines: {text!r}")
-        require(told[0].startswith(_BEGINNINGS), f"a message of nobody: {told[0]!r}")
-        require_line(told[0])
+        require(len(lines) == 1, f"exit code {outcome.code} with {len(lines)} lines: {text!r}")
+        require(lines[0].startswith(_BEGINNINGS), f"a message of nobody: {lines[0]!r}")
+        require_line(lines[0])
     else:
         for line in lines:
             require_line(line)

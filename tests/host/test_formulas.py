@@ -290,7 +290,10 @@ def test_what_is_no_formula_is_refused_in_a_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sqr adds", "unknown operation 'adds'; there is sqr, mul, store, absx, absy, negx, negy, rot, add"),
+        (
+            "sqr adds",
+            r"unknown operation 'adds'; did you mean add\? there is sqr, mul, store, absx, absy, negx, negy, rot",
+        ),
         ("Sqr add", "unknown operation 'Sqr'"),
         ("sqr mul add", "nothing to multiply by in 'sqr mul add': store comes before mul"),
         ("store sqr add / mul add", "nothing to multiply by in 'mul add'"),

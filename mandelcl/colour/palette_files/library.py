@@ -21,7 +21,8 @@ def palette(name: str) -> Palette:
     try:
         found = cmap.Colormap(name)
     except Exception as error:  # the library takes many kinds of names, and any of them may be malformed
-        raise InvalidInputError(f"the library cmap has no colour map {quoted(name)}") from error
+        hint = "`mandelcl palettes cmap:` lists those that it has"
+        raise InvalidInputError(f"the library cmap has no colour map {quoted(name)}; {hint}") from error
     if found.interpolation == "nearest":
         colours = [stop.color.hex[:7] for stop in found.color_stops]
         return Palette(f"cmap:{name}", found.name, tuple(colours), cycle=max(1, len(colours)), discrete=True)

@@ -1,0 +1,37 @@
+"""Names as people write them: found in any case and spelling of hyphens, and suggested where they nearly match."""
+
+import re
+from collections.abc import Iterable
+
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.printable import quoted
+
+_MOST = 3
+_LEAST_ALIKE = 0.6
+
+
+def matching(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is meant, whatever its case, hyphens and underscores; None where there is none."""
+    keys = {_key(one): one for one in known}
+    return name if name in keys.values() else keys.get(_key(name))
+
+
+def alike(name: str, known: Iterable[str], most: int = _MOST, least: float = _LEAST_ALIKE) -> list[str]:
+    """Return the known names that are most like one, the nearest first; those less alike than `least` are left out."""
+    import difflib  # for errors alone
+
+    keys = {_key(one): one for one in known}
+    return [keys[key] for key in difflib.get_close_matches(_key(name), keys, most, cutoff=least)]
+
+
+def unknown(what: str, name: str, known: Iterable[str], hint: str = "") -> InvalidInputError:
+    """Return the error of a name that is not known: it has the nearest names, then all, then a hint."""
+    names = list(known)
+    near = alike(name, names)
+    question = f"; did you mean {' or '.join(near)}?" if near else ";"
+    listed = f" there is {', '.join(names)}"
+    return InvalidInputError(f"unknown {what} {quoted(name)}{question}{listed}{f'; {hint}' if hint else ''}")
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()

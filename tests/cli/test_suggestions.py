@@ -1,0 +1,58 @@
+"""Help by the words that people know, and what is said where a name is nearly one."""
+
+from pathlib import Path
+
+import pytest
+
+from mandelcl.colour.palettes import find_palette
+from mandelcl.core.locations import find_location
+from mandelcl.formulas import Formula
+from tests.cli.conftest import Run, refused
+
+
+@pytest.mark.parametrize("command", ["render", "zoom", "explore"])
+def test_help_shows_every_option_in_a_group(run: Run, command: str) -> None:
+    text = run(command, "--help").out
+    others = text.partition("\nOthers:\n")[2].partition("\n\n")[0]
+    assert others.split()[:2] == ["-h,", "--help"]
+    assert others.count("\n") == 0
+    for words in ("max iterations", "antialiasing", "supersampling", "distance estimation", "perturbation", "GPU"):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rendr"], "no command 'rendr'; did you mean render?"),
+        (["nonsense"], "no command 'nonsense'; there is render, zoom,"),
+        (["render", "--colour", "red"], "no option --colour; did you mean --palette?"),
+        (["render", "--resolution", "1x1"], "no option --resolution; did you mean --size?"),
+        (["render", "--max-iterations", "9"], "no option --max-iterations; did you mean --iterations?"),
+        (["render", "--antialiasing"], "no option --antialiasing; did you mean --samples?"),
+        (["render", "--gpu"], "no option --gpu; did you mean --device gpu?"),
+        (["render", "--formulla", "x"], "no option --formulla; did you mean --formula?"),
+        (["render", "--formula", "mandelbarr"], "did you mean mandelbar"),
+        (["render", "--formula", "sqr ad"], "unknown operation 'ad'; did you mean add?"),
+        (["render", "--palette", "emberr"], "did you mean ember?"),
+        (["render", "--palette", "viridis"], "cmap:NAME"),
+        (["render", "--at", "seahorse"], "seahorse-valley"),
+        (["render", "--planes", "distanse"], "distance"),
+        (["render", "x.png"], "unexpected extra argument"),
+    ],
+)
+def test_wrong_names_are_a_line_with_what_was_meant(run: Run, folder: Path, arguments: list[str], said: str) -> None:
+    code = 2 if said.startswith(("no ", "unexpected")) else 1
+    assert said in refused(run, folder, *arguments, code=code)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("Burning_Ship", "burning-ship"), ("multibrot5", "multibrot-5"), ("MANDELBAR", "tricorn"), ("Tricorn", "tricorn")],
+)
+def test_formulas_are_known_in_any_spelling(given: str, name: str) -> None:
+    assert Formula.parse(given).name == name
+
+
+def test_places_and_palettes_are_known_in_any_case() -> None:
+    assert find_location("Seahorse_Valley").name == "seahorse-valley"
+    assert find_palette("ICE").name == "ice"
