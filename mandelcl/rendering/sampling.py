@@ -32,8 +32,7 @@ from mandelcl.core.report import LateText, LaunchLog, Report, Stopwatch
 from mandelcl.core.totals import Totals
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Progress, ShowProgress
-from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, anywhere, boundless
-from mandelcl.engine.device_output import Array, FormFor
+from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, WorkStage, anywhere, boundless
 from mandelcl.engine.loop.schedule import BlockQueue
 from mandelcl.files import output
 from mandelcl.rendering.session import Session
@@ -80,7 +79,7 @@ class _Made:
     revision: int
 
 
-class SampledWork:
+class SampledWork(WorkStage):
     """The pixels of a picture of several samples each (a `Work`), whose samples another work computes.
 
     `show` is told how far a band is. Results are bands of finished pixels. Where a worker of the other work is found
@@ -88,11 +87,14 @@ class SampledWork:
     """
 
     def __init__(self, work: Work, colouring: Colouring, show: ShowProgress | None = None) -> None:
-        self._work, self._colouring, self._show = work, colouring, show
-        self._started = time.perf_counter()
+        self._colouring, self._show = colouring, show
         self._most = most_of(colouring.samples)
-        self.job, self.warnings = work.job, work.warnings
-        self.rate = work.rate / self._most
+        super().__init__(work)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._started = time.perf_counter()
+        self.rate /= self._most
         self.band_rows = max(1, min(self.job.view.height, _BAND_PIXELS // self.job.view.width))
         self.log = LaunchLog()
         self.watch = Stopwatch()
@@ -101,13 +103,8 @@ class SampledWork:
 
     @property
     def seconds(self) -> float:
-        """Seconds since it began."""
+        """Seconds since it began, or was last reset; the work is reset for each band."""
         return time.perf_counter() - self._started
-
-    @property
-    def name(self) -> str:
-        """The devices' names."""
-        return self._work.name
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
@@ -242,20 +239,6 @@ class SampledWork:
             iterations = self.log.totals.iterations
             self._show(Progress(done, self.job.view.pixels, iterations, self.seconds, self.name))
 
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return host memory; see `Work`."""
-        return self._work.lend(shape, dtype)
-
-    def set_output(self, make: FormFor) -> bool:
-        """Return False: the host adds up the samples."""
-        del make
-        return False
-
-    def reset(self, job: Job) -> None:
-        """Take another job of the same kind."""
-        self._work.reset(job)
-        self.__init__(self._work, self._colouring, self._show)  # type: ignore[misc]
-
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far, in which the counts of all samples are summed up."""
         self._work.log = self.log
@@ -263,7 +246,3 @@ class SampledWork:
         mean = self._samples / self._pixels if self._pixels else 0.0
         computed = self._samples - self.log.pixels_filled
         return replace(report, wall_s=self.seconds, samples=mean, pixels_computed=computed)
-
-    def close(self) -> None:
-        """Release what belongs to the work alone."""
-        self._work.close()

@@ -95,3 +95,47 @@ class Work(Protocol):
 
     def close(self) -> None:
         """Release what belongs to this work alone, such as processes."""
+
+
+class WorkStage:
+    """A stage over the blocks of another work (a `Work` but for `run` and `report`): what it leaves out is the other's.
+
+    A stage makes values on the host, so no device makes something else of them.
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._begin()
+
+    def _begin(self) -> None:
+        """Take over what the work says of its job."""
+        work = self._work
+        self.job, self.log, self.rate = work.job, work.log, work.rate
+        self.band_rows, self.warnings = work.band_rows, work.warnings
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began, or was last reset."""
+        return self._work.seconds
+
+    @property
+    def name(self) -> str:
+        """The devices' names."""
+        return self._work.name
+
+    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return host memory, as the work lends it."""
+        return self._work.lend(shape, dtype)
+
+    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+        """Return False."""
+        return False
+
+    def reset(self, job: Job) -> None:
+        """Take another job that the work can take."""
+        self._work.reset(job)
+        self._begin()
+
+    def close(self) -> None:
+        """Release what belongs to the work alone."""
+        self._work.close()

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from mandelcl.core.totals import Totals, totals_of
 from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
-from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere, boundless
-from mandelcl.engine.device_output import Array, FormFor
+from mandelcl.engine.computing.work import Place, Results, Room, Work, WorkStage, anywhere, boundless
 from mandelcl.engine.loop.schedule import Pace, default_budget
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
@@ -52,7 +51,7 @@ class Tally:
         return replace(report, certified=Certified(sum(proved) / self.pixels if self.pixels else 1.0, *proved))
 
 
-class CertifiedWork:
+class CertifiedWork(WorkStage):
     """A job whose blocks' counts are proved, as far as `exactly` has time (a `Work`).
 
     Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
@@ -67,27 +66,14 @@ class CertifiedWork:
         exactly: Exactly,
         progress: ShowProgress = lambda _progress: None,
     ) -> None:
-        self._work, self._make_refiner, self._exactly, self._progress = work, refiner, exactly, progress
-        self._take()
+        self._make_refiner, self._exactly, self._progress = refiner, exactly, progress
+        super().__init__(work)
 
-    def _take(self) -> None:
-        """Take over what the work around which this is says of its job."""
-        work = self._work
-        self.job, self.log, self.rate = work.job, work.log, work.rate
-        self.band_rows, self.warnings = work.band_rows, work.warnings
+    def _begin(self) -> None:
+        super()._begin()
         self._refiner: Refiner | None = None
         self._proofs: dict[Block, tuple[Tally, Totals]] = {}  # and what it changed in the totals
         self._finished = 0
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since it began, or was last reset."""
-        return self._work.seconds
-
-    @property
-    def name(self) -> str:
-        """The devices' names."""
-        return self._work.name
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
@@ -107,10 +93,6 @@ class CertifiedWork:
     def tally(self) -> Tally:
         """How many pixels there are, and how many of them each stage proved."""
         return sum((tally for tally, _ in self._proofs.values()), Tally())
-
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
-        return self._work.lend(shape, dtype)
 
     def _certify(self, block: Block, results: Words, cancel: Token) -> tuple[Tally, Totals]:
         """Replace what the device does not vouch for, in place; return what was proved, and what it changed."""
@@ -141,22 +123,9 @@ class CertifiedWork:
             self._refiner = self._make_refiner(self.job)
         return self._refiner.refined(block, indices, self.log, cancel)
 
-    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
-        """Return False: what is certified is words, on the host."""
-        return False
-
-    def reset(self, job: Job) -> None:
-        """Take another job in the same method, number and rounding."""
-        self._work.reset(job)
-        self._take()
-
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far, with how many counts are certified."""
         return self.tally.noted(self._work.report(counts_sha256, stages))
-
-    def close(self) -> None:
-        """Release what belongs to this work alone."""
-        self._work.close()
 
 
 def certified(
