@@ -10,6 +10,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
+from mandelcl.engine.gathering import gathered
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
@@ -58,7 +59,4 @@ def _part(
             break
         strides = pace.next(launch.strides, seconds, min(program.strides - done, program.most_strides))
         launch = program.launch_survivors(memory, block, left, done, strides)
-    results = np.empty((memory.words, block.pixels), np.uint32)
-    device.wait(device.read(memory.results, results))
-    found: Words = results[:, indices]
-    return found
+    return gathered(program, memory, block.pixels, pixels, indices.size)

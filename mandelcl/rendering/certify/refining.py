@@ -13,6 +13,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
+from mandelcl.engine.gathering import gathered
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
@@ -94,7 +95,5 @@ class Refiner:
             watch.told(indices.size - left)
             stop_if(cancel)
             strides = self._pace.next(launch.strides, seconds, program.most_strides)
-        results = np.empty((memory.words, block.height, block.width), np.uint32)
-        program.device.wait(program.device.read(memory.results, results))
-        found: Words = results.reshape(memory.words, -1)[:, indices]
-        return found
+        places = program.device.upload(np.ascontiguousarray(indices))
+        return gathered(program, memory, block.pixels, places, indices.size)
