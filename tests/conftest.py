@@ -1,7 +1,7 @@
 """What every test shares: a cache of its own, and device tests spread over every device × number × rounding.
 
 A test that takes `device` is parametrised over the devices, one that takes `target` over device × number × rounding.
-Unless `--full` is given, a test runs in so many combinations of its parameters that each value occurs. The summary
+A test runs in so many combinations of its parameters that each value occurs, with `--full` each pair. The summary
 names each implementation with the tests that ran on it; `--implementations N` makes fewer than N a failure.
 """
 
@@ -32,8 +32,8 @@ _PROPERTY = "implementation"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="run every combination of parameters, as CI does")
-    parser.addoption("--long", action="store_true", help="run all that, and tests that take minutes")
+    parser.addoption("--full", action="store_true", help="run each pair of values of parameters, as CI does")
+    parser.addoption("--long", action="store_true", help="run every combination, and tests that take minutes")
     parser.addoption(
         "--implementations",
         type=int,
@@ -60,7 +60,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of higher levels than the command line asks for."""
-    items[:], left = levels.split(items, levels.asked(config), _first_device)
+    items[:], left = levels.split(items, *levels.asked(config), _first_device)
     if left:
         config.hook.pytest_deselected(items=left)
 

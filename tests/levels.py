@@ -1,8 +1,9 @@
-"""Which tests a run takes: each value of each parameter once, every combination, or those that take minutes, too."""
+"""Which tests a run takes: each value of each parameter once, each pair of values, or all that there are."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
+from itertools import combinations
 from typing import Any
 from zlib import crc32
 
@@ -24,17 +25,24 @@ class Level(IntEnum):
     LONG = 2
 
 
-def asked(config: pytest.Config) -> Level:
-    """Return the level that the command line asks for; tests that it names with `::` run in every combination."""
+def asked(config: pytest.Config) -> tuple[Level, bool]:
+    """Return the level that the command line asks for, and whether tests run in every combination.
+
+    Those that it names with `::` do, and are of the level FULL.
+    """
     if config.getoption("--long"):
-        return Level.LONG
-    return Level.FULL if config.getoption("--full") or any("::" in arg for arg in config.args) else Level.QUICK
+        return Level.LONG, True
+    named = any("::" in arg for arg in config.args)
+    return Level.FULL if config.getoption("--full") or named else Level.QUICK, named
 
 
 def split(
-    items: Iterable[pytest.Item], level: Level, first: Callable[[], str]
+    items: Iterable[pytest.Item], level: Level, every: bool, first: Callable[[], str]
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the tests that run at a level, and those that do not; `first` names the device of tests of the host."""
+    """Return the tests that run at a level, and those that do not; `first` names the device of tests of the host.
+
+    With `every`, each test that the level has runs in every combination of its parameters.
+    """
     allowed, left, functions = [], [], defaultdict(list)
     for item in items:
         if _least(item, first) > level:
@@ -42,34 +50,44 @@ def split(
         else:
             allowed.append(item)
             functions[item.nodeid.partition("[")[0]].append(item)
-    if level == Level.LONG:
+    if every:
         return allowed, left
     kept: set[str] = set()
     for name, own in functions.items():
-        if name.startswith(WHOLE) or (level == Level.FULL and not own[0].get_closest_marker("long_combinations")):
+        if name.startswith(WHOLE):
             kept.update(item.nodeid for item in own)
             continue
         able = [item for item in own if not _is_skipped(item)] or own[:1]
-        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode())))
+        together = 2 if level == Level.FULL and not own[0].get_closest_marker("long_combinations") else 1
+        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode()), together))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
-def covering(cases: Sequence[Mapping[str, Hashable]], seed: int) -> list[int]:
+def covering(cases: Sequence[Mapping[str, Hashable]], seed: int, together: int = 1) -> list[int]:
     """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals.
 
-    Cases that need kernels of which others are built already come first.
+    With `together` 2, each pair of values of two axes occurs, and each arithmetic of each device. Cases that need
+    kernels of which others are built already come first.
     """
-    missing = {pair for case in cases for pair in case.items()}
+    wanted = [_wanted(case, together) for case in cases]
+    missing = set().union(*wanted)
     order = [(k + seed) % len(cases) for k in range(len(cases))]
     chosen: list[int] = []
-    built: set[frozenset[tuple[str, Hashable]]] = set()
+    built: set[Hashable] = set()
     while missing or not chosen:
-        best = max(order, key=lambda k: (len(missing & cases[k].items()), _build(cases[k]) in built))
+        best = max(order, key=lambda k: (len(missing & wanted[k]), _build(cases[k]) in built))
         chosen.append(best)
         built.add(_build(cases[best]))
-        missing -= cases[best].items()
+        missing -= wanted[best]
     return sorted(chosen)
+
+
+def _wanted(case: Mapping[str, Hashable], together: int) -> set[Hashable]:
+    """Return what a case has that is to occur."""
+    if together == 1:
+        return set(case.items())
+    return {*combinations(sorted(case.items(), key=lambda pair: pair[0]), min(together, len(case))), _build(case)}
 
 
 def _build(case: Mapping[str, Hashable]) -> frozenset[tuple[str, Hashable]]:
