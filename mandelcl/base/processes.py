@@ -8,7 +8,6 @@ gives that to another process: there a name has the machine, and the process's s
 import hashlib
 import os
 import re
-import signal
 import sys
 from contextlib import suppress
 from functools import cache
@@ -95,6 +94,8 @@ _EXCEPTIONS = {
 def ending(code: int) -> str:
     """Return how a process ended whose exit code `subprocess` gives: "killed by SIGSEGV", "exit code 3"."""
     if code < 0:
+        import signal  # renders need no such names, and making them takes some milliseconds
+
         with suppress(ValueError):
             return f"killed by {signal.Signals(-code).name}"
         return f"killed by signal {-code}"
