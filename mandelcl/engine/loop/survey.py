@@ -25,6 +25,7 @@ from mandelcl.opencl.device import Device
 
 _KIND = "surveys"
 _FORM = 1  # of the entries
+_LEAST_PROOF = 4096  # iterations in which a proof is looked for
 
 
 def fastest(
@@ -54,12 +55,15 @@ class DeviceSurvey:
         return kept_counts(job, self._computed)
 
     def proved(self, job: Job) -> Proofs:
-        """Return which pixels shortcuts know never to escape, after about as many iterations as the job's limit."""
+        """Return which pixels shortcuts know never to escape, after about as many iterations as the job's limit.
+
+        Below a low limit few cycles show, so there are some thousands in any case.
+        """
         beyond, block = replace(job, iterations=MAX_ITERATIONS), _whole(job)
         if method_of(beyond).host_work(beyond):  # a reference without an end: it would have to go as far
             return np.zeros((block.height, block.width), np.bool_)
         program = self._program(beyond, guarded=True)
-        counts = _counts_so_far(program, block, job.iterations, self._cancel)
+        counts = _counts_so_far(program, block, max(job.iterations, _LEAST_PROOF), self._cancel)
         return np.asarray(counts == np.uint32(MAX_ITERATIONS))
 
     def period(self, job: Job) -> int:
