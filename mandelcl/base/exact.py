@@ -146,8 +146,12 @@ def about(value: Fraction) -> str:
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"
 
 
+_SIZES = {"hd": "1280x720", "fullhd": "1920x1080", "2k": "2560x1440", "4k": "3840x2160", "8k": "7680x4320"}
+
+
 def parse_size(text: str, what: str = "size", form: str = "WIDTHxHEIGHT; write it like 1920x1080") -> tuple[int, int]:
     """Return (width, height) from `1920x1080`; an error names `what` and the `form` expected."""
+    text = _SIZES.get(text.strip().casefold(), text) if what == "size" else text
     match = re.fullmatch(r"(\d{1,10})[xX×](\d{1,10})", text.strip(), re.ASCII)
     if not match:
         raise InvalidInputError(f"{what} {_shown(text)} is not {form}")

@@ -53,6 +53,7 @@ def command(source: str, result: str) -> None:
         notes.append("its colours are left out: Fraktaler-3 has none in its files")
     with replacing(result) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
+    say(f"{result}: the place of {source}")
     for note in notes:
         say(f"mandelcl: {source}: {note}")
     return None
@@ -69,5 +70,6 @@ def _field(source: str, result: str) -> None:
     if not found.placed:
         raise FileError(f"cannot convert {source}: nothing says which place it shows; put its .kfr beside it", source)
     output.write(result, found.field)
+    say(f"{result}: the field of {source}")
     for note in found.notes:
         say(f"mandelcl: {source}: {note}")

@@ -105,7 +105,7 @@ def summary(path: str, plan: "FilmPlan", size: tuple[int, int], timing: "Timing"
     return (
         f"{path}: {made.frames} frames of {size[0]}x{size[1]}, {float(made.frames / timing.fps):.1f} s at "
         f"{float(timing.fps):g} frames/s, of {plan.keyframes} keyframes; made in {made.seconds:.1f} s, "
-        f"bound by {made.bound}"
+        f"{made.bound} took most of the time"
     )
 
 

@@ -50,5 +50,7 @@ def command(
     picture = colouring.picture(loaded.field)
     for path in outputs:
         output.write(path, loaded.field if loaded.placed else None, picture, compress)
+    view = loaded.field.job.view
+    say(f"{', '.join(outputs)}: {view.width}x{view.height}, drawn from {field}; nothing was computed again")
     for note in loaded.notes:
         say(f"mandelcl: {field}: {note}")

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,7 @@ from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import Say, progress_bar, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mandelcl.base.view import View
     from mandelcl.colour.tracing_picture import TracingPicture
@@ -210,7 +211,7 @@ def command(
         if not tracing.rectangles and not quiet:
             say(f"mandelcl: nothing was traced: {rectangles} shows a picture that was computed as a whole")
     if not as_json and not quiet:
-        say(f"{', '.join(paths)}: {_summary(report)}")
+        say(f"{', '.join(paths)}: {_summary(report)}{_viewers(paths)}")
         if line := forced(job, report, paths[0]):
             say(f"mandelcl: {line}")
     if digest and not as_json:
@@ -220,6 +221,12 @@ def command(
     if as_json:
         added = {"confirmed": asdict(confirmation)} if confirmation else {}
         click.echo(json.dumps(report.as_dict() | added))
+
+
+def _viewers(paths: "Sequence[str]") -> str:
+    """Return how to look at Deep Zoom pictures, which no program opens by itself; nothing where there are none."""
+    pages = [f"{Path(path).with_suffix('')}_files/index.html" for path in paths if Path(path).suffix.lower() == ".dzi"]
+    return f"; open {' and '.join(pages)} in a browser" if pages else ""
 
 
 def forced(job: "Job", report: "Report", path: str) -> str:
@@ -263,6 +270,11 @@ def _limited(job: "Job", devices: tuple[str, ...], self_test: bool) -> "Job":
         return session.limited(job, Settings(self_test=self_test))
 
 
+def _rate(giter_per_s: float) -> str:
+    """Return a rate, in a unit that shows it."""
+    return f"{giter_per_s:.1f} Giter/s" if giter_per_s >= 0.1 else f"{1000 * giter_per_s:.3g} Miter/s"
+
+
 def _percent(share: float) -> str:
     """Return a share in per cent, rounded down: all is only what is all."""
     return "all" if share == 1 else f"{math.floor(share * 10_000) / 100:.2f} %"
@@ -281,6 +293,6 @@ def _summary(report: "Report") -> str:
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "
         f"at most {report.iterations_cap:,} iterations, "
-        f"{report.iterations_run / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({report.giter_per_s:.1f} Giter/s) "
+        f"{report.iterations_run / 1e6:,.0f} Miter in {report.timed_s:.3f} s ({_rate(report.giter_per_s)}) "
         f"on {report.devices_text}{certified}{samples}"
     )

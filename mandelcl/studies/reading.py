@@ -37,7 +37,8 @@ def read(path: str | Path, study: Study | None = None) -> Document:
         try:
             values = json.loads(read_bounded(target(path), _MOST_BYTES), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            raise FileError(f"not JSON: {cleaned(str(error), 100)}") from error
+            why = "it is not text" if isinstance(error, UnicodeError) else cleaned(str(error), 100)
+            raise FileError(f"not JSON: {why}") from error
         if not isinstance(values, dict) or "schema" not in values:
             raise FileError("not a table that `mandelcl bench --json` wrote")
         if values["schema"] is True or values["schema"] != SCHEMA:

@@ -15,7 +15,7 @@ def test_palettes_are_listed_and_drawn(run: Run, folder: Path) -> None:
     assert [line.split()[0] for line in listed] == list(PALETTES)
     (folder / "two.map").write_text("255 0 0\n0 0 255\n")
     shown = run("palettes", "two.map", "ice", "-o", "two.png")
-    assert (shown.code, shown.err) == (0, "")
+    assert (shown.code, shown.err) == (0, "two.png: 2 palettes\n")
     assert [line.split()[0] for line in shown.out.splitlines()] == ["two.map", "ice"]
     with Image.open("two.png") as picture:
         pixels = np.asarray(picture)

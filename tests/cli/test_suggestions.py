@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_size
+from mandelcl.cli.render import _rate, _viewers
 from mandelcl.colour.palettes import find_palette
 from mandelcl.core.locations import find_location
 from mandelcl.formulas import Formula
@@ -56,3 +59,19 @@ def test_formulas_are_known_in_any_spelling(given: str, name: str) -> None:
 def test_places_and_palettes_are_known_in_any_case() -> None:
     assert find_location("Seahorse_Valley").name == "seahorse-valley"
     assert find_palette("ICE").name == "ice"
+
+
+def test_sizes_have_names() -> None:
+    assert parse_size("4K") == (3840, 2160)
+    assert parse_size("hd") == (1280, 720)
+    with pytest.raises(InvalidInputError, match="blocks '4k' is not"):
+        parse_size("4k", "blocks")
+
+
+def test_slow_rates_are_not_rounded_to_nothing() -> None:
+    assert [_rate(giter) for giter in (5.55, 0.1, 0.0123)] == ["5.5 Giter/s", "0.1 Giter/s", "12.3 Miter/s"]
+
+
+def test_a_deep_zoom_picture_comes_with_how_to_open_it() -> None:
+    assert _viewers(["a.png", "wall.dzi"]) == "; open wall_files/index.html in a browser"
+    assert _viewers(["a.png"]) == ""
