@@ -117,7 +117,7 @@ def _damage(**changes: Any) -> Callable[[Path], object]:
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (lambda path: path.unlink(), "cannot read server.json: No such file"),
+        (lambda path: path.unlink(), "cannot read server.json: "),  # and the system's own words
         (lambda path: path.write_text("{}"), "cannot read server.json: not a table"),
         (lambda path: saved(path, table(planted(), study=find_study("border"))), "merge tables of one study"),
         (lambda path: path.write_text('{"schema": 1, "study": "\\u001b[31m", "rows": []}'), "unknown study '�[31m'"),

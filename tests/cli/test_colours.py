@@ -30,7 +30,7 @@ def test_a_picture_is_drawn_again_without_the_file_of_its_palette(run: Run, fold
     assert run("render", "--like", "a.png", "-o", "b.png", "--quiet").code == 0
     assert (folder / "a.png").read_bytes() == (folder / "b.png").read_bytes()
     line = run("render", "--palette", "two.map", "-o", "c.png").line
-    assert line == "mandelcl: cannot read two.map: No such file or directory"
+    assert line.startswith("mandelcl: cannot read two.map: ")  # and the system's own words
 
 
 @pytest.mark.usefixtures("usable_double")
