@@ -7,7 +7,6 @@ and a new process takes its place. A device that fails repeatedly is retired.
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,12 @@ from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Ready, parse
 from mandelcl.crew.sharing import ShareOut
-from mandelcl.crew.worker_pool import WorkerPool
+from mandelcl.crew.worker_pool import StartWorker, WorkerPool, start_process
 from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine.device_output import Array, FormFor
 from mandelcl.engine.loop.sizing import block_shape
-from mandelcl.workers.process import WorkerFactory, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError
 
@@ -53,13 +51,12 @@ class Crew:
         *,
         policy: RestartPolicy | None = None,
         notice: Callable[[str], None] | None = None,
-        start_worker: WorkerFactory | None = None,
+        start_worker: StartWorker = start_process,
         roster: WorkerPool | None = None,
         repeats: int = 0,
     ) -> None:
         self._settings = settings or Settings()
         self._notice = notice or (lambda _line: None)
-        start_worker = start_worker or partial(WorkerProcess, "blocks")
         self._roster = roster or WorkerPool(
             choices, self._settings, policy or RestartPolicy(), self._notice, start_worker
         )

@@ -2,20 +2,32 @@
 
 import queue
 from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from functools import partial
+from typing import TypeAlias, cast
 
 from mandelcl.base.errors import LONGEST_LINE, DeviceError
 from mandelcl.base.printable import printable
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
+from mandelcl.crew.sharing import DEPTH
 from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.loop.sizing import shared_band_pixels
+from mandelcl.engine.loop import sizing
 from mandelcl.opencl.device import Device
-from mandelcl.workers.process import WorkerFactory, WorkerMessage
+from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
+
+# Starts the worker of a device, whose messages go to the queue.
+StartWorker: TypeAlias = Callable[[DevicePart, "queue.Queue[WorkerMessage]"], Worker]
+
+
+def start_process(
+    _part: DevicePart, messages: "queue.Queue[WorkerMessage]", command_line: tuple[str, ...] = ()
+) -> Worker:
+    """Return a worker in a process on this machine, by default one of the role `blocks`."""
+    return WorkerProcess("blocks", messages, sizing.SHARED_BAND_BYTES, DEPTH, command_line=command_line)
 
 
 class WorkerPool:
@@ -27,12 +39,13 @@ class WorkerPool:
         settings: Settings,
         policy: RestartPolicy,
         notice: Callable[[str], None],
-        start_worker: WorkerFactory,
+        start_worker: StartWorker,
+        sharing: sizing.Sharing = sizing.HERE,
     ) -> None:
         self.faults: list[str] = []
         self._settings = settings
         self._notice = notice
-        self._policy, self._start_worker = policy, start_worker
+        self._policy, self._start_worker, self._sharing = policy, start_worker, sharing
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._slots = {choice.device.label: self.slot(choice) for choice in choices}
         self._assignment = 0
@@ -45,7 +58,8 @@ class WorkerPool:
 
     def slot(self, choice: DevicePart) -> WorkerSlot:
         """Return a new slot for a device."""
-        return WorkerSlot(choice, self._settings, self._policy, self._start_worker, self._messages)
+        start = partial(self._start_worker, choice, self._messages)
+        return WorkerSlot(choice, self._settings, self._policy, start, self._sharing)
 
     @property
     def devices(self) -> list[KnownDevice]:
@@ -104,7 +118,7 @@ class WorkerPool:
         self._assignment += 1
         able = [slot for slot in self if slot.able]
         speeds, saturations = [slot.choice.speed for slot in able], [slot.saturation for slot in able]
-        pixels = shared_band_pixels(job, speeds, saturations, self._settings.block_pixels)
+        pixels = sizing.shared_band_pixels(job, speeds, saturations, self._settings.block_pixels)
         for slot in self:
             slot.assign(self._assignment, job, self.block_limit(job, pixels))
         return self._assignment, pixels

@@ -1,20 +1,18 @@
 """A device's place in a crew: its worker, the worker's speed, and the faults so far."""
 
-import queue
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from typing import Protocol
 
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
 from mandelcl.crew.messages import Ready, block_head
-from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.engine.loop.schedule import default_budget
 from mandelcl.engine.variant import Variant
-from mandelcl.workers.process import Worker, WorkerFactory, WorkerMessage
+from mandelcl.workers.process import Worker
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError
 
@@ -51,7 +49,7 @@ _BUDGETS = 5.0  # a launch may take this many times its budget, if that is more 
 
 
 class WorkerSlot(SupervisedWorker):
-    """A device that takes part, with its worker, or none once it is retired. The worker's messages go to a queue.
+    """A device that takes part, with its worker, or none once it is retired.
 
     A finished block ends a row of faults. After the worker's first `ready`, `rate` is its iterations a second, and
     `least_pixels` and `most_pixels` bound its blocks. A device that cannot do the current job is not `able`: its
@@ -63,11 +61,10 @@ class WorkerSlot(SupervisedWorker):
         choice: DevicePart,
         settings: Settings,
         policy: RestartPolicy,
-        start_worker: WorkerFactory,
-        messages: "queue.Queue[WorkerMessage]",
+        start_worker: Callable[[], Worker],
         sharing: sizing.Sharing = sizing.HERE,
     ) -> None:
-        super().__init__(partial(start_worker, messages, sizing.SHARED_BAND_BYTES, DEPTH), policy)
+        super().__init__(start_worker, policy)
         self.choice = choice
         self.job = choice.job
         self.name = choice.device.label

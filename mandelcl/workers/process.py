@@ -93,13 +93,6 @@ class Worker(Protocol):
         """Return how it ended, in a phrase."""
 
 
-class WorkerFactory(Protocol):
-    """Starts workers: called with the queue for their messages, and the size and number of replies in progress."""
-
-    def __call__(self, messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:
-        """Return a started worker; raises DeviceError if that fails."""
-
-
 def command(role: str) -> tuple[str, ...]:
     """Return the command line of a worker in a role: it imports the very package that this process runs.
 

@@ -21,12 +21,13 @@ from mandelcl.core.block import Block
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
+from mandelcl.crew.worker_pool import StartWorker, start_process
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
-from mandelcl.workers.process import WorkerFactory, WorkerProcess
+from mandelcl.workers.process import WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
 from tests.device.faulty_worker import KINDS, LIES, SITES
 
@@ -58,7 +59,7 @@ def _enough(exercised: list[str]) -> None:
 
 
 def shared(
-    start_worker: WorkerFactory | None = None, choices: Sequence[Choice] = (), settings: Settings | None = None
+    start_worker: StartWorker = start_process, choices: Sequence[Choice] = (), settings: Settings | None = None
 ) -> tuple[Field, list[str]]:
     """Return the picture that a crew, by default of all devices, makes, and its faults."""
     with closing(Crew(choices or crew_choices(), settings, policy=POLICY, start_worker=start_worker)) as crew:
@@ -73,9 +74,9 @@ def shared(
         return Field(JOB, {"counts": counts}), crew.faults
 
 
-def faulty(platform: str, site: str, kind: str, at: int, flag: Path | str) -> WorkerFactory:
+def faulty(platform: str, site: str, kind: str, at: int, flag: Path | str) -> StartWorker:
     line = (sys.executable, "-m", "tests.device.faulty_worker", platform, site, kind, str(at), str(flag))
-    return partial(WorkerProcess, "blocks", command_line=line)
+    return partial(start_process, command_line=line)
 
 
 def platforms() -> list[str]:

@@ -86,7 +86,7 @@ def crew_work(_device: Device, kind: type[Computation]) -> Iterator[Work]:
     """Yield a crew among workers that exist only here, the first of which lies; clusters are crews of such workers."""
     kinds = iter([Liar] if kind is Corrected else [])
     every = choices(crew_job(), [imagined(name) for name in "abc"])
-    crew = Crew(every, start_worker=lambda *sizes: next(kinds, Honest)(*sizes), repeats=2)
+    crew = Crew(every, start_worker=lambda _part, messages: next(kinds, Honest)(messages), repeats=2)
     with closing(crew):
         crew.assemble()
         yield crew

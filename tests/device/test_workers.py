@@ -11,6 +11,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.messages import Done, Ready, parse
+from mandelcl.crew.worker_pool import start_process
 from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
@@ -62,8 +63,8 @@ def slot_of(
     messages: "queue.Queue[WorkerMessage] | None" = None,
 ) -> WorkerSlot:
     choices, _ = choose.several(job, [device])
-    start = partial(WorkerProcess, "blocks")
-    return WorkerSlot(choices[0], settings or Settings(), RestartPolicy(), start, messages or queue.Queue())
+    start = partial(start_process, choices[0], messages or queue.Queue())
+    return WorkerSlot(choices[0], settings or Settings(), RestartPolicy(), start)
 
 
 @pytest.mark.parametrize("way", ["memory", "pipe"])

@@ -70,8 +70,8 @@ def test_a_liar_is_found_out_and_the_picture_is_right(seed: int, monkeypatch: py
     monkeypatch.setattr("mandelcl.crew.judging._REPEATED_PART", 1)  # of a row there is no part
     kinds = iter([Liar, Honest, Honest])
 
-    def start(messages: Messages, reply_bytes: int = 0, replies: int = 0) -> Honest:
-        return next(kinds, Honest)(messages, reply_bytes, replies)
+    def start(_part: object, messages: Messages) -> Honest:
+        return next(kinds, Honest)(messages)
 
     with closing(Crew(choices(job(), [device(name) for name in "abc"]), start_worker=start, repeats=2)) as crew:
         crew._chance.seed(seed)

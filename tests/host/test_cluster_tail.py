@@ -99,9 +99,6 @@ class Clocked(WorkerPool):
 
     simulation: "Simulation"
 
-    def slot(self, choice: Any) -> WorkerSlot:
-        return WorkerSlot(choice, self._settings, self._policy, self._start_worker, self._messages, ELSEWHERE)
-
     def block_limit(self, job: Job, band_pixels: int) -> int:
         return min(band_pixels, in_hand_pixels(job, DEPTH * len(self._slots)))
 
@@ -137,12 +134,12 @@ class Simulation:
             for k in range(workers)
         ]  # fmt: skip
 
-        def start(*_sizes: Any) -> Worker:
+        def start(*_part: Any) -> Worker:
             self.made.append(Simulated(self))
             return cast(Worker, self.made[-1])
 
         Clocked.simulation = self
-        device_slots = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, cast(Any, start))
+        device_slots = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, start, ELSEWHERE)
         crew = Crew(parts, roster=device_slots, repeats=64)
         crew._chance.seed(seed)
         crew.assemble()

@@ -9,7 +9,7 @@ from contextlib import closing
 from copy import deepcopy
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -57,7 +57,7 @@ def counts(wanted: Job) -> Words:
 class Honest:
     """A worker that answers everything at once, by bytes. `said` may change what it says."""
 
-    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:  # noqa: ARG002 - as wanted
+    def __init__(self, messages: Messages) -> None:
         self.heard, self.activity = time.monotonic(), Activity("idle")
         self.messages = messages
         self.heads: list[Head] = []
@@ -104,8 +104,8 @@ class Honest:
 class Late(Honest):
     """A worker that answers when it is told to."""
 
-    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:
-        super().__init__(messages, reply_bytes, replies)
+    def __init__(self, messages: Messages) -> None:
+        super().__init__(messages)
         self.waiting: list[tuple[Head, bytes]] = []
 
     def say(self, said: Head | None, payload: bytes = b"") -> None:
@@ -153,9 +153,9 @@ class Among:
         names = "abc"[: len(kinds)]
         turn = iter(kinds)
 
-        def start(messages: Messages, reply_bytes: int = 0, replies: int = 0) -> Honest:
+        def start(_part: object, messages: Messages) -> Honest:
             kind = next(turn, None) or kinds[-1]
-            self.workers.append(kind(messages, reply_bytes, replies))
+            self.workers.append(kind(messages))
             return self.workers[-1]
 
         every = choices(wanted, [device(name) for name in names])
@@ -301,8 +301,8 @@ class Refused(Honest):
 
     started = 0
 
-    def __init__(self, messages: Messages, reply_bytes: int = 0, replies: int = 0) -> None:
-        super().__init__(messages, reply_bytes, replies)
+    def __init__(self, messages: Messages) -> None:
+        super().__init__(messages)
         Refused.started += 1
         if Refused.started > 1:
             raise DeviceError("cannot start a worker process")
@@ -430,7 +430,9 @@ def test_messages_without_meaning_are_refused(head: Head) -> None:
 
 def slot_of(kind: type[Honest], options: Settings | None = None) -> WorkerSlot:
     """Return a seat with a worker, for a job of 300 pixels."""
-    slot = WorkerSlot(choices(job(), [device("a")])[0], options or Settings(), RestartPolicy(), kind, queue.Queue())
+    slot = WorkerSlot(
+        choices(job(), [device("a")])[0], options or Settings(), RestartPolicy(), partial(kind, queue.Queue())
+    )
     slot.assign(1, job(), 300)
     slot.start()
     return slot

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import cast
 
-from mandelcl.base.errors import LONGEST_LINE, DeviceError
+from mandelcl.base.errors import LONGEST_LINE
 from mandelcl.base.printable import printable
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
@@ -22,10 +22,6 @@ from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.workers.process import Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
-
-
-def _nowhere(messages: "queue.Queue[WorkerMessage]", reply_bytes: int = 0, replies: int = 0) -> Worker:  # noqa: ARG001
-    raise DeviceError("a worker of a cluster has a place of its own")
 
 
 class ClusterPool(WorkerPool):
@@ -51,20 +47,10 @@ class ClusterPool(WorkerPool):
         self._job: Job = parts[0].job
         self._pixels = 1
         self._alone_since: float | None = None
-        super().__init__(parts, settings, policy, notice, _nowhere)
+        super().__init__(parts, settings, policy, notice, self._start_remote, ELSEWHERE)
 
-    def slot(self, choice: DevicePart) -> WorkerSlot:
-        """Return a new slot for a worker."""
-        part = cast(RemotePart, choice)
-
-        def worker(
-            messages: "queue.Queue[WorkerMessage]",
-            reply_bytes: int = 0,  # noqa: ARG001 - no memory is shared with another machine
-            replies: int = 0,  # noqa: ARG001
-        ) -> Worker:
-            return RemoteWorker(self._connection, part.member, messages)
-
-        return WorkerSlot(part, self._settings, self._policy, worker, self._messages, ELSEWHERE)
+    def _start_remote(self, part: DevicePart, messages: "queue.Queue[WorkerMessage]") -> Worker:
+        return RemoteWorker(self._connection, cast(RemotePart, part).member, messages)
 
     def block_limit(self, job: Job, band_pixels: int) -> int:
         """Return how many pixels a block may have, so that those of all workers together leave memory for others."""
