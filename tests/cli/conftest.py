@@ -46,7 +46,7 @@ def refused(run: Run, folder: Path, *arguments: str, code: int = 1) -> str:
     return result.line
 
 
-def wait_for(path: Path, process: "subprocess.Popen[str]", seconds: float = 120) -> None:
+def wait_for(path: Path, process: "subprocess.Popen[str]", seconds: float = 600) -> None:
     """Return once a process has made a file; it is a failure where the process ends before, or takes too long."""
     limit = time.monotonic() + seconds
     while not path.exists():

@@ -164,17 +164,21 @@ def _downloading(serving: _Serving, folder: Path) -> Iterator[socket.socket]:
         yield one
 
 
+def _look_for_a_request(serving: _Serving) -> None:
+    """Have the server look now whether a request has come, which it does after some seconds."""
+    for connection in list(serving.server._connections):
+        connection.loop.call_soon_threadsafe(connection._look, None)
+
+
 def _rest(one: socket.socket) -> bytes:
     return b"".join(iter(lambda: one.recv(1 << 20), b""))
 
 
-def test_a_download_that_takes_long_is_whole(
-    serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(connections, "_OPEN_S", 2)
+def test_a_download_that_takes_long_is_whole(serving: _Serving, tmp_path: Path) -> None:
     with _downloading(serving, tmp_path) as one:
         assert serving.server._downloads
-        time.sleep(3)  # longer than a request may take to come, and than a farewell
+        _look_for_a_request(serving)
+        time.sleep(3)  # longer than a farewell
         head, _, body = _rest(one).partition(b"\r\n\r\n")
         assert b"TTP/1.1 200" in head
         assert body == _LARGE
@@ -183,9 +187,9 @@ def test_a_download_that_takes_long_is_whole(
 def test_a_download_of_which_nothing_leaves_ends(
     serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(connections, "_OPEN_S", 2)  # a busy machine takes its time to send a request
     monkeypatch.setattr(connections, "_STALL_S", 0.01)
     with _downloading(serving, tmp_path) as one:
+        _look_for_a_request(serving)
         wait_until(lambda: not serving.server._connections)
         with suppress(ConnectionError):
             assert len(_rest(one)) < len(_LARGE)

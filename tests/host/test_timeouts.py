@@ -73,6 +73,11 @@ def test_time_for_which_others_keep_a_process_from_running_is_counted() -> None:
         assert found.between(now + 1000, now + 2000) == 0
 
 
+def _rests(pid: int) -> bool:
+    """Whether a process sleeps or is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ST"
+
+
 @counts_delays
 @pytest.mark.parametrize("state", ["asleep", "stopped", "gone"])
 def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
@@ -88,7 +93,10 @@ def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
             if state == "gone":
                 idle.kill()
                 idle.wait()
-            time.sleep(0.6)  # for the signal to arrive
+            limit = time.monotonic() + 600
+            while state != "gone" and not _rests(idle.pid):
+                assert time.monotonic() < limit
+                time.sleep(0.01)
             found, begun = RunDelay(idle.pid), time.monotonic()
             while time.monotonic() - begun < 1.2:
                 time.sleep(0.1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 SIZE = (320, 200)
-PATIENCE_MS = 120_000
+PATIENCE_MS = 600_000
 _EXPLORER = "document.getElementById('explorer').explorer"
 
 
