@@ -27,7 +27,8 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   number_real norm = scaled_norm(w);
   uint_lanes steps = (uint_lanes)(0);
   int_lanes running = mask;
-  step_run run = step_run_begin(state, orbits->reference, w, norm, c);
+  step_run run;
+  step_run_begin(&run, state, orbits->reference, w, norm, c);
   while (lanes_any(running)) {
     const number_complex next = formula_step(w, c->whole, 0);
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};

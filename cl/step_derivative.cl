@@ -3,14 +3,14 @@
 typedef scaled step_derivative;
 
 /* The derivative of t, from that of the orbit w = Z + z: 2w·w′, which is that of z² + c but for the constant's. */
-INLINED step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w) {
+static step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w) {
   const number_complex product = scaled_product(state->d.z, scaled_cut(twice_w.z));
   const scaled t = {scaled_cut(product), state->d.e + twice_w.e};
   return t;
 }
 
 /* That of t + c. */
-INLINED step_derivative step_derivative_single(step_derivative of_t, const orbit_constant *c) {
+static step_derivative step_derivative_single(step_derivative of_t, const orbit_constant *c) {
   const scaled move = {{(number_real)(0.5f), (number_real)(0)}, (int_lanes)(1 - c->scale)};
   const scaled sum = scaled_sum(of_t, move);
   return scaled_from(sum.z, sum.e);
@@ -18,7 +18,7 @@ INLINED step_derivative step_derivative_single(step_derivative of_t, const orbit
 
 /* That of a long step, A·t + B·c + (D·t + E·c)·t + F·c²: (A + 2D·t + E·c)·t′ + (B + E·t + 2F·c)·c′, of which only A and
  * B count in the lanes in which the step has no quadratic part. */
-INLINED step_derivative step_derivative_over(const turn_record *record, scaled t, const orbit_constant *c,
+static step_derivative step_derivative_over(const turn_record *record, scaled t, const orbit_constant *c,
                                              int_lanes quadratic, step_derivative of_t) {
   scaled by_t = record->coefficient[0], by_c = record->coefficient[1];
   if (lanes_any(quadratic)) {

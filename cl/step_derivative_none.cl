@@ -8,17 +8,17 @@ typedef struct {
   uchar nothing;
 } plain_derivative;
 
-INLINED step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w) {
+static step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w) {
   step_derivative none;
   none.nothing = 0;
   return none;
 }
 
-INLINED step_derivative step_derivative_single(step_derivative of_t, const orbit_constant *c) {
+static step_derivative step_derivative_single(step_derivative of_t, const orbit_constant *c) {
   return of_t;
 }
 
-INLINED step_derivative step_derivative_over(const turn_record *record, scaled t, const orbit_constant *c,
+static step_derivative step_derivative_over(const turn_record *record, scaled t, const orbit_constant *c,
                                              int_lanes quadratic, step_derivative of_t) {
   return of_t;
 }

@@ -27,8 +27,8 @@ INLINED void step_errors_end(advance_orbits *orbits, const step_errors *errors, 
   orbits->certified[0] = errors->certified & lanes_mask(view->radius_squared >= (number_real)(4));
 }
 
-/* Where the orbits are. */
-INLINED error_place step_errors_place(const step_errors *errors, const orbit_state *state, scaled reference) {
+/* Where the orbits are. Functions that return a struct are not INLINED: Oclgrind 21.10 refuses what that leaves. */
+static error_place step_errors_place(const step_errors *errors, const orbit_state *state, scaled reference) {
   return error_placed(state->error, state->z.e, reference, errors->size, errors->size_e);
 }
 
@@ -56,11 +56,10 @@ typedef struct {
   number_real of_t, next;
 } step_error;
 
-INLINED step_error step_error_of_t(const step_errors *errors, const orbit_state *state, scaled reference, scaled t) {
-  step_error error;
-  error.of_t = error_of_t(state->error, errors->size, errors->size_e, state->z.e, t);
-  error.before = step_errors_place(errors, state, reference);
-  return error;
+INLINED void step_error_of_t(step_error *error, const step_errors *errors, const orbit_state *state, scaled reference,
+                             scaled t) {
+  error->of_t = error_of_t(state->error, errors->size, errors->size_e, state->z.e, t);
+  error->before = step_errors_place(errors, state, reference);
 }
 
 /* After the step of a record; `skipped` masks the lanes in which the quadratic part was left out. */
@@ -108,15 +107,13 @@ typedef struct {
   number_real of_c;
 } step_run;
 
-INLINED step_run step_run_begin(const orbit_state *state, scaled reference, number_complex w, number_real norm,
-                                const orbit_constant *c) {
-  step_run run;
+INLINED void step_run_begin(step_run *run, const orbit_state *state, scaled reference, number_complex w,
+                            number_real norm, const orbit_constant *c) {
   const number_real unit = (number_real)(NUMBER_UNIT), size = number_root_above(norm);
-  run.of_c = fma(scaled_reach(c->whole), 4 * unit, c->error * scaled_power_within(c->c.e));
-  run.here.size = size;
-  run.here.error = fma(state->error, scaled_power_within(state->z.e), error_of_sum(size, reference, (int_lanes)(0)));
-  run.before = run.here;
-  return run;
+  run->of_c = fma(scaled_reach(c->whole), 4 * unit, c->error * scaled_power_within(c->c.e));
+  run->here.size = size;
+  run->here.error = fma(state->error, scaled_power_within(state->z.e), error_of_sum(size, reference, (int_lanes)(0)));
+  run->before = run->here;
 }
 
 /* After an iteration of the lanes of the mask, from |w|² of `norm` to `next_norm`. */

@@ -33,10 +33,8 @@ INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, s
                                 const advance_view *view) {
 }
 
-INLINED step_error step_error_of_t(const step_errors *errors, const orbit_state *state, scaled reference, scaled t) {
-  step_error error;
-  error.nothing = 0;
-  return error;
+INLINED void step_error_of_t(step_error *error, const step_errors *errors, const orbit_state *state, scaled reference,
+                             scaled t) {
 }
 
 INLINED void step_error_over(step_error *error, global const uint *method, uint number, const turn_record *record,
@@ -59,11 +57,8 @@ INLINED void step_errors_rebase(const step_errors *errors, orbit_state *state, s
                                 int_lanes mask) {
 }
 
-INLINED step_run step_run_begin(const orbit_state *state, scaled reference, number_complex w, number_real norm,
-                                const orbit_constant *c) {
-  step_run run;
-  run.nothing = 0;
-  return run;
+INLINED void step_run_begin(step_run *run, const orbit_state *state, scaled reference, number_complex w,
+                            number_real norm, const orbit_constant *c) {
 }
 
 INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, int_lanes running) {

@@ -22,7 +22,7 @@ MOST = 10**7
 _SURVEYED = 64  # points of the longer side, about as many as border tracing begins with
 _FEW = 64  # escaped points from which on their quantile says something; of a small view, a quarter of its pixels
 _STEP = 8
-_QUANTILE, _ROOM = 0.995, 3
+_QUANTILE_IN_1000, _ROOM = 995, 3
 DARK = 0.2  # of all points: so many that neither escape nor are proved inside make a picture dark
 _GAIN = 0.01  # of all points, which must escape later for the survey to go on
 _LOOKS = 3  # steps beyond a limit that leaves a picture dark
@@ -118,7 +118,10 @@ def unproved(job: Job, survey: Survey) -> float:
 
 def _suited(escaped: Words) -> int:
     """Return what suits the counts of points that escape: 1, 2 or 5 times a power of ten."""
-    return round_up(int(_ROOM * float(np.quantile(escaped, _QUANTILE)))) if escaped.size else LEAST
+    if not escaped.size:
+        return LEAST
+    rank = -(-(escaped.size * _QUANTILE_IN_1000) // 1000)  # of the least count that so many do not exceed
+    return round_up(_ROOM * int(np.sort(escaped, axis=None)[rank - 1]))
 
 
 def round_up(least: int) -> int:

@@ -53,13 +53,14 @@ class _Serving:
         """Its name and port."""
         return urlsplit(self.address).netloc
 
-    def page(self) -> Any:
-        """Return a page's socket that sends and receives by itself nothing."""
+    @contextmanager
+    def page(self) -> Iterator[Any]:
+        """Yield a page's socket that sends and receives by itself nothing."""
         options: dict[str, Any] = {"ping_interval": None, "close_timeout": 0.1, "max_queue": 1, "compression": None}
         origin = f"http://{self.host}"
-        page = connect(f"ws://{self.host}/socket", origin=Origin(origin), open_timeout=PATIENCE_S, **options)
-        assert introduced(page, origin, self.address.partition("token=")[2])["say"] == "proved"
-        return page
+        with connect(f"ws://{self.host}/socket", origin=Origin(origin), open_timeout=PATIENCE_S, **options) as page:
+            assert introduced(page, origin, self.address.partition("token=")[2])["say"] == "proved"
+            yield page
 
     def end(self) -> bool:
         """Return whether it ends when it is to."""
