@@ -79,12 +79,12 @@ def test_a_picture_of_rectangles_where_auto_traces_nothing(draw: Run, folder: Pa
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "how.png"]
 
 
-@pytest.mark.parametrize("cap", ["0", "-1", str(2**32 - 1), str(2**32)])
+@pytest.mark.parametrize("cap", [str(2**32 - 1), str(2**32)])
 def test_caps(run: Run, folder: Path, cap: str) -> None:
     assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)
 
 
-@pytest.mark.parametrize("cap", ["x", "1.5", "1e3", "nan", ""])
+@pytest.mark.parametrize("cap", ["0", "-1", "x", "1.5", "nan", ""])
 def test_caps_that_are_no_whole_number(run: Run, folder: Path, cap: str) -> None:
     assert "--iterations" in refused(run, folder, "render", *SMALL, "--iterations", cap, code=2)
 
