@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from mandelcl.base import interrupts
-from mandelcl.base.errors import CancelledError, MandelclError
+from mandelcl.base.errors import LONGEST_LINE, CancelledError, MandelclError
 from mandelcl.base.printable import printable
 from mandelcl.base.suggestions import alike
 from mandelcl.cli import standard_output
@@ -150,7 +150,7 @@ def _explain(error: click.ClickException) -> None:
         near = [meant] if meant.partition(" ")[0] in known else alike(error.option_name, known)
         message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
     where = f"; see `{context.command_path} --help`" if context is not None else ""
-    say(f"mandelcl: {printable(' '.join(message.split()))}{where}")
+    say(f"mandelcl: {printable(' '.join(message.split()), LONGEST_LINE - len(where))}{where}")
 
 
 def main() -> None:

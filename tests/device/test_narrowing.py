@@ -122,7 +122,7 @@ def test_a_store_goes_on_whether_or_not_the_device_narrows(
     monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: not first)
     said: list[str] = []
     assert files(folder, device, resume=True, notice=said.append) == expected
-    assert "going on with" in said[-1]
+    assert any("going on with" in line for line in said)
 
 
 def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001

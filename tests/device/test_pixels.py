@@ -143,7 +143,7 @@ def test_it_goes_on_where_it_was_stopped(device: Device, tmp_path: Path) -> None
     assert pictures.stop(device) == PIXELS
     said: list[str] = []
     report = pictures.render(device, resume=True, notice=said.append)
-    assert "going on with" in said[-1]
+    assert any("going on with" in line for line in said)
     assert report.pixels_computed < WIDTH * HEIGHT
     assert report.iterations_total == truth.iterations_total, "of all bands"
     assert pictures.path.read_bytes() == expected

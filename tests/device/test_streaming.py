@@ -138,7 +138,7 @@ def test_it_goes_on_where_it_was_stopped(device: Device, files: Files, share: fl
     earlier = sum(int(counts[5 * band : 5 * band + 5].sum(dtype=np.uint64)) for band in stored)
     assert report.iterations_total == counts.sum(dtype=np.uint64), "of all bands"
     assert report.iterations_run == report.iterations_total - earlier, "what the speed is for"
-    assert f"going on with {kept} of 10 bands" in said[-1]
+    assert any(f"going on with {kept} of 10 bands" in line for line in said)
     assert seen[-1].pixels == seen[-1].pixels_total
     assert seen[0].pixels > 5 * kept * WIDTH, "it begins with what is done"
 
@@ -156,7 +156,7 @@ def test_damaged_bands_are_computed_again(device: Device, files: Files) -> None:
     report = files.render(device, resume=True, notice=said.append)
     files.check(device)
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * (len(kept) - 2))
-    assert "2 damaged and computed again" in said[-1]
+    assert any("2 damaged and computed again" in line for line in said)
 
 
 def test_nothing_is_lost_by_a_refusal(device: Device, files: Files) -> None:

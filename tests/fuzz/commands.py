@@ -144,7 +144,7 @@ def _recolour(ground: Ground) -> None:
     options = _options(random, random.sample(_COLOURS, random.randrange(4)), chaos)
     arguments = ["recolour", _value(random, ("job.npz",), chaos), "-o", output, *options]
     arguments = _disturbed(random, arguments, chaos)
-    ground.command(*arguments, outputs=[output])
+    ground.command(*arguments, outputs=_written(arguments))
 
 
 def _compare(ground: Ground) -> None:
@@ -185,9 +185,9 @@ def _others(ground: Ground) -> None:
         )
     )  # fmt: skip
     chaos = random.choice((0.0, 0.2, 0.5))
-    coursework = arguments[:1] == ["coursework"]
+    writes = arguments[:1] in (["coursework"], ["render"])
     arguments = _disturbed(random, arguments, chaos)
-    made = _written(arguments) if coursework else set()
+    made = _written(arguments) if writes else set()
     if harmless(arguments):
         ground.ready()
         outcome = ground.call(*arguments)

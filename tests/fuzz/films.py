@@ -60,6 +60,7 @@ def films(ground: Ground) -> None:
     shutil.copytree(_film(ground.lasting), keys)
     tampered = [random.choice(_KINDS) for _ in range(random.choice((1, 1, 2)))]
     own = [*(f"keys/{path.name}" for path in keys.iterdir()), "keys/lock", f"keys/{PLAN}.new"]
+    own += [f"{name}.new" for name in own if name.endswith(".npz")]  # what a killed process leaves
     for tamper in tampered:
         tamper(keys, random)
     (ground.here / "tampered").write_text(" ".join(tamper.__name__ for tamper in tampered))

@@ -201,6 +201,8 @@ def resumes(ground: Ground) -> None:
         store.write(band, wanted.counts[np.newaxis, 4 * band : 4 * band + manifest.rows(band)].copy())
     store._lock.release()  # type: ignore[union-attr]  # as a process does that is killed
     strangers = _disturb(folder, random)
+    if (folder / "lock").is_file() and (folder / "lock").stat().st_size:
+        strangers = {*strangers, "lock"}  # locks of mandelcl are empty
     ground.ready()
     resume = random.random() < 0.9
     outcome = ground.call(*wanted.arguments, *(["--resume"] if resume else []))
