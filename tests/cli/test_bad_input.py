@@ -168,7 +168,7 @@ def test_escape_radii_that_are_too_large(run: Run, folder: Path) -> None:
     assert "too large for float" in refused(run, folder, *radius, "--palette", "coursework")
 
 
-@pytest.mark.parametrize("name", ["nonsense", "", "Fern", "../fern"])
+@pytest.mark.parametrize("name", ["nonsense", "", "Ferns", "../fern"])
 @pytest.mark.parametrize("option", ["--at", "--palette"])
 def test_unknown_names(run: Run, folder: Path, option: str, name: str) -> None:
     line = refused(run, folder, "render", *SMALL, option, name)

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -64,13 +65,15 @@ def test_other_steps_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reference_jobs.beside(finer, 1000, FOUR)[0] is orbit
     assert counting.times == 1
     reference_jobs.beside(finer, 999, FOUR)
-    assert counting.times == 2, "another cap is another orbit"
+    assert counting.times == 1, "an orbit that has ended serves any limit beyond its end"
+    reference_jobs.beside(finer, orbit.length - 2, FOUR)
+    assert counting.times == 2, "and no lower one"
 
 
 def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    for cap in (100, 200, 300, 100):
-        reference_jobs.beside(CENTRE, cap, FOUR)
+    for number in (0, 1, 2, 0):
+        reference_jobs.beside(replace(CENTRE, im=CENTRE.im + number), 100, FOUR)
     assert counting.times == 4
 
 
