@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.exceptions import InvalidMessage, InvalidStatus, WebSocketException
 
 import mandelcl
 from mandelcl.core.job import Job
@@ -189,6 +189,7 @@ def _page(server: _Server) -> Iterator[Page]:
         except (InvalidStatus, OSError, WebSocketException) as error:
             full = isinstance(error, ConnectionRefusedError)  # or, while many are being opened:
             full |= isinstance(error, InvalidStatus) and error.response.status_code == 503
+            full |= isinstance(error, InvalidMessage)  # or none: closed at once, since all connections are taken
             require(full and time.monotonic() < ends, f"no page can be opened: {error}")
             time.sleep(0.02)
     with page:
