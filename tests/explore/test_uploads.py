@@ -5,6 +5,8 @@ import errno
 import io
 import os
 import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -59,6 +61,12 @@ def test_without_a_folder_for_temporary_files_it_is_said(monkeypatch: pytest.Mon
         begun(5)
 
 
+def in_a_loop(work: Coroutine[Any, Any, object]) -> None:
+    """Run a coroutine in a thread: this one may have a browser's loop by then."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(asyncio.run, work).result()
+
+
 def reads_for_ever(channel: Channel) -> None:
     """Serve the role `open` with a decoder that does not come to an end."""
     with pytest.MonkeyPatch.context() as patch:
@@ -71,7 +79,7 @@ def test_a_file_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(uploads, "_LONGEST_S", 1.0)
     upload, client = begun(5)
     with pytest.raises(InvalidInputError, match=r"^a\.png takes more than 1 s to read$"):
-        asyncio.run(upload._read())
+        in_a_loop(upload._read())
     assert not client.uploads
     assert not tasks_aside._running
 
@@ -85,5 +93,5 @@ def test_a_reader_that_dies_is_a_problem_of_the_page(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(uploads, "_ROLE", f"{__name__}:{dies.__name__}")
     upload, client = begun(5)
     with pytest.raises(InvalidInputError, match="the process was lost"):
-        asyncio.run(upload._read())
+        in_a_loop(upload._read())
     assert not client.uploads
