@@ -25,7 +25,7 @@ from mandelcl.crew.worker_pool import StartWorker, WorkerPool, start_process
 from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.engine.device_output import Array, FormFor
+from mandelcl.engine.device_output import Array, MakeOutput
 from mandelcl.engine.loop.sizing import block_shape
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError
@@ -175,7 +175,7 @@ class Crew:
                 self._share, self._cancel = None, NEVER
                 self._assign()
 
-    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+    def set_output(self, make: MakeOutput) -> bool:  # noqa: ARG002 - as Work has it
         """Return False: devices that check each other exchange results."""
         return False
 

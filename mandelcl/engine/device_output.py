@@ -47,7 +47,7 @@ def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 
 
 # Returns the form for a job on a device; None where there is none, or it gains nothing.
-FormFor: TypeAlias = Callable[[Device, Job], DeviceOutput | None]
+MakeOutput: TypeAlias = Callable[[Device, Job], DeviceOutput | None]
 
 
 @dataclass(frozen=True, slots=True)

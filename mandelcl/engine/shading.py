@@ -16,7 +16,7 @@ from mandelcl.colour.turns import Bent, Linear
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
-from mandelcl.engine.device_output import FormFor
+from mandelcl.engine.device_output import MakeOutput
 from mandelcl.engine.kernel_output import KernelOutput
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
@@ -80,7 +80,7 @@ def worthwhile(device: Device, pixels: int) -> bool:
     return pixels >= (_LEAST_PIXELS_GPU if device.type == "gpu" else _LEAST_PIXELS_CPU)
 
 
-def shaded(colouring: Colouring) -> FormFor:
+def shaded(colouring: Colouring) -> MakeOutput:
     """Return what makes the form of pixels in a colouring, for devices that give the host's bytes, where it gains."""
 
     def make(device: Device, job: Job) -> Shader | None:

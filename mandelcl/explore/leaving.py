@@ -1,7 +1,7 @@
 """What is on its way to a page, in its order; what a newer view has overtaken is dropped at once.
 
-Frames of views are the memory of the views themselves, which the house bounds. What else a page asks for waits for room
-here.
+Frames of views are the memory of the views themselves, which the workspace bounds. What else a page asks for waits for
+room here.
 """
 
 import asyncio

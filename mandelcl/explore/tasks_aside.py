@@ -12,7 +12,7 @@ from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
-_STOP_S = 1.5  # for what an errand keeps of its work, once it is told to stop
+_STOP_S = 1.5  # for what a task keeps of its work, once it is told to stop
 _TIDY_S = 10.0  # for it to end then; it waits for a busy machine alone
 _END_S = 2.0  # and where the server ends
 _LOOK_S = 0.01
@@ -52,7 +52,7 @@ async def run_aside(role: str, order: Head, show: Callable[[Head], None], answer
 
 
 async def end_all() -> None:
-    """End all errands of this event loop; they leave no drafts."""
+    """End all tasks of this event loop; they leave no drafts."""
     workers = [worker for worker, loop in _running.items() if loop is asyncio.get_running_loop()]
     for worker in workers:
         worker.dismiss()
@@ -89,7 +89,7 @@ async def _answer(heard: "asyncio.Queue[WorkerMessage]", show: Callable[[Head], 
 
 
 class Stopped:
-    """The token of an errand: set once its parent has said so."""
+    """The token of a task: set once its parent has said so."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel, self._set = channel, False
@@ -101,7 +101,7 @@ class Stopped:
 
 
 def serve(channel: Channel, work: Callable[[Head, Callable[[Head], None], Stopped], tuple[Head, Any]]) -> None:
-    """Do one errand in a worker process, and show how far it is ten times a second at most."""
+    """Do one task in a worker process, and show how far it is ten times a second at most."""
     import time
 
     order, _ = channel.receive()

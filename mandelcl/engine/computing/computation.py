@@ -17,7 +17,7 @@ from mandelcl.engine import choose, rate
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.timed_blocks import noted
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.engine.device_output import TO_HOST, Array, Delivered, DeviceOutput, FormFor, OutputPlan
+from mandelcl.engine.device_output import TO_HOST, Array, Delivered, DeviceOutput, MakeOutput, OutputPlan
 from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop import escape, listed, sizing, survey
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace, default_budget
@@ -113,7 +113,7 @@ class Computation:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
         return self._host_pool.lend(shape, dtype)
 
-    def set_output(self, make: FormFor) -> bool:
+    def set_output(self, make: MakeOutput) -> bool:
         """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
 
         They are not where it returns None, and where results are guarded: in a form, what was never written might not

@@ -9,7 +9,7 @@ from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LateText, LaunchLog, Report
-from mandelcl.engine.device_output import Array, Delivered, FormFor
+from mandelcl.engine.device_output import Array, Delivered, MakeOutput
 
 
 class Finished(NamedTuple):
@@ -77,7 +77,7 @@ class Work(Protocol):
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
-    def set_output(self, make: FormFor) -> bool:
+    def set_output(self, make: MakeOutput) -> bool:
         """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
 
         They are not where it returns None, nor where several devices, which check each other, exchange results. A reset
@@ -127,7 +127,7 @@ class WorkStage:
         """Return host memory, as the work lends it."""
         return self._work.lend(shape, dtype)
 
-    def set_output(self, make: FormFor) -> bool:  # noqa: ARG002 - as Work has it
+    def set_output(self, make: MakeOutput) -> bool:  # noqa: ARG002 - as Work has it
         """Return False."""
         return False
 
