@@ -59,7 +59,7 @@ def test_an_output_given_twice(run: Run, folder: Path) -> None:
         assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin)
 
 
-def test_an_output_among_the_tiles_of_another(run: Run, folder: Path) -> None:
+def test_output_inside_the_tile_folder_of_another(run: Run, folder: Path) -> None:
     """They are replaced as a whole."""
     pytest.importorskip("pyvips")
     (folder / "w.dzi").write_text("older")
@@ -70,7 +70,7 @@ def test_an_output_among_the_tiles_of_another(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("links")
-def test_a_drawing_does_not_replace_what_is_compared(run: Run, folder: Path) -> None:
+def test_difference_picture_does_not_overwrite_an_input(run: Run, folder: Path) -> None:
     for name in ("a.ppm", "b.ppm"):
         (folder / name).write_bytes(b"P6 1 1 255\n" + name.encode()[:3])
     (folder / "link.ppm").symlink_to("b.ppm")
@@ -96,14 +96,14 @@ def test_results_of_different_jobs_are_told_from_different_results(run: Run, fol
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written(run: Run, folder: Path) -> None:
+def test_unwritable_folder(run: Run, folder: Path) -> None:
     locked = folder / "locked"
     locked.mkdir(mode=0o555)
     assert "Permission denied" in refused(run, folder, "render", *SMALL, "-o", "locked/x.png")
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_home_in_which_nothing_can_be_written(folder: Path) -> None:
+def test_unwritable_home_folder(folder: Path) -> None:
     """Other libraries keep caches there, too."""
     (folder / "home").write_text("a file")
     environment = {name: value for name, value in os.environ.items() if name != "POCL_CACHE_DIR"}
@@ -115,7 +115,7 @@ def test_a_home_in_which_nothing_can_be_written(folder: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
-def test_a_cache_in_which_others_may_write_costs_one_line(
+def test_cache_writable_by_others_is_ignored_with_one_warning(
     draw: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = folder / "shared"

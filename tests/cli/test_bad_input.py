@@ -48,7 +48,7 @@ def test_sizes_of_disks_are_in_units_that_say_something() -> None:
 
 
 @pytest.mark.usefixtures("usable_double")
-def test_a_row_beyond_memory(run: Run, folder: Path) -> None:
+def test_row_larger_than_memory(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", "--size", "2000000000x1", "--number", "double")
     assert "a row of 2000000000 pixels takes" in line
     assert "narrower" in line
@@ -72,7 +72,7 @@ def test_a_picture_of_rectangles_in_another_format(run: Run, folder: Path) -> No
     assert ".png" in line
 
 
-def test_a_picture_of_rectangles_where_auto_traces_nothing(draw: Run, folder: Path) -> None:
+def test_rectangles_picture_if_auto_selects_escape(draw: Run, folder: Path) -> None:
     """The picture is there by then, so it is no error."""
     auto = draw("render", "--size", "16x9", "--algorithm", "auto", "--rectangles", "how.png", "-o", "a.png")
     assert "nothing was traced: how.png" in auto.err
@@ -151,7 +151,7 @@ def test_a_place_that_no_number_reaches(run: Run, folder: Path, center: str) -> 
 
 @pytest.mark.parametrize("number", ["float", "double"])
 @pytest.mark.usefixtures("usable")
-def test_a_named_number_that_does_not_reach(run: Run, folder: Path, number: str) -> None:
+def test_explicit_number_that_cannot_resolve_the_view(run: Run, folder: Path, number: str) -> None:
     line = refused(run, folder, "render", *SMALL, "--center", "1e400", "0", "--zoom", "1", "--number", number)
     assert "does not reach" in line
 
@@ -255,7 +255,7 @@ def test_coursework_sizes(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_driver_that_ends_the_process_leaves_nothing(folder: Path) -> None:
+def test_crashing_driver_leaves_no_file(folder: Path) -> None:
     code = (
         "import os; from mandelcl.engine import selftest; selftest.result = lambda *_, **__: os._exit(7)\n"
         "from mandelcl.cli import main; main()"

@@ -188,7 +188,7 @@ def test_a_missing_matplotlib_is_one_line(run: Run, monkeypatch: pytest.MonkeyPa
     assert line == f"mandelcl: --plot needs matplotlib: {how_to_install('plot')}"
 
 
-def test_an_interrupt_keeps_what_was_measured(folder: Path) -> None:
+def test_interrupt_keeps_measured_rows(folder: Path) -> None:
     process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
     wait_for(folder / "t.md", process)
     process.interrupt()

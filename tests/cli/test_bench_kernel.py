@@ -38,7 +38,7 @@ def test_examples_are_printed(run: Run) -> None:
         assert (result.code, result.out, result.err) == (0, shipped.example(name), "")
 
 
-def test_a_right_kernel(run: Run, spec: str, folder: Path) -> None:
+def test_correct_kernel(run: Run, spec: str, folder: Path) -> None:
     (folder / "mine.cl").write_text(NAIVE, encoding="utf-8")
     files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
     result = bench(run, spec, "--kernel", "mine.cl", *files)

@@ -50,7 +50,7 @@ def test_merge_makes_one_table(run: Run, folder: Path, two: tuple[str, str]) -> 
     assert "Machine laptop: mandelcl 0.0" in (folder / "both.md").read_text(encoding="utf-8")
 
 
-def test_a_merged_table_grows_in_place(run: Run, folder: Path, two: tuple[str, str]) -> None:
+def test_merging_into_a_table_keeps_its_place(run: Run, folder: Path, two: tuple[str, str]) -> None:
     saved(folder / "third.json", devices(2.0))
     assert run("bench", "--merge", *two, "--json", "all.json").code == 0
     assert run("bench", "--merge", "all.json", "third.json", "--json", "all.json").code == 0

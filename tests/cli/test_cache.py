@@ -66,7 +66,7 @@ def test_clear_removes_its_own_alone(root: Path) -> None:
     assert shown("--clear").startswith("Removed 0 files, 0.0 KiB, from ")
 
 
-def test_an_empty_folder_goes_with_what_was_in_it(root: Path) -> None:
+def test_emptied_folder_is_removed(root: Path) -> None:
     cache.write("rates", KEYS[0], b"kept")
     shown("--clear")
     assert not root.exists()
@@ -74,7 +74,7 @@ def test_an_empty_folder_goes_with_what_was_in_it(root: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--clear",)])
-def test_a_cache_that_is_off(monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
+def test_disabled_cache_stores_nothing(monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", "off")
     assert shown(*arguments) == "The cache is switched off; MANDELCL_CACHE says so.\n"
 

@@ -35,7 +35,7 @@ def test_a_picture_is_drawn_again_without_the_file_of_its_palette(run: Run, fold
 
 @pytest.mark.usefixtures("usable_double")
 @pytest.mark.parametrize("palette", ["classic", "coursework"])
-def test_an_equalised_picture_is_the_same_however_it_is_made(run: Run, folder: Path, palette: str) -> None:
+def test_equalised_picture_is_the_same_by_any_path(run: Run, folder: Path, palette: str) -> None:
     options = ("--equalise", "0.8", "--transfer", "log", "--palette", palette)
     view = ("--at", "lightning", "--size", "160x90", "--quiet")
     assert run("render", *view, *options, "-o", "a.png", "-o", "a.npz").code == 0
@@ -49,7 +49,7 @@ def test_an_equalised_picture_is_the_same_however_it_is_made(run: Run, folder: P
     assert (folder / "e.png").read_bytes() == (folder / "f.png").read_bytes() != data
 
 
-def test_a_strength_that_is_none(run: Run) -> None:
+def test_invalid_strength_or_transfer(run: Run) -> None:
     assert "--equalise" in run("render", "--equalise", "1.5").line
     assert "--transfer" in run("render", "--transfer", "cube").line
 

@@ -348,7 +348,7 @@ def test_a_reader_that_stops_reading_is_no_error(arguments: tuple[str, ...]) -> 
     ],
 )
 @pytest.mark.usefixtures("usable")
-def test_a_full_disk_behind_standard_output_is_a_line(folder: Path, line: str, code: int, unbuffered: str) -> None:
+def test_full_disk_behind_stdout_is_one_line(folder: Path, line: str, code: int, unbuffered: str) -> None:
     (folder / "a.ppm").write_bytes(b"P6 1 1 255\n123")
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "mandelcl", *line.split()]

@@ -85,7 +85,7 @@ class TestDevices:
         assert known.known() == []
 
     @pytest.mark.usefixtures("usable")
-    def test_a_list_of_devices_is_remembered(self) -> None:
+    def test_device_list_is_cached(self) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, "-m", "mandelcl", "devices", "--no-self-test", "--json"]
         done = subprocess.run(command, env=environment, capture_output=True, check=True)

@@ -141,7 +141,7 @@ def test_a_map_is_drawn_and_converted(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_stopped_exr_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_resumed_exr_has_the_same_bytes(tmp_path: Path) -> None:
     job = Job(View.centred("-0.7436", "0.1318", "20000", 96, 80), 300, planes=("counts", "smooth", "distance"))
     render_to(tmp_path / "a.exr", job, ICE)
     stop = threading.Event()

@@ -35,7 +35,7 @@ def test_what_is_refused(run: Run, folder: Path, options: tuple[str, ...], why: 
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_reference_that_does_not_reach(run: Run, folder: Path) -> None:
+def test_reference_with_too_small_radius(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", *SMALL, *DEEP, "--reference", "0", "0.5", "1e-50")
     assert "does not reach all of the view" in line
 

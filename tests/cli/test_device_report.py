@@ -39,7 +39,7 @@ def test_a_device_s_report(device: Device, tmp_path: Path) -> None:
         assert private not in text
 
 
-def test_a_broken_runtime_s_report(tmp_path: Path) -> None:
+def test_report_of_a_broken_runtime(tmp_path: Path) -> None:
     vendors = tmp_path / "homes" / USER / "vendors"
     vendors.mkdir(parents=True)
     (vendors / "broken.icd").write_text(f"{vendors}/libbroken.so\n")

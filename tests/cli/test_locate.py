@@ -98,7 +98,7 @@ main()
 """
 
 
-def test_an_interrupt_ends_it_at_once() -> None:
+def test_interrupt_ends_it_immediately() -> None:
     place = ("--center", "0.25", "0", "--zoom", "1e3000", "--iterations", "1000000000")
     process = Interruptible("-c", CHILD, "locate", *place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None

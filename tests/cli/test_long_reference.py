@@ -21,7 +21,7 @@ RENDER = ("render", "--center", "0.25", "0", "--zoom", "1e40", "--size", "8x8", 
 
 
 @pytest.mark.usefixtures("usable")
-def test_an_interrupt_ends_it(folder: Path) -> None:
+def test_interrupt_stops_a_long_reference(folder: Path) -> None:
     with Interruptible("-c", CHILD, *RENDER, "-o", "a.png", env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

@@ -25,7 +25,7 @@ def rendered(*arguments: str, **variables: str) -> None:
 
 
 @pytest.mark.parametrize("variable", ["HOME", "MANDELCL_CACHE", "POCL_CACHE_DIR", "LD_LIBRARY_PATH"])
-def test_a_folder_of_the_surroundings_may_have_any_name(
+def test_folder_from_environment_may_have_any_name(
     variable: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / BYTES).mkdir()

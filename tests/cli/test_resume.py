@@ -56,7 +56,7 @@ def test_the_coursework_may_be_resumed(draw: Run, folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["a.ppm"]
 
 
-def test_an_interrupt_keeps_what_is_finished(draw: Run, run: Run, folder: Path) -> None:
+def test_interrupt_keeps_finished_results(draw: Run, run: Run, folder: Path) -> None:
     """Ctrl-C after the store has begun: a hint; then refused, resumed, the same bytes."""
     render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
     command = ("-c", CHILD.format(prepare=SMALL_BLOCKS), *render, "--no-shortcuts")
@@ -90,7 +90,7 @@ def child(prepare: str, *arguments: str, cwd: Path) -> "subprocess.CompletedProc
 
 
 @posix
-def test_a_quota_keeps_the_store(draw: Run, folder: Path) -> None:
+def test_quota_error_keeps_the_part_file(draw: Run, folder: Path) -> None:
     """A file that may not grow: one line; with more room it goes on and ends in the same bytes."""
     draw(*RENDER)
     whole = (folder / "a.ppm").read_bytes()
@@ -121,7 +121,7 @@ NO_FORESIGHT = "import mandelcl.rendering.streaming as s; s.require_space = lamb
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
-def test_a_full_disk_keeps_the_store(draw: Run, folder: Path) -> None:
+def test_full_disk_keeps_the_part_file(draw: Run, folder: Path) -> None:
     draw(*RENDER)
     disk = folder / "disk"
     disk.mkdir()

@@ -41,7 +41,7 @@ def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_render_ends_and_leaves_nothing(name: str, folder: Path) -> None:
+def test_render_ends_without_leftovers(name: str, folder: Path) -> None:
     """Also what stands in for a cache."""
     temporary = folder / "temporary"
     temporary.mkdir()
@@ -92,7 +92,7 @@ def test_where_python_would_print_it_and_go_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_import_is_not_left_in_the_middle(name: str) -> None:
+def test_import_is_not_interrupted(name: str) -> None:
     hook = _hook("json.tool", "print('looked for')")
     assert ended(name, "import time, json.tool; time.sleep(600)", hook) == (
         *(code_of(name), "looked for\n", "mandelcl: stopped\n"),
@@ -175,7 +175,7 @@ FAILS = """from mandelcl.cli.interruptible import interruptible
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_compiler_that_it_has_stopped_is_no_error(name: str) -> None:
+def test_stopped_compiler_is_not_reported_as_error(name: str) -> None:
     """LLVM heeds signals, too. What is kept is told in either case."""
     assert ended(name, FAILS.format(before="kill()")) == (0, "CancelledError stopped; 3 bands are kept\n", "")
     assert ended(name, FAILS.format(before="pass")) == (0, "BuildError no kernel; 3 bands are kept\n", "")
@@ -190,7 +190,7 @@ def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_second_one_while_the_process_ends_changes_nothing(name: str) -> None:
+def test_second_signal_during_exit_is_ignored(name: str) -> None:
     """Also while the module is loaded that ends it."""
     before = "sys.modules.pop('mandelcl.files.leftovers', None)\n" + _hook("mandelcl.files.leftovers")
     assert ended(name, "kill()", before) == (code_of(name), "", "mandelcl: stopped\n")
@@ -206,7 +206,7 @@ def test_too_little_memory_is_a_line_and_no_hang() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_after_the_work_the_exit_code_is_that_of_the_work(name: str) -> None:
+def test_signal_after_the_work_keeps_the_exit_code(name: str) -> None:
     for body in ("atexit.register(kill)", "atexit.register(kill); sys.exit()"):
         assert ended(name, body) == (0, "", "")
     assert ended(name, "atexit.register(kill); sys.exit(2)") == (2, "", "")

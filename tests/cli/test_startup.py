@@ -127,7 +127,7 @@ def test_several_devices_and_the_list_of_all_open_all(command: Command) -> None:
     assert len(command("devices", "--no-self-test", "--json").opened) > 1
 
 
-def test_a_runtime_that_has_been_removed_is_not_missed(command: Command) -> None:
+def test_removed_runtime_is_ignored(command: Command) -> None:
     if len(prepare().vendors) < 3:
         pytest.skip("needs two runtimes of the system beside one of pip")
     command.render(WITHOUT_PIP="1")
@@ -180,7 +180,7 @@ def _one_more(command: Command) -> None:
         _one_more,
     ],
 )
-def test_anything_else_opens_all_again(command: Command, change: Callable[[Command], None]) -> None:
+def test_unknown_choice_opens_all_runtimes(command: Command, change: Callable[[Command], None]) -> None:
     first = command.render()
     assert len(first.opened) == 1
     change(command)

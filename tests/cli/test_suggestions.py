@@ -72,6 +72,6 @@ def test_slow_rates_are_not_rounded_to_nothing() -> None:
     assert [_rate(giter) for giter in (5.55, 0.1, 0.0123)] == ["5.5 Giter/s", "0.1 Giter/s", "12.3 Miter/s"]
 
 
-def test_a_deep_zoom_picture_comes_with_how_to_open_it() -> None:
+def test_deep_zoom_output_includes_viewer() -> None:
     assert _viewers(["a.png", "wall.dzi"]) == "; open wall_files/index.html in a browser"
     assert _viewers(["a.png"]) == ""

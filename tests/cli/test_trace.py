@@ -48,7 +48,7 @@ def test_traces_that_cannot_be_written(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_render_that_is_refused_leaves_no_trace(run: Run, folder: Path) -> None:
+def test_refused_render_writes_no_trace_file(run: Run, folder: Path) -> None:
     refused(run, folder, "render", *SMALL, "--device", "nothing of this name", "--trace", "t.json")
 
 

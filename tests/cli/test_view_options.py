@@ -76,7 +76,7 @@ def test_a_place_at_another_zoom_and_cap(run: Run) -> None:
     assert json.loads(run("locate", "--at", "thorn-star", "--zoom", "200000", "--json").out)["period"] == 26
 
 
-def test_a_zoom_into_nothing_says_what_it_needs(run: Run, folder: Path) -> None:
+def test_invalid_zoom_names_what_is_needed(run: Run, folder: Path) -> None:
     for zoom in ("x", "0"):
         assert "zoom" in refused(run, folder, "render", *SMALL, "--at", "fern", "--zoom", zoom)
     assert "--center RE IM, or --at NAME" in refused(run, folder, "render", "--zoom", "2", code=2)
@@ -122,7 +122,7 @@ def test_a_picture_of_the_inside_alone_says_so(draw: Run) -> None:
 
 @pytest.mark.parametrize("cap", [300, 3000])
 @pytest.mark.usefixtures("usable")
-def test_a_higher_cap_shows_what_a_low_one_hides(draw: Run, cap: int) -> None:
+def test_higher_limit_shows_pixels_hidden_by_a_low_one(draw: Run, cap: int) -> None:
     deep = draw("render", "--center", "0", "1", "--zoom", "1e140", *SMALL, "--iterations", str(cap))
     line = (
         "all of the pixels reached the iteration limit of 300, and are not proved inside; a higher limit may show more"

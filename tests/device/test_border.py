@@ -158,7 +158,7 @@ def test_filaments(device: Device) -> None:
     assert differing(job, device, replace(alone, steps=4096, trust="nothing")) == 0
 
 
-def test_at_the_end_of_a_number(target: Target) -> None:
+def test_place_at_the_precision_limit_of_a_number(target: Target) -> None:
     """Where rounding decides counts, proofs fail rather than err."""
     for name in views.DEEP:
         for beyond in (1, 8):
@@ -252,7 +252,7 @@ def test_same_counts_of_julia_sets(target: Target, name: str) -> None:
         assert found.computed < found.pixels, "nothing was filled"
 
 
-def test_a_piece_of_a_julia_set_is_not_taken_for_its_border(device: Device) -> None:
+def test_component_of_a_julia_set_is_not_filled(device: Device) -> None:
     """The critical orbit has left after 2 steps: {count > 2} is two pieces, of which a rectangle holds one."""
     formula, root = Julia(0, 6), Fraction(97, 56)  # √3, about: ±√3(1 − i) are led to 0
     view = View.centred(root, -root, 4 / Fraction("2.1"), 41, 41)

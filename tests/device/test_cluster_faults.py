@@ -122,7 +122,7 @@ def scheduler_killed(folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("_impatient")
-def test_a_scheduler_that_was_killed_leaves_what_is_finished(tmp_path: Path) -> None:
+def test_killed_scheduler_keeps_finished_bands(tmp_path: Path) -> None:
     scheduler_killed(tmp_path)
 
 
@@ -162,7 +162,7 @@ def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("_impatient")
-def test_a_network_that_is_cut_for_a_moment_costs_that_moment(tmp_path: Path) -> None:
+def test_short_network_outage_only_delays(tmp_path: Path) -> None:
     assert network_cut(tmp_path, 1.0, pulled=False) == ""
 
 

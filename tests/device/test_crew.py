@@ -75,7 +75,7 @@ def test_one_job_after_the_other_by_the_same_processes(workers: list[WorkerProce
 
 
 @pytest.mark.parametrize("blocks", [0, 1])
-def test_a_job_may_come_while_another_is_under_way(blocks: int, workers: list[WorkerProcess]) -> None:
+def test_job_may_be_assigned_while_another_runs(blocks: int, workers: list[WorkerProcess]) -> None:
     """Which is of no use from then on: it is dropped after a launch, however long it would have taken."""
     view = View.centred(Fraction(0), Fraction(0), Fraction(1000), 320, 200)  # all inside
     endless = Job(view, 1 << 31, number="float", rounding="separate", method="direct")
@@ -106,7 +106,7 @@ class Loaded:
         return any(self.crew._busy(slot) for slot in self.crew._roster)
 
 
-def test_a_device_that_would_give_other_bits_waits_for_another_job() -> None:
+def test_device_of_another_class_waits_for_another_job() -> None:
     """Where denormals matter, one that flushes them has no part; in the next job it has."""
     near = View.upright(Fraction(1, 1 << 70), Fraction(1, 1 << 70), Fraction(1, 1 << 80), 64, 48)
     tiny = Job(near, 100, number="float", rounding="separate", method="direct")

@@ -124,7 +124,7 @@ def test_most_counts_are_exact_among_filaments(
     assert right.mean() >= least[number]
 
 
-def test_at_the_tip_what_is_beyond_r_is_certified_only_as_such(device: Device, number: str) -> None:
+def test_points_beyond_r_near_the_tip_are_certified_as_outside(device: Device, number: str) -> None:
     """Half of the view has |c| > 2, by 10^−400: no number tells, and no count is vouched for that is wrong."""
     view = at(TIP, 400)
     job = Job(view, 2000, number=number, method="perturbation", planes=("counts", "certified"))

@@ -98,7 +98,9 @@ def check(platform: str, site: str, kind: str, at: int, folder: Path) -> None:
 
 @pytest.mark.parametrize("platform", platforms())
 @pytest.mark.parametrize(("site", "kind", "at"), FEW)
-def test_a_fault_costs_seconds_not_the_picture(platform: str, site: str, kind: str, at: int, tmp_path: Path) -> None:
+def test_fault_costs_seconds_and_picture_is_correct(
+    platform: str, site: str, kind: str, at: int, tmp_path: Path
+) -> None:
     check(platform, site, kind, at, tmp_path)
 
 
@@ -122,7 +124,7 @@ def others_are_long() -> list[ParameterSet]:
         *(("launch", "-14", 1), ("wait", "hang", 2)),
     ],
 )
-def test_a_device_alone_is_found_out(choice: Choice, site: str, kind: str, at: int, tmp_path: Path) -> None:
+def test_single_faulty_device_is_detected(choice: Choice, site: str, kind: str, at: int, tmp_path: Path) -> None:
     """Nobody else does its work, so it is begun again, and the fault is told."""
     field, faults = shared(faulty("", site, kind, at, tmp_path / "flag"), [choice])
     assert field.counts_sha256() == clean().counts_sha256()
@@ -149,7 +151,7 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
         assert "retired" in mine[-1]
 
 
-def test_a_long_launch_is_no_fault_where_the_budget_allows_it(tmp_path: Path) -> None:
+def test_long_launch_within_budget_is_not_a_fault(tmp_path: Path) -> None:
     """The budget is half of what a launch may take without one, and a launch of three times as long is waited for."""
     flag = tmp_path / "flag"
     settings = Settings(budget=POLICY.launch / 2)
@@ -161,7 +163,7 @@ def test_a_long_launch_is_no_fault_where_the_budget_allows_it(tmp_path: Path) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no sleep that holds the interpreter")
 @pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
-def test_a_driver_that_compiles_at_the_first_launch_may_be_silent(choice: Choice, tmp_path: Path) -> None:
+def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, tmp_path: Path) -> None:
     """It holds the interpreter for longer than a launch may take; the kernel is one that no start has launched."""
     flag = tmp_path / "flag"
     field, faults = shared(faulty("", "survivors", "compile", 1, flag), [choice])

@@ -36,7 +36,7 @@ def test_what_is_no_runtime_offers_nothing(library: str) -> None:
     assert offered(library) == []
 
 
-def test_a_context_is_the_devices(device: Device) -> None:
+def test_context_belongs_to_its_device(device: Device) -> None:
     """It serves where it was made for, and is released with the object that took it."""
     made = cl.Context.from_int_ptr(context(device.handle.int_ptr), retain=False)
     assert [one.int_ptr for one in made.devices] == [device.handle.int_ptr]

@@ -135,7 +135,7 @@ def test_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undistu
 
 
 @pytest.mark.long
-def test_200_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
+def test_resume_after_200_random_kills(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
     hits = kill_often(in_use(tmp_path), 200, spec, undisturbed)
     print(dict(hits))
     assert min(hits["before the store"], hits["computing"]) >= 10

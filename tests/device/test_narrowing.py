@@ -98,7 +98,7 @@ def test_files_are_the_same(device: Device, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["narrowed first", "narrowed then"])
-def test_a_store_goes_on_whether_or_not_the_device_narrows(
+def test_resume_is_independent_of_narrowing(
     device: Device, tmp_path: Path, first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The manifest says what bands hold; who goes on makes the same."""

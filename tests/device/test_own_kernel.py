@@ -105,7 +105,7 @@ def test_planted_mistakes_are_named_on_each_device(device: Device, name: str) ->
     check_planted(device, next(case for case in planted.SINGLE if case.name == name))
 
 
-def test_a_kernel_is_timed_beside_ours_and_a_wrong_one_is_told(device: Device, tmp_path: Path) -> None:
+def test_kernel_is_timed_beside_ours_and_wrong_one_is_reported(device: Device, tmp_path: Path) -> None:
     wrong = own(planted.PLACES[0].text, "wrong.cl")
     job = Job(planted.WHOLE, 150, number="float", rounding="separate")
     study = OwnKernels((read_kernel("naive"), wrong), job, LaunchShape()).study()
@@ -139,14 +139,14 @@ def test_what_does_not_build_is_told_with_the_lines_of_its_file(device: Device) 
 
 
 @pytest.mark.parametrize("text", ["", "// nothing\n", "int no_kernel(void) { return 1; }\n"])
-def test_a_file_without_any_kernel_is_told(device: Device, text: str) -> None:
+def test_file_without_any_kernel_is_reported(device: Device, text: str) -> None:
     with pytest.raises(KernelFaultError, match="no kernel `mandelbrot`; it has no kernel at all") as fault:
         trial(device, own(text)).__enter__()
     assert fault.value.kind == "name"
 
 
 @pytest.mark.one_device
-def test_a_kernel_that_asks_for_another_file_is_not_built(device: Device, tmp_path: Path) -> None:
+def test_kernel_with_an_include_is_not_built(device: Device, tmp_path: Path) -> None:
     (tmp_path / "more.h").write_text("#error a line of another file\n")
     with (
         pytest.raises(KernelFaultError, match=r"mine\.cl:2 asks for another file, and a kernel is one file") as fault,
@@ -158,7 +158,7 @@ def test_a_kernel_that_asks_for_another_file_is_not_built(device: Device, tmp_pa
 
 
 @pytest.mark.one_device
-def test_a_build_that_does_not_end_is_stopped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_that_hangs_is_stopped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "_LEAST_BUILD_S", 2.0)
     terms = "".join(f"#define T{k} {' + '.join([f'T{k - 1}'] * 10)}\n" for k in range(1, 10))
     endless = own(f"#define T0 cap\n{terms}{NAIVE.replace('n = 0', 'n = 0 * (T9)')}")
@@ -178,7 +178,7 @@ def test_a_build_that_does_not_end_is_stopped(device: Device, monkeypatch: pytes
         ("global uint *counts", "global float *counts", "parameter 1 is `global float* counts`, the contract has"),
     ],
 )
-def test_another_signature_is_told(device: Device, old: str, new: str, why: str) -> None:
+def test_different_kernel_signature_is_reported(device: Device, old: str, new: str, why: str) -> None:
     with pytest.raises(KernelFaultError) as fault, trial(device, replaced(old, new)):
         pass
     assert why in str(fault.value)
@@ -202,7 +202,7 @@ def test_a_hanging_kernel_is_stopped(device: Device) -> None:
     assert np.array_equal(counts, expected(job))
 
 
-def test_a_kernel_that_ends_its_process_is_told(device: Device) -> None:
+def test_kernel_that_crashes_its_process_is_reported(device: Device) -> None:
     far = replaced(planted.WRITE, "counts[(ulong)row * 40000000000ul + column * 40000000ul] = n;")
     job = Job(planted.WHOLE, 50, number="float", rounding="separate")
     with trial(device, far) as process:
@@ -225,7 +225,7 @@ def test_writes_beside_the_counts_are_seen(device: Device, index: str, first: in
     assert runs == [(first, abs(first) if first < 0 else 7)]
 
 
-def test_a_local_size_of_its_own(device: Device) -> None:
+def test_kernel_with_its_own_local_size(device: Device) -> None:
     required = own("__attribute__((reqd_work_group_size(4, 2, 1)))\n" + NAIVE.partition("*/\n")[2])
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(device, required) as process:

@@ -17,7 +17,7 @@ def test_single_pixels_agree_with_the_device(target: Target) -> None:
         assert pixel.count(job, column, row, 400) == field.counts[row, column]
 
 
-def test_an_orbit_that_goes_round_is_inside_however_high_the_cap(target: Target) -> None:
+def test_periodic_orbit_is_inside_at_any_limit(target: Target) -> None:
     job = target.job(views.whole(31, 23), 4_000_000_000)
     assert pixel.count(job, 21, 11, 500) == 4_000_000_000, "c is about 0.03"
 

@@ -162,7 +162,7 @@ def test_the_host_goes_on_for_a_device_that_does_not_shade(
     assert report.stages_s["colour"] > 0
 
 
-def test_a_store_of_counts_goes_on_as_one(device: Device, tmp_path: Path) -> None:
+def test_store_of_counts_resumes_as_counts(device: Device, tmp_path: Path) -> None:
     pictures = Pictures(tmp_path)
     expected, _ = pictures.expected(device)
     assert pictures.stop(device, digest=True) != PIXELS

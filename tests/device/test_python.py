@@ -82,7 +82,7 @@ def test_one_device_works_in_this_process(workers: list[WorkerProcess]) -> None:
     assert workers == []
 
 
-def test_a_script_needs_no_guard(tmp_path: Path) -> None:
+def test_script_without_main_guard_works(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text(JOB.to_json(), encoding="utf-8")
     script = SCRIPT.format(job=str(tmp_path / "job.json"), devices=specs())
     for how in (["-c", script], ["-"]):

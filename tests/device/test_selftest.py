@@ -103,7 +103,9 @@ def test_some_device_contracts(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize("what", ["integers", "short_products", "shapes", "steps", "roots"])
-def test_a_wrong_answer_is_seen(target: Target, what: str, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_answer_is_detected(
+    target: Target, what: str, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     del fresh_cache
     if what == "roots" and target.rounding != "fused":
         pytest.skip("no roots are taken in this rounding")
@@ -124,9 +126,7 @@ def test_a_wrong_answer_is_seen(target: Target, what: str, fresh_cache: Path, mo
         render(target.job(views.whole(3, 2), 5), target.device)
 
 
-def test_a_failed_build_is_a_failure_for_now(
-    device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_build_is_retried_later(device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def build(self: Device, text: str, options: tuple[str, ...] = ()) -> None:  # noqa: ARG001 - as Device has it
         raise BuildError(f"{self.label} cannot build a kernel: unknown target CPU 'generic'", "log")
 
@@ -202,7 +202,7 @@ def test_a_failing_device_does_not_stop_the_others(device: Device, monkeypatch: 
     assert choose.fastest(job, [broken], self_test=False).device is broken
 
 
-def test_a_rehearsal_passes_where_the_self_test_does(device: Device) -> None:
+def test_self_test_in_another_process_gives_the_same_verdict(device: Device) -> None:
     """Drivers that may end the process are tested in another one first."""
     assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
 
@@ -277,7 +277,7 @@ def test_entries_that_say_nothing_are_not_believed(device: Device, fresh_cache: 
     _render(device)
 
 
-def test_a_binary_of_another_kernel_is_built_again(device: Device, fresh_cache: Path) -> None:
+def test_binary_of_another_kernel_is_rebuilt(device: Device, fresh_cache: Path) -> None:
     """With a right checksum."""
     _render(device)
     binaries = {path.name: cache.read("binaries", path.name) or b"" for path in fresh_cache.glob("binaries/*")}
@@ -295,7 +295,7 @@ def test_what_a_killed_writer_left_is_passed_over(device: Device, fresh_cache: P
     _render(device)
 
 
-def test_a_cache_that_cannot_be_written(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_cache_is_ignored(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "file"))
     _render(device)
@@ -320,7 +320,7 @@ except BuildError:
 
 
 @pytest.mark.parametrize("stale", ["garbage"])
-def test_a_stale_binary_is_built_again(device: Device, fresh_cache: Path, stale: str) -> None:
+def test_stale_binary_is_rebuilt(device: Device, fresh_cache: Path, stale: str) -> None:
     """One with a right checksum, under the right key."""
     if not device.keeps_binaries:
         pytest.skip("no binaries are kept for this platform; mandelcl/opencl/quirks.py says why")

@@ -195,7 +195,7 @@ def test_guarded_memory_holds_no_count_beforehand(device: Device, algorithm: str
     assert filled
 
 
-def test_a_closed_session_does_no_more(device: Device, tmp_path: Path) -> None:
+def test_closed_session_refuses_jobs(device: Device, tmp_path: Path) -> None:
     session = Session(device)
     mandelcl.render(job(16, 16), session)
     session.close()
@@ -224,7 +224,7 @@ def test_a_session_that_is_dropped_ends_its_processes(several: list[Device]) -> 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_process_has_no_use_of_the_session(device: Device) -> None:
+def test_forked_process_cannot_use_the_session(device: Device) -> None:
     """It would wait for threads of the driver that are not there; the session of its own process goes on."""
     with Session(device) as session:
         expected = mandelcl.render(job(16, 16), session)[0].counts_sha256()

@@ -166,7 +166,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("unseen")
-def test_a_device_that_cannot_build_does_not_shade(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_that_cannot_build_shading_leaves_it_to_host(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shader, "text", lambda _: "kernel void shade(nothing")
     assert shader_of(device, SMOOTH, Colouring(PALETTES["classic"])) is None
     assert not verdicts._SEEN

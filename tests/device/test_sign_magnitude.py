@@ -82,7 +82,7 @@ def test_a_run_has_the_same_bits_as_c_however_it_is_cut(device: Device) -> None:
         assert sample.launches >= blocks[0] * blocks[1]
 
 
-def test_a_run_stops_when_it_is_told(device: Device) -> None:
+def test_run_stops_on_cancel(device: Device) -> None:
     cancel = threading.Event()
     work = first_version.on_device(JOBS["Julia Island"], device, (1, 1), cancel)
     cancel.set()

@@ -69,7 +69,7 @@ def test_blocks_are_delivered_so(device: Device) -> None:
                 np.testing.assert_array_equal(values, expected[plane][rows])
 
 
-def test_a_device_with_other_bits_is_left_to_the_host(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_with_wrong_fractions_leaves_them_to_host(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Smoothed.made
 
     def wrong(form: Smoothed, results: Words) -> Words:

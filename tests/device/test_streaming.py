@@ -200,7 +200,7 @@ def test_a_second_render_of_the_same_file_is_refused(device: Device, files: File
     files.check(device)
 
 
-def test_another_device_goes_on(device: Device, files: Files) -> None:
+def test_other_device_continues_the_job(device: Device, files: Files) -> None:
     """The store's grid, number and rounding hold, whatever the next device would choose."""
     found: list[Any] = [parameter.values[0] for parameter in devices()]
     (first,) = [other for k, other in enumerate(found) if found[k - 1] is device]  # each follows another
@@ -282,7 +282,7 @@ def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypat
     files.check(device)
 
 
-def test_a_failure_stays_what_it_is(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_keeps_its_message(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a word on what is kept, but with its own kind, data, cause and stack."""
 
     def refuse(*_arguments: Any) -> None:

@@ -117,7 +117,7 @@ def test_study(device: Device, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_wrong_device_is_caught(best: Device, name: str) -> None:
+def test_wrong_device_is_detected(best: Device, name: str) -> None:
     rows = [row for row in find_study(name).run(tiny(WrongDevice(best.spec, best.handle))) if not row.error]
     rows = [row for row in rows if row.spec != native.SPEC]
     assert rows
@@ -129,7 +129,7 @@ def test_a_wrong_device_is_caught(best: Device, name: str) -> None:
         assert "WRONG" in Document(find_study(name), [row], "", "", "").to_markdown()
 
 
-def test_a_wrong_device_is_caught_beside_a_right_one(best: Device) -> None:
+def test_wrong_device_is_detected_beside_a_correct_one(best: Device) -> None:
     rows = list(find_study("hybridizer").run(tiny(best, WrongDevice(best.spec, best.handle))))
     validations = [row.validation for row in rows if not row.error and row.spec != native.SPEC]
     assert validations == ["ok", "WRONG"] * (len(validations) // 2)
@@ -151,7 +151,7 @@ def test_a_failed_device_is_a_row_with_its_reason(best: Device, monkeypatch: pyt
     assert all(row.error == "is out of memory (-4); try a smaller picture" for row in rows)
 
 
-def test_a_study_stops_when_it_is_told(best: Device) -> None:
+def test_study_stops_on_cancel(best: Device) -> None:
     bench = tiny(best)
     rows: list[Row] = []
 
@@ -217,7 +217,7 @@ def test_wrong_pixels_are_the_rules_and_the_row_is_right(device: Device) -> None
     assert "against their rectangles" in row.checked
 
 
-def test_a_device_that_is_wrong_has_no_wrong_pixels_of_a_rule(best: Device) -> None:
+def test_wrong_device_is_not_counted_as_wrong_rule(best: Device) -> None:
     wrong = WrongDevice(best.spec, best.handle)
     row = traced_by(wrong, rules.STRICT, variations.CASES[-1].job(8, 30), best)
     assert row.validation == "WRONG"

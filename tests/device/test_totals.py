@@ -64,7 +64,7 @@ def test_the_log_has_the_totals_of_what_was_yielded(device: Device, algorithm: s
         assert work.report("", {}).iterations_total == expected.iterations
 
 
-def test_another_job_begins_anew(device: Device) -> None:
+def test_another_job_starts_afresh(device: Device) -> None:
     work = Session(device).begin(a_job())
     assert isinstance(work, Computation)
     for job in (work.job, work.job.at(a_job(40, 30).view)):

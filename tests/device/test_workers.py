@@ -93,7 +93,7 @@ def test_results_come_by_memory_and_by_pipe(device: Device, way: str, monkeypatc
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed in /proc on Linux alone")
-def test_all_threads_of_a_cpu_stand_back(device: Device) -> None:
+def test_all_threads_of_a_cpu_runtime_get_low_priority(device: Device) -> None:
     """All that work, those too that a driver begins when devices are looked for."""
     job = Job(JOB.view, 10_000, number="float", rounding="separate")
     started = Started(device, Settings(shortcuts=False), job)

@@ -85,9 +85,7 @@ def test_two_processes_that_write_lose_nothing(tmp_path: Path) -> None:
     assert len(Bookmarks(path).all()) == 60
 
 
-def test_a_lock_that_somebody_keeps_is_no_reason_to_wait_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_held_lock_is_waited_for_with_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bookmarks.json"
     monkeypatch.setattr(module, "_LOCK_S", 0.01)
     with FileLock(tmp_path / "bookmarks.lock"), pytest.raises(FileError, match="another mandelcl"):
@@ -105,7 +103,7 @@ def test_what_would_not_be_read_again_is_not_written(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_page_is_told_of_a_damaged_file(tmp_path: Path) -> None:
+def test_page_is_notified_of_a_damaged_file(tmp_path: Path) -> None:
     folder, own = tmp_path / "saves", tmp_path / "saves-data"
     folder.mkdir()
     own.mkdir(parents=True)

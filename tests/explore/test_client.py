@@ -138,7 +138,7 @@ def test_what_is_to_be_done_then_waits_for_what_leaves_before(start: Start) -> N
     assert left == [b"pixels", b"more"]
 
 
-def test_a_page_that_reads_nothing_takes_the_memory_of_a_view(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unread_page_uses_memory_of_one_view(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
 
     async def chat(client: Client) -> AsyncIterator[str]:
@@ -160,7 +160,7 @@ def test_a_page_that_reads_nothing_takes_the_memory_of_a_view(start: Start, monk
     assert view < most < 1.5 * view
 
 
-def test_a_page_that_asks_for_much_at_once_is_heard_as_it_reads(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backpressure_limits_a_page_with_many_requests(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.explore.leaving._MOST_TEXT_BYTES", 1 << 16)
     monkeypatch.setattr("mandelcl.explore.client._AT_ONCE", 1e9)
     most = 0

@@ -90,7 +90,7 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_process")
-def test_a_process_that_hears_nothing_is_told_no_more_than_so_many_views() -> None:
+def test_unresponsive_process_gets_a_bounded_number_of_views() -> None:
     async def main() -> None:
         slot = DeviceSlot((), Job(View.centred(0, 0, 1, 8, 8)), lambda *_: None, POLICY)
         tasks = [_Task(number) for number in range(1000)]
@@ -119,7 +119,7 @@ def _as_task(task: _Task) -> ViewTask:
 
 
 @pytest.mark.usefixtures("no_process")
-def test_a_device_that_nobody_uses_gives_its_process_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_idle_device_process_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(workspace, "_WATCH_S", 0.001)
     monkeypatch.setattr(workspace, "_IDLE_S", 0.0)
 

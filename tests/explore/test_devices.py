@@ -71,7 +71,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no
 
 @needs_proc
 @pytest.mark.usefixtures("usable")
-def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
+def test_killed_worker_is_restarted(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         rest = page.view(HOME)
         slow = {**HOME, "iterations": 1_000_000, "number": "fixed:4", "size": [320, 180], "origin": [-160, -90]}
@@ -90,7 +90,7 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("usable")
-def test_a_device_has_one_process_by_whatever_name(tmp_path: Path) -> None:
+def test_device_has_one_process_under_any_spec(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         one = next(device for device in listed(page) if device["state"] == "ready")
         page.view(HOME, devices=[one["spec"]])
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_all(tmp_path: Path) -> None:
             assert not Path(f"/proc/{child}").exists() or Path(f"/proc/{child}/stat").read_text().split()[2] == "Z"
 
 
-def test_a_page_that_comes_back_goes_on(server: Server) -> None:
+def test_reconnected_page_continues(server: Server) -> None:
     with server.page() as page:
         first = page.view(HOME)
         page.begin(HOME, iterations=100_000, number="fixed:4")

@@ -101,7 +101,7 @@ def test_half_a_request_keeps_no_server(serving: _Serving) -> None:
         assert serving.end()
 
 
-def test_a_page_that_does_not_read_keeps_no_server(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_that_does_not_read_does_not_block_shutdown(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     orbit = PointOrbit(np.zeros(1 << 14, np.complex128), None, None)
     monkeypatch.setattr(finding, "orbit_of", lambda *_: orbit)
     monkeypatch.setattr(Client, "resolved_job", lambda _client, _pane: serving.job)
@@ -175,7 +175,7 @@ def _rest(one: socket.socket) -> bytes:
     return b"".join(iter(lambda: one.recv(1 << 20), b""))
 
 
-def test_a_download_that_takes_long_is_whole(serving: _Serving, tmp_path: Path) -> None:
+def test_slow_download_is_complete(serving: _Serving, tmp_path: Path) -> None:
     with _downloading(serving, tmp_path) as one:
         assert serving.server._downloads
         _look_for_a_request(serving)
@@ -185,9 +185,7 @@ def test_a_download_that_takes_long_is_whole(serving: _Serving, tmp_path: Path) 
         assert body == _LARGE
 
 
-def test_a_download_of_which_nothing_leaves_ends(
-    serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_stalled_download_is_ended(serving: _Serving, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(connections, "_STALL_S", 0.01)
     with _downloading(serving, tmp_path) as one:
         _look_for_a_request(serving)

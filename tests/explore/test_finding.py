@@ -46,7 +46,7 @@ def test_orbits_are_those_of_doubles_while_these_are_exact(name: str) -> None:
         z = z**3 + c if name == "multibrot-3" else z * z + (0 if name == "julia" else c)
 
 
-def test_an_orbit_beyond_doubles() -> None:
+def test_orbit_outside_double_range() -> None:
     """Beside c = −2, whose orbit stays at 2: 10⁻³⁰⁰ away it takes 4³⁰⁰ᐟ… steps, some 500, to leave."""
     job = Job(_view("1e300"))
     found = orbit_of(job, Fraction(-2) - Fraction(1, 10**300), Fraction(0), 2000)
@@ -119,7 +119,7 @@ def test_bookmarks_are_kept(page: Page) -> None:
     assert left["bookmarks"] == before
 
 
-def test_an_orbit_that_nobody_waits_for_any_more_ends() -> None:
+def test_abandoned_orbit_is_cancelled() -> None:
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(CancelledError):

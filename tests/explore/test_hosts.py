@@ -32,7 +32,7 @@ def test_a_server_of_this_machine_has_no_other_names() -> None:
     assert not hosts.remote
 
 
-def test_a_server_of_all_addresses_is_called_by_the_one_that_was_reached() -> None:
+def test_wildcard_server_accepts_the_reached_address() -> None:
     hosts = Hosts("0.0.0.0")
     assert hosts.remote
     assert "192.0.2.5:7" in hosts.names(7, "192.0.2.5")
@@ -57,6 +57,6 @@ def test_browsers_leave_out_the_usual_port() -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "http://x", "x/y", "x:y", "x:", "-x", "x y", "x;y", "ä", "*", "x:123456"])
-def test_a_public_name_is_a_name(name: str) -> None:
+def test_public_name_must_be_valid(name: str) -> None:
     with pytest.raises(InvalidInputError, match="name"):
         Hosts("127.0.0.1", [name])

@@ -28,7 +28,7 @@ def plan_of(whole: Block, there: list[Block], one: ResolvedTask) -> ViewPlan:
     gpu=st.booleans(),
     choices=st.lists(st.integers(0, 5), min_size=8, max_size=8),
 )
-def test_all_that_is_missing_is_computed_once(
+def test_missing_rectangles_are_computed_once(
     place: tuple[int, int], size: tuple[int, int], pixels_per_s: float, gpu: bool, choices: list[int]
 ) -> None:
     """Pieces come back in any order, and some have to be computed again."""
@@ -56,7 +56,7 @@ def test_all_that_is_missing_is_computed_once(
     assert not any(parts)
 
 
-def test_a_device_that_waits_for_coarse_pixels_has_a_piece_in_hand() -> None:
+def test_device_computes_a_piece_while_coarse_pixels_are_pending() -> None:
     plan = plan_of(Block(0, 0, 1280, 720), [], facts(5e6))
     first, second = plan.next(), plan.next()
     assert first is not None

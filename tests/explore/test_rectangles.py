@@ -21,7 +21,7 @@ def test_what_is_missing_and_what_is_there_are_all_of_it_once(whole: Block, ther
     assert set(found) == set(pixels([whole])) - set(pixels(there))
 
 
-def test_a_pan_misses_two_rectangles() -> None:
+def test_pan_needs_two_rectangles() -> None:
     whole = Block(30, 20, 640, 360)
     assert missing(whole, [Block(0, 0, 640, 360)]) == [Block(640, 20, 30, 340), Block(30, 360, 640, 20)]
 

@@ -91,7 +91,7 @@ def test_a_formula_without_a_name_is_saved_and_copied(page: Page) -> None:
     assert shlex.split(copied["command"])[shlex.split(copied["command"]).index("--formula") + 1] == formula.text
 
 
-def test_a_saved_file_can_be_taken(page: Page, server: Server) -> None:
+def test_saved_file_can_be_downloaded(page: Page, server: Server) -> None:
     page.view(HOME)
     saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC)
     assert saved["download"] is True
@@ -130,7 +130,7 @@ def test_a_save_does_not_wait_for_a_view_that_fails(page: Page) -> None:
     assert page.wait_for("problem")["id"] == 701
 
 
-def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
+def test_stopped_save_is_resumed(page: Page, folder: Path) -> None:
     page.begin(HOME, iterations=30_000, number="fixed:4", size=[1600, 900], origin=[-800, -450])
     page.wait_for("settled")
     page.send("cancel", pane=0)
@@ -151,7 +151,7 @@ def test_a_stopped_save_goes_on(page: Page, folder: Path) -> None:
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("end", ["Ctrl-C", "kill", "leave"])
-def test_a_save_that_nobody_waits_for_leaves_no_draft(tmp_path: Path, end: str) -> None:
+def test_abandoned_save_leaves_no_tempfile(tmp_path: Path, end: str) -> None:
     with serving(tmp_path) as server, server.page() as page:
         page.begin(HOME, iterations=2_000_000, number="fixed:4", size=[2000, 2000], origin=[-1000, -1000])
         page.wait_for("settled")
@@ -169,7 +169,7 @@ def test_a_save_that_nobody_waits_for_leaves_no_draft(tmp_path: Path, end: str) 
 
 
 @pytest.mark.parametrize("suffix", [".png", ".npz"])
-def test_a_file_that_is_opened_gives_its_view(page: Page, tmp_path: Path, suffix: str) -> None:
+def test_opened_file_returns_its_view(page: Page, tmp_path: Path, suffix: str) -> None:
     view = mandelcl.View.centred("-0.7436", "0.1318", 5000, 128, 72, rotation=30)
     job = mandelcl.Job(view, iterations=2000, planes=("counts", "smooth"))
     path = tmp_path / f"drawn{suffix}"
@@ -182,7 +182,7 @@ def test_a_file_that_is_opened_gives_its_view(page: Page, tmp_path: Path, suffix
     assert opened["colouring"] == (None if suffix == ".npz" else {"palette": "ice", "cycle": None, "offset": 0.0})
 
 
-def test_a_file_that_is_none_of_ours_is_refused_in_a_line(page: Page, tmp_path: Path) -> None:
+def test_foreign_file_is_refused_in_one_line(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "other.png"
     Image.new("RGB", (8, 8)).save(path)
     refused = open_file(page, path)

@@ -60,7 +60,7 @@ def test_both_names_of_this_machine_are_known(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_server_of_all_addresses_is_reached_by_each(tmp_path: Path) -> None:
+def test_wildcard_server_is_reachable_by_each_address(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", "--allow-remote", "--public-name", "Box.example") as wide:
         port = wide.host.partition(":")[2]
         assert wide.host == f"box.example:{port}"
@@ -98,7 +98,7 @@ def test_another_method_is_not_allowed(server: Server, method: str, path: str) -
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "BREW"])
-def test_another_method_with_a_body_gets_nothing(server: Server, method: str) -> None:
+def test_unsupported_http_method_with_body_is_refused(server: Server, method: str) -> None:
     name, _, port = server.host.partition(":")
     with socket.create_connection((name, int(port)), timeout=PATIENCE_S) as plain:
         plain.sendall(f"{method} / HTTP/1.1\r\nHost: {server.host}\r\nContent-Length: 4\r\n\r\nbody".encode())
@@ -128,7 +128,7 @@ def test_nothing_outside_the_static_folder_is_served(server: Server, path: str) 
     assert b"import" not in body
 
 
-def test_answers_tell_browsers_to_be_careful(server: Server) -> None:
+def test_responses_have_security_headers(server: Server) -> None:
     headers = get(server, "/nothing")[1]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
@@ -146,7 +146,7 @@ def test_a_message_of_65_kib_closes_the_socket(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_fifth_page_is_refused_until_one_has_left(tmp_path: Path) -> None:
+def test_fifth_page_is_refused_until_one_disconnects(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
         pages = deque(stack.enter_context(server.page()) for _ in range(4))
         for _ in range(20):  # pages that are loaded again and again, without a moment in between

@@ -31,14 +31,14 @@ def test_what_no_page_could_show_is_refused(options: list[str], line: str) -> No
         (["--save-dir", "no/such/folder"], "does not exist"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(options: list[str], line: str) -> None:
+def test_invalid_option_is_refused(options: list[str], line: str) -> None:
     result = CliRunner().invoke(cli, ["explore", "--no-browser", *options])
     assert result.exit_code == 2
     assert line in result.output
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc, in which nobody can make a file")
-def test_a_folder_that_takes_no_files_is_refused() -> None:
+def test_unwritable_output_folder_is_refused() -> None:
     result = CliRunner().invoke(cli, ["explore", "--no-browser", "--save-dir", "/proc"])
     assert isinstance(result.exception, MandelclError)
     assert "cannot write to the folder /proc" in str(result.exception)

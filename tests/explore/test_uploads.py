@@ -41,7 +41,7 @@ def begun(size: int) -> tuple[uploads.Upload, Client]:
     return upload, client
 
 
-def test_a_full_disk_is_a_problem_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "upload"
     monkeypatch.setattr("tempfile.NamedTemporaryFile", lambda **_options: Full(path))
     upload, client = begun(100)
@@ -74,7 +74,7 @@ def reads_for_ever(channel: Channel) -> None:
         uploads.serve(channel)
 
 
-def test_a_file_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_upload_that_takes_too_long_to_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "_ROLE", f"{__name__}:{reads_for_ever.__name__}")
     monkeypatch.setattr(uploads, "_LONGEST_S", 1.0)
     upload, client = begun(5)
@@ -89,7 +89,7 @@ def dies(_channel: Channel) -> None:
     os._exit(7)
 
 
-def test_a_reader_that_dies_is_a_problem_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_file_reader_is_reported_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "_ROLE", f"{__name__}:{dies.__name__}")
     upload, client = begun(5)
     with pytest.raises(InvalidInputError, match="the process was lost"):

@@ -55,7 +55,7 @@ def same_as_rendered(picture: Picture) -> None:
     ],
     ids=["home", "turned", "julia", "ship", "fixed", "deep"],
 )
-def test_a_view_at_rest_is_what_its_job_renders(page: Page, wanted: dict[str, object]) -> None:
+def test_view_at_rest_equals_its_rendered_job(page: Page, wanted: dict[str, object]) -> None:
     picture = page.view(wanted)
     same_as_rendered(picture)
     assert picture.of("complete")["inside"] == int((picture.counts == wanted["iterations"]).sum())
@@ -70,7 +70,7 @@ def test_coarse_pixels_come_first_and_are_those_of_the_view(page: Page) -> None:
     same_as_rendered(picture)
 
 
-def test_a_pan_brings_what_is_new_alone(page: Page) -> None:
+def test_pan_sends_only_new_pixels(page: Page) -> None:
     first = page.view(HOME)
     key, have = first.of("settled")["key"], [[-80, -45, 160, 90]]
     second = page.begin(HOME, origin=[-60, -40], have={"key": key, "rectangles": have})
@@ -90,7 +90,7 @@ def test_what_the_page_has_under_another_key_is_sent_again(page: Page) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="it is for measurements elsewhere")
-def test_a_page_that_is_measured_reads_the_same(server: Server) -> None:
+def test_measuring_page_receives_the_same_counts(server: Server) -> None:
     with QuickPage(server) as page:
         same_as_rendered(page.view(HOME))
 
@@ -139,7 +139,7 @@ def test_panes_do_not_disturb_each_other(page: Page) -> None:
         ({"formula": {"name": "lambda"}}, "lambda"),
     ],
 )
-def test_a_view_that_makes_no_sense_is_answered_in_a_line(page: Page, changes: dict[str, object], why: str) -> None:
+def test_invalid_view_is_answered_in_one_line(page: Page, changes: dict[str, object], why: str) -> None:
     page.generation += 1
     page.send("view", pane=0, generation=page.generation, **{**HOME, **changes})
     said = page.receive()

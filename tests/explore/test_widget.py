@@ -213,7 +213,7 @@ def test_the_bundle_is_the_page_s_own_modules() -> None:
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
-def test_a_kernel_that_ends_takes_its_processes_with_it() -> None:
+def test_finished_kernel_leaves_no_process() -> None:
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     with running() as kernel, mandelcl.Session() as session:
         picture = CommPage(kernel).view()

@@ -61,7 +61,7 @@ def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", list(KINDS))
-def test_a_film_has_the_same_bytes_each_time(name: str, tmp_path: Path) -> None:
+def test_film_bytes_are_reproducible(name: str, tmp_path: Path) -> None:
     place = tmp_path / KINDS[name][0]
     files = []
     for _ in range(2):
@@ -240,7 +240,7 @@ def test_the_smallest_frames_and_the_first_and_last_rates_are_encoded(name: str,
 UNEVEN = Timing(Fraction(10**8 - 1, 3 * 10**6 + 1)).fps  # of numbers about as large as a rate's may be
 
 
-def test_av1_takes_pictures_that_are_thin(tmp_path: Path) -> None:
+def test_av1_encodes_thin_pictures(tmp_path: Path) -> None:
     """As thin as it may be: where it was thinner, it waited for ever."""
     with writing(tmp_path / "a.webm", "av1", (512, CODECS["av1"].least), Fraction(30)) as sink:
         for frame in pictures(512, CODECS["av1"].least):
@@ -250,7 +250,7 @@ def test_av1_takes_pictures_that_are_thin(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 @pytest.mark.parametrize("name", list(KINDS))
-def test_a_disk_that_refuses_is_told_in_its_words(name: str, tmp_path: Path) -> None:
+def test_disk_error_is_reported_verbatim(name: str, tmp_path: Path) -> None:
     path = tmp_path / KINDS[name][0]
     rng = np.random.default_rng(5)
     frame = rng.integers(0, 256, (256, 256, 3), np.uint8)
@@ -295,7 +295,7 @@ def test_what_a_codec_does_not_take_is_refused() -> None:
     require_encodable("prores", 64, 35, Fraction(30), None)
 
 
-def test_a_film_of_keyframes_is_the_same_each_time(computed: Folder, tmp_path: Path) -> None:
+def test_film_from_keyframes_is_reproducible(computed: Folder, tmp_path: Path) -> None:
     shown: list[tuple[int, int]] = []
     timing = Timing(Fraction(10), hold=0.5)
     made = [

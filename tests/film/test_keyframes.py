@@ -179,7 +179,7 @@ WRONG: list[Any] = [
 
 
 @pytest.mark.parametrize("data", WRONG, ids=range(len(WRONG)))
-def test_a_plan_that_is_none_is_refused_in_one_line(data: bytes, tmp_path: Path) -> None:
+def test_invalid_plan_is_refused_in_one_line(data: bytes, tmp_path: Path) -> None:
     (tmp_path / PLAN).write_bytes(data)
     with pytest.raises(FileError) as error:
         Folder.opened(tmp_path)
@@ -244,7 +244,7 @@ def test_a_plan_with_flipped_bits_or_without_its_end_is_refused_in_one_line(tmp_
     assert refused >= 150
 
 
-def test_a_name_that_is_no_path_is_refused(computed: Folder) -> None:
+def test_name_that_is_not_a_path_is_refused(computed: Folder) -> None:
     with pytest.raises(FileError, match="is not a path"), held("k\0", computed.plan):
         pass
 

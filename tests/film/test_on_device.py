@@ -122,7 +122,7 @@ def test_verdicts_are_remembered(device: Device, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.one_device
 @pytest.mark.usefixtures("unseen")
-def test_a_device_that_cannot_build_makes_none(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_that_cannot_build_makes_no_frames(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Assembler, "text", lambda _: "kernel void film_frame(nothing")
     assert faithful(Assembler(device, (64, 36))) is None
     assert not verdicts._SEEN

@@ -100,7 +100,7 @@ def test_references_are_packed_in_their_threads(
     assert len(helpers) == PROCESSES
 
 
-def test_a_process_that_dies_costs_no_keyframe(
+def test_dead_reference_process_loses_no_keyframe(
     helpers: list[Helper], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ask = Helper.compute

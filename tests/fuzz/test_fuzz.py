@@ -61,7 +61,7 @@ def test_a_schedule_has_each_case_once() -> None:
 FACTS = {"seed": 7, "cases": 100, "only": ["fields", "jobs"]}
 
 
-def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_run_resumes_from_its_state(tmp_path: Path) -> None:
     """Shards add up; of one that was killed while it wrote, all lines count but the last."""
     one, other, again = (State(tmp_path, FACTS) for _ in range(3))
     one.begin("1/2")
@@ -86,13 +86,13 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     again.close()
 
 
-def test_another_run_keeps_out_of_a_folder(tmp_path: Path) -> None:
+def test_state_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     State(tmp_path, FACTS)
     with pytest.raises(OtherRunError, match="holds a run of seed 7; give that, or another --state"):
         State(tmp_path, FACTS | {"seed": 8})
 
 
-def test_a_finished_run_has_nothing_left(tmp_path: Path) -> None:
+def test_finished_run_has_no_cases_left(tmp_path: Path) -> None:
     command = ("--cases", "40", "--only", "jobs", "--state", str(tmp_path / "state"))
     done = [fuzz(*command, keep=tmp_path) for _ in range(2)]
     assert [one.returncode for one in done] == [0, 0], done

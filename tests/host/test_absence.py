@@ -47,7 +47,7 @@ def failed(library: str, reason: str, origin: str = "system") -> Vendor:
 
 
 @linux
-def test_a_library_that_cannot_load_is_reported_in_the_loaders_words(machine: Path) -> None:
+def test_unloadable_library_is_reported_with_loader_message(machine: Path) -> None:
     text = machine / "libtext.so"
     text.write_text("this is no library, but is as long as the header of one would be, and then some more of it")
     names = ["/nowhere/libgone.so", "libgone-too.so.7", str(text), str(machine)]
@@ -59,7 +59,7 @@ def test_a_library_that_cannot_load_is_reported_in_the_loaders_words(machine: Pa
 
 
 @linux
-def test_a_library_that_is_no_runtime() -> None:
+def test_library_without_opencl() -> None:
     (found,) = diagnose(told(Vendor(Path("x.icd"), "libc.so.6", "system")))
     assert found.loads is False
     assert "clIcdGetPlatformIDsKHR" in found.reason or "libc.so.6" in found.reason
@@ -86,7 +86,7 @@ def test_a_library_that_crashes_or_hangs(monkeypatch: pytest.MonkeyPatch, code: 
     assert (found.loads, found.reason) == (False, reason)
 
 
-def test_a_library_that_chatters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_that_prints_to_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = r"print('hello'); print('\x1e{\"loads\": true, \"devices\": 2, \"reason\": \"\"}'); print('bye')"
     monkeypatch.setattr(absence, "_TRY", answer)
     runtimes = told(Vendor(Path("x.icd"), "libgood.so", "system"))
@@ -174,7 +174,7 @@ def test_what_to_install(monkeypatch: pytest.MonkeyPatch, release: dict[str, str
 
 
 @pytest.mark.parametrize("error", [OSError(2, "Unable to read files"), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "")])
-def test_a_system_that_does_not_name_itself(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_system_without_os_release(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail() -> dict[str, str]:
         raise error
 

@@ -48,7 +48,7 @@ def known(reference: Reference, radius_squared: Fraction = FOUR, steps: int = 1 
         (beside(2, "0.24", "0"), 90),
     ],
 )
-def test_a_view_inside_ends_its_reference_early(point: deep.Point, digits: int) -> None:
+def test_reference_of_an_inside_view_ends_early(point: deep.Point, digits: int) -> None:
     reference = region(point, Fraction(1, 10**digits))
     orbit = reference_orbit(reference, 10**9, FOUR)
     assert (orbit.ended, orbit.length < 1 << 12) == (INSIDE, True)
@@ -70,7 +70,7 @@ def test_a_view_inside_ends_its_reference_early(point: deep.Point, digits: int) 
         (beside(1, "0.2", "0"), "1e-20"),
     ],
 )
-def test_a_region_with_points_outside_is_not_known(point: deep.Point, radius: str) -> None:
+def test_region_with_outside_points_is_not_skipped(point: deep.Point, radius: str) -> None:
     orbit = reference_orbit(region(point, Fraction(1, 10**4000)), 3000, FOUR)
     for length in (100, 1000, orbit.length):
         assert not all_stay(orbit.re[: length + 1], orbit.im[: length + 1], Fraction(radius), FOUR)

@@ -65,7 +65,7 @@ def _host_is_blind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_host_is_blind")
 @pytest.mark.parametrize("seed", range(5))
-def test_a_liar_is_found_out_and_the_picture_is_right(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lying_worker_is_detected_and_picture_is_correct(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
     monkeypatch.setattr("mandelcl.crew.judging._REPEATED_PART", 1)  # of a row there is no part
     kinds = iter([Liar, Honest, Honest])

@@ -208,7 +208,7 @@ def break_down() -> None:
     raise FileError("disk full")
 
 
-def test_a_failure_wakes_everybody() -> None:
+def test_failure_wakes_all_waiters() -> None:
     """Readers that wait for rows, and devices that wait for room, hear of what another thread failed with."""
     job = a_job(10, 50)
     bands, words = Bands(job, 5, 1), truth(a_job(10, 50))

@@ -82,7 +82,7 @@ def test_there_may_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc")
-def test_a_closed_one_leaves_no_file_open() -> None:
+def test_closing_leaves_no_open_file() -> None:
     before = open_files()
     buffers = made(1 << 20, 3)
     assert open_files() > before

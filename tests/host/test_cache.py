@@ -58,14 +58,14 @@ def test_a_folder_in_the_place_of_an_entry(root: Path) -> None:
     assert [path.name for path in (root / "kind").iterdir()] == ["key"], "no part is left behind"
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_that_cannot_be_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "file" / "cache"))
     cache.write("kind", "key", b"payload")
     assert cache.read("kind", "key") is None
 
 
-def test_a_folder_that_cannot_be_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_cache_folder_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name is too long, or one above it may not be searched: there is nothing in it."""
     for folder in (tmp_path / ("x" * 300), tmp_path / "loop" / "cache"):
         monkeypatch.setenv("MANDELCL_CACHE", str(folder))
@@ -97,7 +97,7 @@ def test_nobody_else_may_look_into_it(root: Path) -> None:
 @shares_folders
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o722, 0o1777])
 @pytest.mark.parametrize("place", ["", "kind"])
-def test_a_folder_in_which_others_may_write(root: Path, place: str, mode: int) -> None:
+def test_folder_writable_by_others(root: Path, place: str, mode: int) -> None:
     """Whoever can write there can make an entry with a right checksum."""
     cache.write("kind", "key", b"payload")
     (root / place).chmod(mode)
@@ -114,7 +114,7 @@ def test_a_folder_in_which_others_may_write(root: Path, place: str, mode: int) -
 
 
 @shares_folders
-def test_a_folder_of_somebody_else(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_owned_by_another_user(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"payload")
     monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1)
     if root.stat().st_uid:
@@ -133,7 +133,7 @@ def test_what_is_no_file_is_not_read(root: Path) -> None:
     assert cache.read("kind", "endless") is None
 
 
-def test_a_folder_that_cannot_be_written_is_complained_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_folder_is_warned_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "file"))
     cache.read("kind", "key")
@@ -153,7 +153,7 @@ def test_what_is_no_json_is_a_miss(root: Path, text: bytes) -> None:
     assert cache.read_json("kind", "key") is None
 
 
-def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.write("kind", "key", b"older")
 
     def replace(self: Path, target: Path) -> Path:
@@ -165,7 +165,7 @@ def test_a_disk_that_is_full(root: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [path.name for path in (root / "kind").iterdir()] == ["key"]
 
 
-def test_an_interrupted_writer_leaves_nothing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_writer_leaves_no_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def replace(*_: Path) -> Path:
         raise KeyboardInterrupt
 
@@ -231,14 +231,14 @@ def test_what_was_used_longest_ago_goes_first(root: Path, monkeypatch: pytest.Mo
     assert kept(root, "binaries") == [4, 5], "and costs no other its place"
 
 
-def test_a_number_of_entries_is_the_bound_of_small_ones(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_count_bounds_cache_of_small_entries(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_ENTRIES", 3)
     for number in range(8):
         used(root, "rates", number, 8 - number)
     assert kept(root, "rates") == [5, 6, 7]
 
 
-def test_a_full_folder_is_not_searched_at_each_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_folder_is_not_scanned_on_every_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_ENTRIES", 160)
     looks, lstat = 0, Path.lstat
 
@@ -286,7 +286,7 @@ def test_drafts_of_killed_processes_go_and_nothing_of_others(root: Path, monkeyp
 
 
 @pytest.mark.usefixtures("links")
-def test_a_link_in_the_place_of_an_entry_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symlink_in_place_of_a_cache_entry_is_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
     used(root, "rates", 2, 400)
     link, notes = root / "rates" / key_of(4), root / "notes.txt"
@@ -343,7 +343,7 @@ def test_the_users_home_is_meant_by_its_sign(monkeypatch: pytest.MonkeyPatch, tm
     assert cache.folder() is None
 
 
-def test_a_folder_that_cannot_be_has_nothing_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_folder_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", "/" + 3000 * "x")
     assert cache.contents() == []
     cache.clear()

@@ -144,7 +144,7 @@ def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) 
     ],
     ids=["number", "rounding", "formula", "a view for another number", "SPECs", "one SPEC", "no self-test"],
 )
-def test_another_question_takes_a_full_look(machine: Machine, job: Job, specs: Any, self_test: bool) -> None:
+def test_another_job_or_devices_scan_all_runtimes(machine: Machine, job: Job, specs: Any, self_test: bool) -> None:
     resolved(machine)
     for looks in (1, 0):
         resolved(machine, job, specs, self_test)
@@ -230,7 +230,7 @@ def test_there_is_a_full_look_where_anything_differs(machine: Machine, change: C
     assert (machine.looks, machine.opened, devices[0].spec, job.number) == (1, [], "1:1", "float")
 
 
-def test_a_device_that_goes_at_the_last_moment_is_forgotten(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_lost_at_the_end_is_dropped(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     resolved(machine)
     with monkeypatch.context() as patch:
         patch.setattr(choice_cache, "open_only", lambda *given: machine.open_only(*given) and None)
@@ -271,14 +271,14 @@ def test_several_devices_or_devices_themselves_are_left_as_given(machine: Machin
     assert not (machine.root / "choices").exists()
 
 
-def test_a_process_that_has_looked_keeps_to_what_it_sees(machine: Machine) -> None:
+def test_process_that_scanned_keeps_its_devices(machine: Machine) -> None:
     resolved(machine)
     machine.looked, machine.looks, machine.opened = True, 0, []
     assert choice_cache.resolved(JOB, (), True) == ((), JOB)
     assert machine.opened == []
 
 
-def test_a_bad_job_is_refused_by_the_full_look(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_job_is_refused_by_full_device_scan(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(job: Job, *_arguments: object) -> None:
         resolve(job, [classed(Machine(Path()).devices[0])])
 

@@ -77,14 +77,14 @@ def test_what_is_no_address(text: str) -> None:
         SchedulerAddress.parse(text)
 
 
-def test_an_introduction_arrives_as_it_was_made() -> None:
+def test_handshake_survives_serialisation() -> None:
     said = Introduction.here(DEVICE)
     assert Introduction.parse(said.as_dict()) == said
     assert said.refusal() is None
     assert Introduction.parse(Introduction.here(None, "no driver").as_dict()).refusal() == "no driver"
 
 
-def test_another_mandelcl_is_refused() -> None:
+def test_another_version_is_refused() -> None:
     """Of another version, or of the same one with a line changed: it might give other bits."""
     said = Introduction.here(DEVICE)
     assert "install the same on both" in str(replace(said, version="0.0").refusal())
@@ -152,7 +152,7 @@ def test_turns_follow_from_names() -> None:
     assert [turn_of(name) for name in ("SLURMCluster-3-2", "tcp://10.0.0.1:x", "worker12")] == [2, 0, 12]
 
 
-def test_answers_about_jobs_are_not_believed_unchecked() -> None:
+def test_worker_answers_about_jobs_are_validated() -> None:
     variant = asdict(Variant(1, 1, 1, 1, 1, 1, 1))
     tested = asdict(SelfTestResult(True, "", True, 1e9, 0))
     good = {"variant": variant, "tested": tested}
@@ -282,7 +282,7 @@ def test_tasks_become_messages(relayed: Relay) -> None:
     assert child.ended
 
 
-def test_a_question_ends_a_process_that_computes_and_what_failed_by_that_is_past(relayed: Relay) -> None:
+def test_query_ends_computing_process_and_its_failure_is_dropped(relayed: Relay) -> None:
     relayed.prepare(order())
     relayed.probe({"key": ["float", "fused", "z2"], "self_test": True, "job": "{}"})
     assert [child.ended for child in Child.made] == [True, False]
@@ -352,7 +352,7 @@ def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
     assert len(Child.made) == len(asked)
 
 
-def test_answers_about_jobs_are_not_kept_for_ever(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_answers_about_jobs_are_bounded(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "_MOST_AUDITIONS", 10)
     for number in range(30):
         relayed.probe({"key": ["float", "fused", f"z{number}"], "self_test": True, "job": "{}"})
@@ -413,7 +413,7 @@ def test_what_a_worker_is_told_to_drop_does_not_stop_its_heartbeats(relayed: Rel
         tasks.serve_by(None)
 
 
-def test_another_client_waits_until_the_blocks_of_the_first_are_done(relayed: Relay) -> None:
+def test_second_client_waits_for_the_first(relayed: Relay) -> None:
     first = Asked(relayed, order("one"), 0)
     until(lambda: Child.made and Child.made[0].waiting)
     (child,) = Child.made
@@ -448,7 +448,7 @@ def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> Non
     assert len(Child.made) == 3, "what a process is started with it keeps"
 
 
-def test_a_worker_that_never_had_a_device_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_without_a_device_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     class Place(Child):
         def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
             if head["do"] == "work":

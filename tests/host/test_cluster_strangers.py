@@ -110,7 +110,7 @@ def test_where_nobody_listens() -> None:
     assert refusal(address) in ("Connection refused", LATE)
 
 
-def test_a_dask_worker_is_no_scheduler() -> None:
+def test_dask_worker_address_is_not_a_scheduler() -> None:
     from distributed.core import Server
 
     class Worker(Server):

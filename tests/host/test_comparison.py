@@ -28,7 +28,7 @@ def grey(path: Path, side: int = 4) -> Path:
     return path
 
 
-def test_a_large_picture_is_no_cause_for_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_picture_causes_no_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pillow warns above a number of pixels, and refuses above twice that; warnings are errors in these tests."""
     picture = grey(tmp_path / "a.png")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 15)

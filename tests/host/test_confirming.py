@@ -36,7 +36,7 @@ def test_a_small_view_is_drawn_whole() -> None:
     assert len(set(drawn(view, 14))) == 14
 
 
-def test_a_true_field_is_confirmed_and_a_wrong_pixel_is_named() -> None:
+def test_correct_field_is_confirmed_and_wrong_pixel_is_named() -> None:
     counts = truth_counts(JOB)
     assert confirm_field(Field(JOB, {"counts": counts}), 100) == Confirmation(100, (), ())
     column, row = drawn(JOB.view, 100)[37]

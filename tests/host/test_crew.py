@@ -173,7 +173,7 @@ class Among:
         return field
 
 
-def test_a_crew_of_honest_workers_makes_the_picture_and_stays() -> None:
+def test_crew_of_correct_workers_renders_and_keeps_all_workers() -> None:
     among = Among(Honest, Honest)
     with closing(among.crew) as crew:
         for _ in range(2):
@@ -244,7 +244,7 @@ def test_what_is_left_of_an_earlier_job_is_dropped() -> None:
 
 
 @pytest.mark.usefixtures("able")
-def test_a_worker_is_told_one_job_at_a_time() -> None:
+def test_worker_receives_one_job_at_a_time() -> None:
     """One that does not answer must not have its pipe filled with jobs; of those in between it never hears."""
     among = Among(Honest, Late)
     late = cast(Late, among.workers[1])
@@ -262,7 +262,7 @@ def test_a_worker_is_told_one_job_at_a_time() -> None:
         assert crew.faults == []
 
 
-def test_a_run_ends_the_one_before() -> None:
+def test_new_run_ends_the_previous_one() -> None:
     among = Among(Honest, Honest)
     with closing(among.crew) as crew:
         first = crew.run([Block(0, 0, 20, 15)])
@@ -464,7 +464,7 @@ def test_blocks_are_for_workers_that_are_ready() -> None:
     assert block_head(Block(1, 2, 3, 4), urgent=True) == {"do": "block", "block": [1, 2, 3, 4], "urgent": True}
 
 
-def test_a_count_of_0_is_believed_where_an_orbit_may_begin_outside() -> None:
+def test_count_of_0_is_accepted_if_orbits_may_start_outside() -> None:
     results = np.array([[[0, 1], [2, 40]]], np.uint32)
     assert checking.implausible(results, job()) == "returned counts outside 1 to 40"
     assert checking.implausible(results, replace(job(), formula=Julia(0, 1))) is None

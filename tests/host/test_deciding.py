@@ -21,7 +21,7 @@ def rows_of(counts: list[int]) -> Rows:
     return {"counts": np.array([counts], np.uint32)}
 
 
-def test_a_pixel_contrasts_with_any_of_eight_neighbours_outside_the_picture_too() -> None:
+def test_contrast_includes_neighbours_outside_the_picture() -> None:
     values = np.zeros((7, 9, 3), np.uint8)
     values[3, 4] = (0, 15, 0)  # too little
     values[1, 2, 2] = 16

@@ -83,7 +83,7 @@ def test_counts_that_may_be_off_by_one_are_warned_of(n: int, zoom: int, number: 
 
 
 @pytest.mark.parametrize("zoom", [14, 30])
-def test_another_radius_and_proofs_leave_nothing_in_doubt(zoom: int) -> None:
+def test_proofs_with_larger_radius_leave_no_uncertain_pixel(zoom: int) -> None:
     farther = job_at(6, zoom, radius_squared=Fraction(9))
     assert wrong(farther) == 0
     assert told(farther) == []

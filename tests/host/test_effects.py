@@ -100,7 +100,7 @@ def test_effects_are_laid_over_each_other_in_the_order_of_the_list() -> None:
 
 
 @pytest.mark.usefixtures("listed")
-def test_an_effect_needs_its_planes_and_is_there_once() -> None:
+def test_effect_requires_its_planes_and_is_unique() -> None:
     colouring = Colouring(find_palette("coursework"), effects=(Dim(0.5),))
     assert colouring.planes == ("smooth",)
     assert not colouring.indexed

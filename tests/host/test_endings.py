@@ -23,7 +23,7 @@ from mandelcl.base.processes import ending
         (0xC0001234, "exit code 0xC0001234"),
     ],
 )
-def test_an_ending(code: int, words: str) -> None:
+def test_exit_code_is_described(code: int, words: str) -> None:
     if code < 0 and sys.platform == "win32":
         pytest.skip("Windows has no such signals")
     assert ending(code) == words

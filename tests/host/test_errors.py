@@ -41,7 +41,7 @@ def test_errors_carry_what_they_are_about() -> None:
     assert (str(again), again.log, again.device) == (str(error), error.log, error.device)
 
 
-def test_a_remark_changes_the_line_alone() -> None:
+def test_error_remark_changes_only_the_message() -> None:
     def fail() -> None:
         raise BuildError("refused", "line 7", "0:0") from OSError("disk")
 
@@ -85,7 +85,7 @@ def test_paths_of_readers_and_writers(tmp_path: Path) -> None:
         assert caught.value.path == tmp_path / "missing.npz"
 
 
-def test_a_wrong_type_is_a_line() -> None:
+def test_wrong_type_is_one_line() -> None:
     require_type(None, (Job, type(None)), "the job")
     with pytest.raises(InvalidInputError, match=r"^the job must be of type Job, not str$"):
         require_type("job", Job, "the job")

@@ -158,7 +158,7 @@ def test_the_bound_holds_at_every_step(re: str, im: str, zoom: str, steps: int) 
     assert (spared > 0) == (view.pitch < Fraction(1, 10**300))
 
 
-def test_a_point_on_the_circle_is_not_decided() -> None:
+def test_point_on_the_escape_circle_is_undecided() -> None:
     c = Fraction(7, 3)
     assert exact_count((c, Fraction(0)), 10, c**2, 80) == 2  # z_1 = c is tested exactly
     assert exact_count((c, Fraction(0)), 10, (c**2 + c) ** 2, 80) is None

@@ -139,7 +139,7 @@ def test_the_header_says_what_the_others_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("formula", ["mandelbrot", "multibrot-3", "burning-ship"])
-def test_a_field_comes_back(formula: str, tmp_path: Path) -> None:
+def test_field_survives_a_round_trip(formula: str, tmp_path: Path) -> None:
     field = a_field(formula=Formula.parse(formula))
     write(tmp_path / "a.exr", field)
     found = loading.read_foreign(tmp_path / "a.exr")

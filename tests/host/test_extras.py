@@ -85,7 +85,7 @@ def test_in_a_checkout_that_is_not_installed(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("pip", [None, "/usr/bin/pip"])
-def test_another_python_s_pip_is_not_taken(monkeypatch: pytest.MonkeyPatch, pip: str | None) -> None:
+def test_pip_of_another_python_is_not_used(monkeypatch: pytest.MonkeyPatch, pip: str | None) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: pip)
     noted(monkeypatch)
     assert how_to_install("deep") == f"{shlex.quote(sys.executable)} -m pip install 'mandelcl[deep]'"

@@ -72,7 +72,7 @@ def test_a_transparent_set(depth: int) -> None:
     np.testing.assert_array_equal(pixels[..., 3], np.where(field.inside, 0, (1 << depth) - 1))
 
 
-def test_a_height_map_is_a_bent_plane() -> None:
+def test_height_map_scales_the_plane() -> None:
     field = a_field()
     colouring = Colouring(CLASSIC, height="smooth", depth=16).fitted_to(field)
     assert colouring.planes == ("smooth",)

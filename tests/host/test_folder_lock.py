@@ -38,7 +38,9 @@ def a_film(path: Path) -> Iterator[None]:
 
 @removes_open_files
 @pytest.mark.parametrize("hold", [a_store, a_film])
-def test_a_lock_made_while_another_is_left_is_held(hold: Hold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_created_while_another_is_released_is_held(
+    hold: Hold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A second process makes its lock while the first has removed its own, and not yet released it."""
     release = filelock.FileLock.release
 
@@ -60,7 +62,7 @@ def test_a_lock_made_while_another_is_left_is_held(hold: Hold, tmp_path: Path, m
 
 @removes_open_files
 @pytest.mark.parametrize("hold", [a_store, a_film])
-def test_a_lock_removed_between_opening_and_locking_it_is_made_anew(
+def test_lock_removed_between_open_and_lock_is_recreated(
     hold: Hold, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when its holder leaves at that moment: nobody else would find the removed file."""

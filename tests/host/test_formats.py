@@ -88,7 +88,7 @@ def test_png_layout(tmp_path: Path) -> None:
         image.verify()
 
 
-def test_a_drawing_without_a_job(tmp_path: Path) -> None:
+def test_picture_without_a_job(tmp_path: Path) -> None:
     pixels = np.full((5, 6, 3), 9, dtype=np.uint8)
     write(tmp_path / "diff.png", None, Picture.from_pixels(pixels))
     with Image.open(tmp_path / "diff.png") as image:

@@ -105,7 +105,7 @@ def test_what_a_closed_lender_lent_stays_valid() -> None:
     del other, third
 
 
-def test_arrays_may_be_dropped_in_any_thread() -> None:
+def test_arrays_may_be_freed_in_any_thread() -> None:
     bank, host = host_pool()
     for _ in range(20):
         holder = [bank.lend((100,))]

@@ -48,7 +48,7 @@ def test_windows_has_classes_of_priority(monkeypatch: pytest.MonkeyPatch, nicene
 
 
 @pytest.mark.parametrize(("niceness", "priority"), [(5, 0x4000), (19, 0x40)])
-def test_a_process_gives_way(niceness: int, priority: int) -> None:
+def test_background_process_has_low_priority(niceness: int, priority: int) -> None:
     if sys.platform == "win32":
         ask = "import ctypes; print(ctypes.windll.kernel32.GetPriorityClass(ctypes.c_void_p(-1)))"
         expected = priority

@@ -53,7 +53,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     return made
 
 
-def test_a_machine_without_groups(host: Host) -> None:
+def test_machine_without_cgroups(host: Host) -> None:
     assert available_bytes() == 8 * GIB
     host.file("proc/meminfo", "MemTotal: 16 kB\n")
     assert available_bytes() == math.inf
@@ -63,7 +63,7 @@ def test_a_machine_without_groups(host: Host) -> None:
 
 
 @pytest.mark.parametrize("system", ["linux", "freebsd14"])
-def test_a_system_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+def test_unknown_system_has_no_memory_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(host_memory, "_PROC", tmp_path / "none")
     assert available_bytes() == math.inf
@@ -129,7 +129,7 @@ def test_the_group_around_may_have_the_least(host: Host) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/docker/0123abcd", "/../../other"])
-def test_a_container_sees_its_own_group_as_the_root(host: Host, path: str) -> None:
+def test_container_sees_its_cgroup_as_root(host: Host, path: str) -> None:
     host.file("proc/self/cgroup", f"0::{path}\n")
     host.group_2("", 4 * GIB, 1 * GIB)
     assert available_bytes() == 3 * GIB
@@ -178,7 +178,7 @@ def test_nonsense_says_nothing(host: Host, text: str | bytes) -> None:
     assert available_bytes() == 8 * GIB
 
 
-def test_a_field_that_the_group_does_not_allow_is_refused(host: Host) -> None:
+def test_field_beyond_cgroup_limit_is_refused(host: Host) -> None:
     job = Job(View.centred(0, 0, 1, 1000, 1000))
     host.file("proc/self/cgroup", "0::/\n")
     host.group_2("", 4_000_100, 100)

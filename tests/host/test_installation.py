@@ -73,7 +73,7 @@ def test_it_stays_the_same_otherwise(installed: Machine) -> None:
     assert text(installed) == before
 
 
-def test_a_loader_that_is_told_by_the_user_takes_no_single_library(installed: Machine) -> None:
+def test_loader_configured_by_user_opens_no_single_library(installed: Machine) -> None:
     assert not prepare().takes_library  # the machine made of files has no wheel
     installed.patch.setattr("mandelcl.opencl.runtimes.find_loader", lambda: ("a wheel's", installed.root / "wheel"))
     assert installed.again().takes_library

@@ -102,7 +102,7 @@ def test_the_survey_goes_as_far_as_what_it_suggests_while_that_shows_more() -> N
     assert automatic_limit(job(), few_more).iterations == 5000
 
 
-def test_a_dark_view_is_surveyed_farther() -> None:
+def test_survey_of_a_dark_view_extends_its_limit() -> None:
     """Where that shows nothing more, the limit is what it was: a proof would have said so at once."""
     late = Points(points((3000, 40_000), (100, 900)))
     assert automatic_limit(job(), late).iterations == 200_000
@@ -112,7 +112,7 @@ def test_a_dark_view_is_surveyed_farther() -> None:
     assert automatic_limit(job(), replace(never, proofs=True, stages=[])).iterations == 5000
 
 
-def test_a_few_slow_points_do_not_raise_the_limit_of_a_view_of_the_inside() -> None:
+def test_few_slow_points_do_not_raise_limit_of_inside_view() -> None:
     slow = points((POINTS - 20, NEVER), (8, 500_000), (6, 60_000))
     limits = [automatic_limit(job(), Points(slow, proofs)).iterations for proofs in (False, True)]
     assert limits == [1000, 1000]
@@ -157,7 +157,7 @@ def test_nothing_below_sees_an_open_limit() -> None:
     assert resolved.iterations == 2_000_000
 
 
-def test_an_open_limit_travels_as_json() -> None:
+def test_automatic_limit_survives_json() -> None:
     open_job = Job(VIEW, auto_iterations=True)
     assert Job.from_json(open_job.to_json()) == open_job
     assert "auto" not in Job(VIEW, number="float", rounding="fused", method="direct").to_json()

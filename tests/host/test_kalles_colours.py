@@ -81,7 +81,7 @@ def test_a_palette_that_repeats_turns_as_often() -> None:
 
 @pytest.mark.parametrize("palette", ["ice", "coursework", "file"])
 @pytest.mark.parametrize("transfer", ["linear", "root2", "log", "root4"])
-def test_a_colouring_comes_back(palette: str, transfer: str) -> None:
+def test_colouring_survives_a_round_trip(palette: str, transfer: str) -> None:
     base = read(kfr()) if palette == "file" else Colouring(PALETTES[palette], inside="#102030")
     cycle = {"linear": 70.0, "root2": 1.5, "log": 0.2, "root4": 0.3}[transfer]
     colouring = replace(base, cycle=cycle, transfer=transfer, offset=0.625)
@@ -135,7 +135,7 @@ def test_what_has_no_counterpart_is_named(key: str, value: int, what: str) -> No
     assert what in note
 
 
-def test_a_program_of_colours_is_named_and_the_plain_one_is_not() -> None:
+def test_custom_glsl_colouring_is_reported_as_unsupported() -> None:
     assert not colouring_of(kfr(UseOpenGL=1, GLSL="vec3\\ colour()\\ {\\ return\\ KF_Colour();\\ }\\n"), PLAIN)[1]
     assert "glsl" in colouring_of(kfr(UseOpenGL=1, GLSL="vec3\\ colour()\\ {\\ return\\ vec3(1.0);\\ }"), PLAIN)[1][0]
 

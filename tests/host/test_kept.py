@@ -68,13 +68,13 @@ def test_what_is_kept_is_found(calls: Calls, reference: Reference, ended: str) -
     require_same(again, reference_orbit(reference, 1000, FOUR, integers=FASTEST))
 
 
-def test_a_cap_is_served_by_a_larger_one(calls: Calls) -> None:
+def test_orbit_of_a_larger_limit_serves_a_smaller_one(calls: Calls) -> None:
     for cap, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
         require_same(kept.kept_orbit(LONG, cap, FOUR), reference_orbit(LONG, cap, FOUR))
         assert calls.number == computed, cap
 
 
-def test_an_orbit_that_has_ended_serves_any_cap(calls: Calls) -> None:
+def test_ended_orbit_serves_any_limit(calls: Calls) -> None:
     disc = Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14)
     length = kept.kept_orbit(disc, 1000, FOUR).length
     for cap in (length + 1, length, 10**9, length - 1, 1):

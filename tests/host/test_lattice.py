@@ -210,7 +210,7 @@ def test_turning_is_about_the_anchor(lattice: Lattice, degrees: Fraction) -> Non
     assert quarters == lattice
 
 
-def test_a_matrix_that_leads_nowhere_is_refused() -> None:
+def test_singular_matrix_is_refused() -> None:
     one, two = Fraction(1), Fraction(2)
     for matrix in ((one, two, one, two), (one * 0, one * 0, one * 0, one * 0), (one, one, two, two)):
         with pytest.raises(InvalidInputError, match="distance between pixels must be positive"):

@@ -20,7 +20,7 @@ def test_every_value_occurs(cases: list[dict[str, int]], seed: int) -> None:
     assert len(chosen) <= len(values)
 
 
-def test_a_product_takes_as_many_as_its_longest_axis() -> None:
+def test_combination_count_equals_longest_axis() -> None:
     product = [{"device": k % 3, "number": k // 3 % 2, "place": k // 6} for k in range(42)]
     assert [len(covering(product, seed)) for seed in range(50)] == [7] * 50
     assert len({tuple(covering(product, seed)) for seed in range(50)}) > 10

@@ -182,7 +182,7 @@ def test_a_small_file_cannot_claim_much_memory(side: int, tmp_path: Path) -> Non
         read_field(tmp_path / "a.npz")
 
 
-def test_a_field_that_does_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_field_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     field = a_field(100, 100, smooth=False)
     write(tmp_path / "a.npz", field)
     monkeypatch.setattr(archive, "available_bytes", lambda: 39_999)
@@ -192,7 +192,7 @@ def test_a_field_that_does_not_fit_the_memory(tmp_path: Path, monkeypatch: pytes
     assert_same(read_field(tmp_path / "a.npz"), field)
 
 
-def test_a_field_of_nonsense_is_given_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_field_is_rejected_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "_BLOCK_VALUES", 1000)
     field = a_field(100, 100, smooth=False)
     field.counts[20, 0] = 0
@@ -279,7 +279,7 @@ def test_heads_that_are_no_arrays_take_a_line(
     assert not recwarn.list
 
 
-def test_a_member_that_is_too_long(tmp_path: Path) -> None:
+def test_oversized_zip_member(tmp_path: Path) -> None:
     name, data = member("counts.npy", np.ones((3, 4), dtype=np.uint32))
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(*member("job.npy", np.array(a_field(smooth=False).job.to_json())))

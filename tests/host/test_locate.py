@@ -78,7 +78,7 @@ def test_known_nuclei(
         ("-1.768667862837488812627419470", "0.001645580546820209430325900", "1e-20"),
     ],
 )
-def test_at_any_depth_the_orbit_comes_back_to_0(re: str, im: str, half: str) -> None:
+def test_nucleus_orbit_returns_to_0_at_any_depth(re: str, im: str, half: str) -> None:
     where = box(re, im, half)
     found = locate(where, MOST)
     assert where.holds(Fraction(found.re), Fraction(found.im))
@@ -104,7 +104,7 @@ def test_every_kind_of_integer_finds_the_same(integers: object) -> None:
     assert both[0] == both[1]
 
 
-def test_a_divisor_of_the_period_is_noticed() -> None:
+def test_divisor_of_the_period_is_detected() -> None:
     assert locate(box("-1.7", "0", "0.1"), MOST, 6).nucleus.period == 3
     assert locate(box("-1.76", "0", "0.02"), MOST, 9).nucleus.period == 3
 

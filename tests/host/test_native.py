@@ -63,7 +63,7 @@ def _load(job: Job, threads: int, wrong: int = 0) -> tuple[native.Library, nativ
 
 @needs_compiler
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_right_program_is_timed_and_a_wrong_one_is_marked(sources: Path, threads: int) -> None:
+def test_correct_program_is_timed_and_wrong_one_marked(sources: Path, threads: int) -> None:
     (sources / "rows.c").write_text(_ROWS, encoding="utf-8")
     job = jobs.hybridizer_job(32, 64)  # its corners and its step are floats
     bench = Bench([], repeat=2)
@@ -98,7 +98,7 @@ def test_no_compiler_is_one_line(monkeypatch: pytest.MonkeyPatch, setting: str, 
 
 
 @needs_compiler
-def test_a_call_ends_when_the_study_is_stopped(sources: Path) -> None:
+def test_native_call_ends_when_study_is_cancelled(sources: Path) -> None:
     (sources / "rows.c").write_text(_ROWS, encoding="utf-8")
     built = native.library("rows")
     bench = Bench([])

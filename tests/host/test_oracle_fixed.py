@@ -92,7 +92,7 @@ def test_other_julia_sets_are_the_truth(julia: str) -> None:
         np.testing.assert_array_equal(counts, oracle.truth_counts(job, 128))
 
 
-def test_an_orbit_of_fp128_comes_back() -> None:
+def test_fp128_orbit_survives_a_round_trip() -> None:
     """At c near 1 − i√3 it leaves the disc at the first step, and is inside at the second."""
     job, number = returning_fixed_job(), Fixed(4)
     x, y = (number.load(number.encode(part)) for part in (job.view.lattice.re, job.view.lattice.im))

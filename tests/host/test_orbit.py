@@ -315,7 +315,7 @@ def test_a_constant_is_refined_by_the_radius_alone() -> None:
     assert same(reference_orbit(centre, iterations, FOUR), reference_orbit(finer, iterations, FOUR))
 
 
-def test_an_orbit_that_memory_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_orbit_larger_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(orbit_module, "_LITTLE_MEMORY", 0)
     monkeypatch.setattr(orbit_module, "available_bytes", lambda: 16 * 5000)
     endless = reference("-0.75", "0", "1e-3000")

@@ -157,7 +157,7 @@ def test_the_umask_decides_permissions(umask: int, mode: int, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("links")
-def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+def test_symlink_is_kept_and_its_target_replaced(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     target, link = tmp_path / "there" / "target.npz", tmp_path / "link.npz"
     link.symlink_to(target)

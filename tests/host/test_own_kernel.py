@@ -206,7 +206,7 @@ def test_hints_about_a_build() -> None:
         ('#if defined A && __has_include_next("more.h")', 1),
     ],
 )
-def test_a_text_that_asks_for_another_file_is_found(text: str, line: int) -> None:
+def test_include_directive_is_detected(text: str, line: int) -> None:
     assert other_file(text) == line
     assert other_file(f"{NAIVE.text}\n{text}") == line + NAIVE.text.count("\n") + 1
 
@@ -223,11 +223,11 @@ def test_a_text_that_asks_for_another_file_is_found(text: str, line: int) -> Non
         "// \\\n#include <more.h>",
     ],
 )
-def test_a_text_that_asks_for_no_other_file_is_let_through(text: str) -> None:
+def test_text_without_include_is_accepted(text: str) -> None:
     assert other_file(text) == 0
 
 
-def test_a_long_text_is_looked_through_at_once() -> None:
+def test_long_text_is_parsed_quickly() -> None:
     """In a time that grows with its length; the square of it would be minutes."""
     for piece in ("/*", "/*\n", "'", '"\n', "# ", "\\\n", "//\n", "/* */", "\n #", "??/\n"):
         assert other_file(piece * ((1 << 18) // len(piece))) == 0
@@ -264,7 +264,7 @@ def test_writes_out_of_bounds_are_told() -> None:
 @pytest.mark.parametrize(
     ("size", "launched"), [((5, 4), (8, 8)), ((5, 8), (8, 8)), ((8, 5), (8, 8)), ((61, 43), (64, 48))]
 )
-def test_a_missing_check_of_bounds_is_recognised(size: tuple[int, int], launched: tuple[int, int]) -> None:
+def test_missing_bounds_check_is_recognised(size: tuple[int, int], launched: tuple[int, int]) -> None:
     width, height = size
     written = {row * width + column for row in range(launched[1]) for column in range(launched[0])}
     beyond = sorted(index for index in written if index >= width * height)

@@ -53,7 +53,7 @@ def test_one_pixel_beside_a_mistake_makes_it_an_explanation_in_part() -> None:
     assert "something else is wrong, too" in sentences[1]
 
 
-def test_a_mistake_in_half_of_the_picture_is_told_with_what_it_contradicts() -> None:
+def test_mistake_in_half_of_picture_is_reported_with_contradictions() -> None:
     yours = RIGHT + 1
     yours[: HEIGHT // 4] = RIGHT[: HEIGHT // 4]
     sentences = told(yours)
@@ -75,7 +75,7 @@ def test_unwritten_pixels_are_told_beside_another_mistake() -> None:
     assert sentences[1].startswith("Of the pixels that were written: Pixels whose orbit has not escaped have 0")
 
 
-def test_a_picture_that_cannot_tell_says_so() -> None:
+def test_inconclusive_picture_is_reported() -> None:
     inside = replace(JOB, view=View.centred(0, 0, 64, WIDTH, HEIGHT))  # every count is the cap
     sentences = told(np.full(RIGHT.shape, CAP + 1), inside)
     assert "others would give the same: " in sentences[-1]

@@ -106,7 +106,7 @@ def test_gimp_palettes_and_gradients(folder: Path) -> None:
     )
 
 
-def test_a_kalles_fraktaler_palette_goes_in_half_waves(folder: Path) -> None:
+def test_kalles_fraktaler_palette_uses_half_cosine_waves(folder: Path) -> None:
     palette = find_palette(str(folder / "kf.kfp"))
     assert palette.colours == ("#000764", "#103997", "#206bcb", "#86b5e5")  # blue comes first, and repetitions are one
     assert palette.inside == "#0a141e"

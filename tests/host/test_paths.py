@@ -23,7 +23,7 @@ def replace_by(write: Callable[[Path], object], path: str | Path) -> None:
         write(draft)
 
 
-def test_a_draft_lies_beside_its_place_and_is_not_there_yet(tmp_path: Path) -> None:
+def test_tempfile_is_beside_its_target_until_renamed(tmp_path: Path) -> None:
     found = set()
     for content in (b"first", b"second"):
         with drafted(tmp_path / "a") as draft:
@@ -36,7 +36,7 @@ def test_a_draft_lies_beside_its_place_and_is_not_there_yet(tmp_path: Path) -> N
     assert len(found) == 2
 
 
-def test_a_draft_may_be_a_folder_with_a_way_of_its_own(tmp_path: Path) -> None:
+def test_tempfile_may_be_a_folder_with_its_own_rename(tmp_path: Path) -> None:
     def unpack(draft: Path, place: Path) -> None:
         (draft / "inner").replace(place)
 
@@ -131,7 +131,7 @@ def test_what_a_killed_process_has_left_is_removed(kind: str, tmp_path: Path) ->
 
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 @pytest.mark.parametrize("process", ["9" * 10, "9" * 20, "1" + "0" * 40, "٩" * 9, "0"])
-def test_a_name_with_a_number_of_no_process_is_left_alone(process: str, tmp_path: Path) -> None:
+def test_tempfile_name_without_a_valid_pid_is_kept(process: str, tmp_path: Path) -> None:
     draft = tempfiles.new_name(tmp_path / "a")
     foreign = draft.with_name(draft.name.replace(f"-{os.getpid()}", f"-{process}"))
     foreign.write_bytes(b"")

@@ -236,7 +236,7 @@ def test_memory_for_each_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: i
     assert orbit.re.nbytes + orbit.im.nbytes + sum(array.nbytes for array in arrays) <= most * orbit.length
 
 
-def test_a_table_stops_when_asked() -> None:
+def test_table_stops_on_cancel() -> None:
     stop = Event()
     stop.set()
     with pytest.raises(CancelledError):

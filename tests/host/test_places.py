@@ -76,7 +76,7 @@ def drawn(rng: random.Random) -> ForeignPlace:
 
 
 @pytest.mark.parametrize("suffix", places.WRITERS)
-def test_a_thousand_places_come_back(suffix: str) -> None:
+def test_thousand_places_survive_a_round_trip(suffix: str) -> None:
     rng = random.Random(suffix)
     for _ in range(1000):
         place = drawn(rng)

@@ -84,7 +84,7 @@ def test_texts_and_json(name: str, text: str) -> None:
     assert set(effect.planes) <= set(colouring.planes)
 
 
-def test_all_are_tried() -> None:
+def test_all_hosts_are_tried() -> None:
     assert set(GIVEN) == set(EFFECTS)
 
 

@@ -81,7 +81,7 @@ def silent(_iterations: int) -> None:
         Wanted(Reference(Fraction(2), Fraction(2), Fraction(1, 7), 14, 14), 100, Fraction(1, 10**9), None),
     ],
 )
-def test_a_process_makes_the_same_bits(one: Pool, wanted: Wanted, fresh_cache: Path) -> None:
+def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: Wanted, fresh_cache: Path) -> None:
     result = one.computed(wanted, NEVER, silent)
     assert result is not None
     assert list(flat(result)) == here(wanted)
@@ -148,7 +148,7 @@ def runs(helper: Helper) -> bool:
 
 
 @pytest.mark.parametrize("how", ["cancel", "close", "kill"])
-def test_a_reference_under_way_is_stopped(one: Pool, helpers: list[Helper], how: str) -> None:
+def test_running_reference_is_cancelled(one: Pool, helpers: list[Helper], how: str) -> None:
     cancel = threading.Event()
     asking = Asking(one, cancel)
     if how == "cancel":
@@ -244,7 +244,7 @@ def test_how_many_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
         assert processes.ahead(100, 10**9) == 1
 
 
-def test_a_pool_for_many_has_few_processes_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pool_size_is_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "cores", lambda: 16)
     found = []
     for memory, many in ((1e12, 1000), (1e12, 5), (4 * 3e8, 1000), (0.0, 1000)):
@@ -253,9 +253,7 @@ def test_a_pool_for_many_has_few_processes_in_little_memory(monkeypatch: pytest.
     assert found == [16, 5, 2, 1]
 
 
-def test_a_process_that_is_done_as_the_pool_closes_is_ended(
-    helpers: list[Helper], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_finishing_while_pool_closes_is_ended(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     ask = Helper.compute
     processes = Pool(1, keeps=False)
     processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)

@@ -82,7 +82,7 @@ def test_what_was_noted_last_counts(machine: Machine) -> None:
     assert machine.contexts == [10]
 
 
-def test_another_installation_is_another_guess(machine: Machine) -> None:
+def test_another_installation_has_its_own_cached_choice(machine: Machine) -> None:
     machine.begin("render")
     preopen.note(ONE, 0)
     machine.installed = "changed"
@@ -104,7 +104,7 @@ def test_without_a_beginning_nothing_is_noted(machine: Machine, tmp_path: Path) 
     assert preopen.installed() == machine.installed
 
 
-def test_a_place_that_is_not_offered_has_no_context(machine: Machine) -> None:
+def test_removed_platform_gets_no_context(machine: Machine) -> None:
     machine.begin("render")
     preopen.note(ONE, 5)
     assert machine.begin("render") == [ONE]
@@ -118,7 +118,7 @@ def test_an_unknown_library_is_not_opened(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("note", [b"", b"{", b"7", b'["/lib/libone.so"]', b'["/lib/libone.so", "x"]'])
-def test_another_note_is_none(machine: Machine, tmp_path: Path, note: bytes) -> None:
+def test_invalid_note_is_ignored(machine: Machine, tmp_path: Path, note: bytes) -> None:
     machine.begin("render")
     preopen.note(ONE, 0)
     (entry,) = (tmp_path / "cache" / "openings").iterdir()

@@ -25,7 +25,7 @@ def _new() -> Iterator[None]:
 
 
 @known
-def test_a_process_of_this_system() -> None:
+def test_live_process_id_is_recognised() -> None:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", NAMING], text=True, **pipes) as process:
         assert process.stdout is not None

@@ -173,7 +173,7 @@ def test_a_wrong_type_is_refused_at_once(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_palette_of_ones_own() -> None:
+def test_custom_palette() -> None:
     palette = mandelcl.Palette("mine", "black and white", ["#000000", "#FFffff"], 2, discrete=True)  # type: ignore[arg-type]
     assert palette.table().tolist() == [[0, 0, 0], [255, 255, 255], [0, 0, 0]]
     assert mandelcl.Colouring(palette, 3) == mandelcl.Colouring(palette, 3)

@@ -32,11 +32,11 @@ class Probed:
 
 
 @pytest.mark.parametrize("delays", [[], [50.0], [1.0, 30.0], [1.0] * 6 + [10.0], [20.0] * 5])
-def test_a_busy_moment_does_not_count(delays: list[float]) -> None:
+def test_busy_interval_is_not_counted(delays: list[float]) -> None:
     assert _measure(Probed(delays)) == pytest.approx(RATE)  # type: ignore[arg-type]
 
 
-def test_a_clock_that_stands_still_teaches_nothing() -> None:
+def test_stopped_clock_ends_the_measurement() -> None:
     assert _measure(Probed([0.0] * 100)) == 64  # type: ignore[arg-type]
 
 

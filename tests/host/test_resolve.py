@@ -69,7 +69,7 @@ def test_the_view_and_the_devices_decide(zoom: str, devices: list[DeviceClass], 
     ],
     ids=str,
 )
-def test_a_job_that_says_how_is_computed_directly(changes: dict[str, Any]) -> None:
+def test_explicit_choice_is_computed_directly(changes: dict[str, Any]) -> None:
     assert resolve(at("1e30", **changes), WITH).job.method == "direct"
 
 
@@ -121,7 +121,7 @@ def test_proofs_take_double_where_it_is_slow() -> None:
     assert resolve(at("1e14", planes=("certified",)), SLOW).job.number == "double"
 
 
-def test_a_reference_of_its_own_is_kept() -> None:
+def test_explicit_reference_is_kept() -> None:
     job = at("1e40")
     wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 16)
     resolved = resolve(replace(job, reference=wide), WITH)
@@ -203,7 +203,7 @@ def test_rounding_follows_the_classes_of_all_devices(devices: list[DeviceClass],
         assert resolve(at("1", rounding="fused"), order, shared=True).job.rounding == "fused"
 
 
-def test_a_device_that_cannot_do_the_number_does_not_decide_the_rounding() -> None:
+def test_rounding_ignores_devices_without_the_number() -> None:
     gpu = replace(GPU, fp64=False, slow_fma=_soft)
     assert resolve(at("1", number="double"), [gpu, DeviceClass()]).job.rounding == "fused"
     assert resolve(at("1", number="fp128"), [SOFT]).job.rounding == "fixed"

@@ -14,7 +14,7 @@ from tests import posix
 from tests.host.conftest import VARIABLES, Machine, named, reads_folders
 
 
-def test_a_machine_that_needs_no_help_is_left_alone(machine: Machine) -> None:
+def test_working_loader_setup_is_left_alone(machine: Machine) -> None:
     machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
     found = prepare()
     assert [v.library for v in found.vendors] == ["libpocl.so.2"]
@@ -50,7 +50,7 @@ def test_later_calls_give_the_first_answer(machine: Machine) -> None:
     assert prepare() is first
 
 
-def test_a_child_does_not_take_our_folder_for_the_users(machine: Machine) -> None:
+def test_child_process_does_not_treat_parent_folder_as_user_setting(machine: Machine) -> None:
     machine.add("venv/lib/libintelocl.so")
     first = prepare()
     assert machine.again() == first
@@ -59,7 +59,7 @@ def test_a_child_does_not_take_our_folder_for_the_users(machine: Machine) -> Non
 
 
 @reads_folders
-def test_a_pipe_in_the_place_of_a_folder_is_not_read(machine: Machine) -> None:
+def test_pipe_in_place_of_a_folder_is_not_read(machine: Machine) -> None:
     """The loader would wait for somebody to write to it, and hear no signal."""
     pipe = machine.root / "pipe"
     posix.os.mkfifo(pipe)
@@ -72,7 +72,7 @@ def test_a_pipe_in_the_place_of_a_folder_is_not_read(machine: Machine) -> None:
     assert found.notes == (f"OCL_ICD_VENDORS={pipe} is no folder and no file, and is not read",)
 
 
-def test_a_child_without_the_runtime_goes_back_to_the_standard_folder(machine: Machine) -> None:
+def test_child_process_without_the_runtime_uses_standard_folder(machine: Machine) -> None:
     intel = machine.add("venv/lib/libintelocl.so")
     assert prepare().folder
     intel.unlink()
@@ -93,7 +93,7 @@ def test_a_damaged_folder_is_repaired(machine: Machine) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == right
 
 
-def test_a_right_folder_is_not_written_again(machine: Machine) -> None:
+def test_correct_folder_is_not_rewritten(machine: Machine) -> None:
     machine.add("venv/lib/libintelocl.so")
     folder = Path(prepare().folder)
     before = [(path, path.stat().st_mtime_ns, path.stat().st_ino) for path in folder.iterdir()]
@@ -127,7 +127,7 @@ def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, dama
     shutil.rmtree(found.folder)
 
 
-def test_a_child_uses_the_temporary_folder_of_its_parent(machine: Machine) -> None:
+def test_child_process_uses_parent_temporary_folder(machine: Machine) -> None:
     machine.add("venv/lib/libintelocl.so")
     machine.patch.setenv("MANDELCL_CACHE", "off")
     folder = prepare().folder
@@ -241,7 +241,7 @@ def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["pass", "from mandelcl.files.leftovers import end_process; end_process(0)"])
-def test_a_temporary_folder_goes_with_its_process_and_not_with_a_fork(tmp_path: Path, end: str) -> None:
+def test_temporary_folder_is_removed_by_its_process_not_by_a_fork(tmp_path: Path, end: str) -> None:
     code = f"""
 import os, sys
 from pathlib import Path

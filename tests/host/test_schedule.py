@@ -119,14 +119,14 @@ def test_launches_keep_to_the_budget(width: int, height: int, strides: int, meas
     assert len(device.lengths) <= 20 + 12 * max(1.0, least / BUDGET), "launches are not too small either"
 
 
-def test_a_cliff_in_cost_makes_no_long_launch() -> None:
+def test_sudden_cost_increase_keeps_launches_short() -> None:
     """All rows escape at once but those in the middle, which cost a hundred times as much: launches were planned so."""
     device = Simulated(alive=lambda row, stride: 1.0 if 100 <= row < 150 or stride < 6 else 0.0)
     device.render(Pace(BUDGET, device.rate, device.saturation), 2000, 300, 600)
     assert max(device.lengths) <= 2 * BUDGET
 
 
-def test_a_device_that_turns_slow() -> None:
+def test_worker_that_becomes_slow_gets_smaller_blocks() -> None:
     """A hundred times slower from one row to the next: one launch is late, those after it are not."""
     device = Simulated(slowness=lambda row: 100.0 if row >= 20 else 1.0)
     device.render(Pace(BUDGET, device.rate, device.saturation), 1000, 60, 1000)
@@ -210,7 +210,7 @@ def test_many_short_orbits_are_split_by_area() -> None:
     assert len(device.lengths) > 10
 
 
-def test_a_cliff_of_a_hundred_times_the_cost_makes_no_long_launch() -> None:
+def test_hundredfold_cost_increase_keeps_launches_short() -> None:
     """Orbits of 10 strides beside orbits of 1000, at once and back again."""
     device = Simulated(alive=lambda row, stride: 1.0 if stride < (1000 if row % 40 < 20 else 10) else 0.0)
     device.render(Pace(BUDGET, device.rate, device.saturation), 500, 80, 1000)
@@ -231,7 +231,7 @@ def test_launches_that_take_long_to_save_orbits_do_not_dwindle(saving: float, un
 
 
 @pytest.mark.parametrize("uneven", [True, False])
-def test_a_machine_that_was_busy_leaves_no_single_strides_behind(uneven: bool) -> None:
+def test_busy_machine_does_not_leave_single_stride_launches(uneven: bool) -> None:
     """After launches that took five times as long; saving takes more than half the budget."""
     pace, now = Pace(BUDGET, 1e9, 1000, uneven), 40
     for busy in [5] * 4 + [1] * 12:

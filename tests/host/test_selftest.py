@@ -53,7 +53,7 @@ RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "loop_l
     "wrong",
     [{"loop_limit": "x"}, {"loop_limit": -1}, {"speed": -1.0}, {"speed": math.inf}, {"passed": False}, {"more": 1}],
 )
-def test_a_result_that_no_test_can_have_is_not_recalled(fresh_cache: Path, wrong: dict[str, object]) -> None:
+def test_impossible_cached_verdict_is_ignored(fresh_cache: Path, wrong: dict[str, object]) -> None:
     del fresh_cache
     cache.write("selftest", "key", json.dumps(RESULT).encode())
     assert _recall("key") is not None

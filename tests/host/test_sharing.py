@@ -123,7 +123,7 @@ def seconds(rates: dict[str, float], cost: Callable[[Block], float], fitting: in
 @pytest.mark.parametrize("slower", [3, 30, 300])
 @pytest.mark.parametrize("first", ["slow", "fast"])
 @pytest.mark.parametrize("fitting", [4, 16, 999])
-def test_a_slow_worker_never_delays_a_fast_one(dense: float, slower: int, first: str, fitting: int) -> None:
+def test_slow_worker_does_not_delay_a_fast_one(dense: float, slower: int, first: str, fitting: int) -> None:
     """All that costs anything lies in a tenth of the rows, where a slow worker may be caught with it.
 
     Memory for few bands must not make a fast one wait, either, until a slow one has done its part of the first.
@@ -151,7 +151,7 @@ def test_blocks_grow_smaller_towards_the_end() -> None:
     assert max(sizes[-3:]) <= 10, "the last are single rows, and pieces of them"
 
 
-def test_a_late_block_is_done_by_somebody_else_and_counts_once() -> None:
+def test_late_block_is_reassigned_and_counted_once() -> None:
     share = ShareOut(bands(4, 1, 1), 4, lambda _wait: True)
     share.join("slow", 1, 4, 4)
     share.join("fast", 1, 4, 4)

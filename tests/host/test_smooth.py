@@ -78,7 +78,7 @@ def test_the_logarithm_is_near_the_exact_one(bits: int, degree: int) -> None:
 
 
 @given(st.lists(all_bits, min_size=2), st.sampled_from(DEGREES))
-def test_a_larger_norm_has_no_larger_fraction(bits: list[int], degree: int) -> None:
+def test_fraction_does_not_grow_with_the_norm(bits: list[int], degree: int) -> None:
     rising: Words = np.array(sorted([*bits, *(min(one + 1, MOST_BITS) for one in bits)]), np.uint32)
     same = np.zeros(rising.shape, np.uint32)
     assert (np.diff(fractions_of(same, same + np.uint32(3), rising, [degree])) <= 0).all()

@@ -171,7 +171,7 @@ def test_one_bit_that_differs_is_said_in_good_english() -> None:
     assert said[0].endswith(": bit 5 differs")
 
 
-def test_a_slow_down_is_found_with_its_time() -> None:
+def test_slowdown_is_detected_with_its_time() -> None:
     (record,), _ = soaked(FakeDevice(planted=slower(150, 1.25)))
     found = verdict(record)
     assert found.word == SLOWED
@@ -182,7 +182,7 @@ def test_a_slow_down_is_found_with_its_time() -> None:
 
 
 @pytest.mark.parametrize("since", [40, 100, 250])
-def test_a_slow_down_is_found_whenever_it_comes(since: int) -> None:
+def test_slowdown_is_detected_at_any_time(since: int) -> None:
     (record,), _ = soaked(FakeDevice(planted=slower(since, 1.3)))
     assert verdict(record).word == SLOWED
 
@@ -194,7 +194,7 @@ def test_spikes_and_disturbances_that_pass_are_none() -> None:
         assert verdict(record).word == PASS, verdict(record).text
 
 
-def test_a_slow_down_while_other_programs_are_busy_is_none() -> None:
+def test_slowdown_under_load_is_not_reported() -> None:
     device = FakeDevice(planted=slower(150, 1.4), others=lambda k: 0.4 if k >= 150 else 0.02)
     (record,), _ = soaked(device)
     assert verdict(record).word == PASS
@@ -207,7 +207,7 @@ def test_a_slow_down_while_other_programs_are_busy_is_none() -> None:
     assert verdict(soaked(calm)[0][0]).word == SLOWED
 
 
-def test_a_speed_that_swings_is_unstable() -> None:
+def test_oscillating_speed_is_unstable() -> None:
     def plant(number: int, runs: list[JobRun]) -> list[JobRun]:
         return slower(0, 1.0 + 0.8 * (number % 3 == 0) + 0.5 * (number % 3 == 1))(number, runs)
 
@@ -231,7 +231,7 @@ def test_what_is_worst_comes_first_and_the_rest_is_said_too() -> None:
     assert found.findings[2].startswith(("float slowed by 33% after ", "float slowed by 34% after "))
 
 
-def test_a_device_that_fails_takes_no_other_with_it() -> None:
+def test_failing_device_leaves_others_running() -> None:
     dying = FakeDevice("1:0", planted=dies(5, "the driver ended the process (killed by SIGSEGV)"))
     refusing = FakeDevice("2:0", refuses="self-test failed: wrong fma")
     good = FakeDevice("3:0")
@@ -262,7 +262,7 @@ class Later:
         return len(self._device.rounds) >= self._rounds
 
 
-def test_an_early_end_has_the_verdict_on_what_was_done() -> None:
+def test_interrupted_soak_reports_verdicts_so_far() -> None:
     device = FakeDevice()
 
     def plant(number: int, runs: list[JobRun]) -> list[JobRun]:
@@ -280,7 +280,7 @@ def test_an_early_end_has_the_verdict_on_what_was_done() -> None:
     assert verdict(Record("x")).word == NOTHING
 
 
-def test_a_short_soak_says_that_it_cannot_judge_the_speed() -> None:
+def test_short_soak_reports_too_few_rounds() -> None:
     (record,), _ = soaked(FakeDevice(planted=slower(10, 2.0)), seconds=40)
     found = verdict(record)
     assert found.word == PASS
@@ -323,7 +323,7 @@ def test_nobody_waits_for_a_device_that_cannot_be_prepared() -> None:
     assert [verdict(record).word for record in records] == [PASS, FAILED]
 
 
-def test_a_turn_that_is_waited_for_can_be_cancelled() -> None:
+def test_waiting_for_a_turn_can_be_cancelled() -> None:
     turns, cancel = Turns(2), threading.Event()
     with turns.turn(NEVER):
         timer = threading.Timer(0.05, cancel.set)
@@ -355,7 +355,7 @@ def test_pictures_are_as_large_as_the_time_allows(rate: float) -> None:
     assert seconds > 0.2 or (side, cap) == (2048, 200_000)
 
 
-def test_a_fast_device_computes_a_picture_several_times() -> None:
+def test_fast_device_repeats_the_picture() -> None:
     for rate in (1e7, 1e10, 6e12, 1e15):
         side, cap = sized(rate, 0.4, 2000, 200_000)
         times = repeats(side, cap, rate, 0.4)
@@ -481,7 +481,7 @@ def test_without_a_terminal_there_is_a_line_a_minute(
     assert any("of 2.0 min" in line and "Giter/s" in line and "1 wrong word," in line for line in lines)
 
 
-def test_a_wrong_word_knows_its_place() -> None:
+def test_wrong_word_reports_its_position() -> None:
     word = WrongWord(FLOAT, 0, 1.0, 64 * 5 + 3, 1, 3)
     assert (word.column, word.row, word.bits) == (3, 5, [1])
 

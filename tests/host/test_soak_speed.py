@@ -58,7 +58,7 @@ def test_stationary_noise_is_no_slowdown_in_a_thousand_runs() -> None:
     assert found <= 1000 * speed.FALSE_ALARM
 
 
-def test_a_speed_that_wanders_is_hardly_ever_called_slowed() -> None:
+def test_drifting_speed_is_rarely_called_slowed() -> None:
     found = 0
     for seed in range(500):
         held = steadiness(times(240), wandering(random.Random(seed), 240))
@@ -66,7 +66,7 @@ def test_a_speed_that_wanders_is_hardly_ever_called_slowed() -> None:
     assert found <= 5
 
 
-def test_a_disturbance_that_ends_is_no_slowdown() -> None:
+def test_temporary_disturbance_is_not_a_slowdown() -> None:
     for seed in range(100):
         chance = random.Random(seed)
         first, last = sorted(chance.sample(range(40, 150), 2))
@@ -80,7 +80,7 @@ def test_a_disturbance_that_ends_is_no_slowdown() -> None:
     ("kind", "drop", "most_missed"),
     [(steady, 0.15, 2), (steady, 0.25, 0), (steady, 0.5, 0), (disturbed, 0.25, 15), (disturbed, 0.5, 0)],
 )
-def test_a_device_that_slows_down_is_found(kind: object, drop: float, most_missed: int) -> None:
+def test_slowdown_is_detected(kind: object, drop: float, most_missed: int) -> None:
     assert callable(kind)
     missed = 0
     for seed in range(60):
@@ -99,7 +99,7 @@ def test_a_device_that_slows_down_is_found(kind: object, drop: float, most_misse
     assert missed <= most_missed
 
 
-def test_a_device_that_slows_down_bit_by_bit_is_found() -> None:
+def test_gradual_slowdown_is_detected() -> None:
     for seed in range(60):
         speeds = [level * (1 - 0.3 * k / ROUNDS) for k, level in enumerate(steady(random.Random(seed)))]
         held = steadiness(times(ROUNDS), speeds)

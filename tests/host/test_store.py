@@ -242,7 +242,7 @@ def test_a_manifest_of_another_version_is_refused_by_name(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_manifest_says_its_form(form: str) -> None:
+def test_manifest_names_its_band_layout(form: str) -> None:
     manifest = manifest_of(form)
     back = Manifest.parse(manifest.text())
     assert back == manifest
@@ -313,7 +313,7 @@ def test_an_old_store_is_refused_in_one_line(tmp_path: Path, resume: bool) -> No
 
 
 @pytest.mark.parametrize("rows", [math.inf, math.nan, "2", 2.0, [2], True, None])
-def test_a_manifest_of_nonsense_with_a_right_checksum(rows: object) -> None:
+def test_invalid_manifest_with_valid_checksum(rows: object) -> None:
     values = json.loads(a_manifest().text())
     values["manifest"]["band_rows"] = rows
     values["checksum"] = _checksum(values["manifest"])
@@ -331,7 +331,7 @@ def test_facts_of_nonsense_with_a_right_checksum(tmp_path: Path, facts: bytes) -
     store.remove()
 
 
-def test_another_jobs_store_is_refused() -> None:
+def test_part_file_of_another_job_is_refused() -> None:
     manifest = a_manifest()
     with pytest.raises(FileError, match="iterations differ"):
         adopt(a_manifest(cap=77).job, manifest)
@@ -357,7 +357,7 @@ def test_strict_differs_only_where_it_says_something(resolved: str, strict: bool
             adopt(other, manifest)
 
 
-def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
+def test_part_file_is_kept_unless_asked(tmp_path: Path) -> None:
     stores = [a_store(tmp_path / name, a_manifest()) for name in "ab"]
     for store in stores:
         store.write(0, values_of(a_manifest(), 0))
@@ -370,7 +370,7 @@ def test_a_store_is_never_thrown_away_unasked(tmp_path: Path) -> None:
         store.remove()
 
 
-def test_a_store_without_bands_is_nothing(tmp_path: Path) -> None:
+def test_store_without_bands_is_ignored(tmp_path: Path) -> None:
     """A render that was stopped before it had kept any leaves none, and what a killed one left is no obstacle."""
     store = a_store(tmp_path / "s", a_manifest())
     store.release()
@@ -401,7 +401,7 @@ HOLD = (
 )
 
 
-def test_a_second_process_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+def test_second_process_is_refused_while_first_runs(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD + "print('locked', flush=True); input()", str(tmp_path / "s")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
@@ -490,7 +490,7 @@ def test_foreign_folders_stay_beside_a_store(tmp_path: Path) -> None:
     assert sorted(path.parent.name for path in folder.rglob("*.tex")) == ["band-0000001", "draft", "manifest.json.new"]
 
 
-def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) -> None:
+def test_symlink_in_place_of_a_tempfile_is_removed_not_followed(tmp_path: Path) -> None:
     (tmp_path / "picture_files").mkdir()
     store = BandStore(tmp_path / "s")
     store.lock()
@@ -499,7 +499,7 @@ def test_a_link_in_a_drafts_place_is_removed_and_not_followed(tmp_path: Path) ->
     assert names(tmp_path) == ["picture_files"]
 
 
-def test_a_store_leaves_nothing(tmp_path: Path) -> None:
+def test_finished_store_leaves_no_file(tmp_path: Path) -> None:
     store = a_store(tmp_path / "s", a_manifest())
     store.write(0, values_of(a_manifest(), 0))
     assert store.band_count() == 1

@@ -94,7 +94,7 @@ def test_a_merged_table_can_be_compared() -> None:
     assert (alone.worse, alone.compared) == ([], 3)
 
 
-def test_a_machine_that_is_there_already_is_taken_once() -> None:
+def test_machine_already_in_table_is_merged_once() -> None:
     first = merged(a=A, b=B)
     tables = [("ab", first), ("copy", B), ("part", replace(A, rows=A.rows[:1]))]
     result, left_out = merging.merged(tables, "", "", "")

@@ -105,7 +105,7 @@ def test_the_courseworks_program_writes_its_file(tmp_path: Path, width: int, hei
 
 
 @needs_compiler
-def test_a_picture_that_cannot_be_written_is_a_row_that_says_so(tmp_path: Path) -> None:
+def test_unwritable_picture_is_a_row_with_its_error(tmp_path: Path) -> None:
     row = sizes_native.row(Bench([], repeat=1), coursework_job(16, 16), "C", {}, tmp_path / "none")
     assert row.error == f"the program in C cannot write its picture to {tmp_path / 'none'}"
 

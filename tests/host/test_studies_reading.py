@@ -135,7 +135,7 @@ def test_names_are_printable_and_short(tmp_path: Path) -> None:
     assert r"=cmd\|x \`\<b>\`" in found.to_markdown()
 
 
-def test_a_value_of_another_kind_than_its_column_is_shown(tmp_path: Path) -> None:
+def test_value_of_another_type_than_its_column_is_shown(tmp_path: Path) -> None:
     values = json.loads(GOOD.to_json())
     for value, shown in ((1.5, "1.5"), (10**18, "1" + "0" * 18), (True, "yes"), ("three", "three"), (None, "")):
         values["rows"][0]["extra"]["n"] = value

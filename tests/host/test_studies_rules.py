@@ -45,7 +45,7 @@ def test_a_picture_without_rectangles_is_that_of_escape_time() -> None:
     assert judged(ESCAPE, ESCAPE.copy(), Fills())[0] == 0
 
 
-def test_a_wrong_fill_is_the_rules_and_no_fault_of_the_device() -> None:
+def test_wrong_fill_is_blamed_on_the_rule() -> None:
     made = fills((0, 0, 6, 5, NO_COUNT, 4))
     counts = filled((slice(3, 7), slice(5, 10), 4))
     wrong, validation = judged(ESCAPE, counts, made)
@@ -53,7 +53,7 @@ def test_a_wrong_fill_is_the_rules_and_no_fault_of_the_device() -> None:
     assert (validation.word, validation.differing) == ("ok", 0)
 
 
-def test_a_planted_wrong_pixel_is_the_devices() -> None:
+def test_planted_wrong_pixel_is_blamed_on_the_device() -> None:
     """In a rectangle, on its edge, or outside; even one that is right where the rule says it is wrong."""
     made = fills((0, 0, 6, 5, NO_COUNT, 4))
     right = filled((slice(3, 7), slice(5, 10), 4))

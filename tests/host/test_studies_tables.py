@@ -144,7 +144,7 @@ def test_tables_without_a_common_case_compare_nothing() -> None:
     assert (found.shared, found.compared, found.worse) == (False, 0, [])
 
 
-def test_a_device_is_found_again_where_another_runtime_moved_it() -> None:
+def test_device_is_found_after_runtimes_are_renumbered() -> None:
     old, new = table(planted(spec="0:0")), table(planted("a", 1.3, spec="1:0"), planted(device="X", spec="0:0"))
     assert [bool(change.worse) for change in _changes(old, new)] == [True, False]
 

@@ -46,7 +46,7 @@ def test_patience_ends_the_repeats_and_one_run_is_always_made() -> None:
     assert len(repeated(late.run, 10, 1, late.clock)) == 1
 
 
-def test_a_coarse_clock_is_seen() -> None:
+def test_coarse_clock_is_detected() -> None:
     assert coarse_step([0.001, 0.002, 0.001, 0.001, 0.002, 0.001]) == pytest.approx(0.001)
     assert coarse_step([1.0, 1.0001, 1.0, 1.0001, 1.0]) is None  # steps, but fine ones
     assert coarse_step([1.0, 1.1, 1.2, 1.3]) is None

@@ -43,7 +43,7 @@ def test_one_wrong_pixel_outside_the_sample_is_found_beside_the_first_device(mon
     assert "all against 9:9" in outcome.checked
 
 
-def test_a_wrong_first_device_is_no_measure() -> None:
+def test_wrong_first_device_is_not_the_baseline() -> None:
     job = jobs.hybridizer_job(24)
     counts = oracle.counts(job)
     wrong = counts.copy()
@@ -53,7 +53,7 @@ def test_a_wrong_first_device_is_no_measure() -> None:
     assert _check(validator, job, counts).ok
 
 
-def test_a_known_sha256_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_sha256_decides_correctness(monkeypatch: pytest.MonkeyPatch) -> None:
     job = jobs.hybridizer_job(24)
     counts = oracle.counts(job)
     monkeypatch.setattr(reference, "sample", lambda _job: np.array([3, 5], np.int64))

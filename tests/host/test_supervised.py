@@ -82,7 +82,9 @@ LATE = [
 
 
 @pytest.mark.parametrize(("doing", "seconds", "silence", "launch", "why"), LATE)
-def test_a_worker_has_its_timeouts(doing: str, seconds: float, silence: float, launch: float, why: str | None) -> None:
+def test_worker_timeouts_are_enforced(
+    doing: str, seconds: float, silence: float, launch: float, why: str | None
+) -> None:
     """One that has been given something to do just now."""
     slot = Slot(RestartPolicy())
     slot.of.start()
@@ -94,7 +96,7 @@ def test_a_worker_has_its_timeouts(doing: str, seconds: float, silence: float, l
     assert slot.of.overdue(busy=False, launch=launch) == silent
 
 
-def test_a_worker_that_forgets_what_it_has_to_do_is_found_out(clock: Clock) -> None:
+def test_worker_without_progress_is_overdue(clock: Clock) -> None:
     slot = Slot(RestartPolicy())
     slot.of.start()
     slot.of.given_work()
@@ -121,7 +123,7 @@ def test_what_this_process_could_not_hear_is_no_silence(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("background", [False, True])
-def test_a_worker_that_was_lost_is_replaced_until_it_fails_too_often_in_a_row(background: bool) -> None:
+def test_lost_worker_is_replaced_until_too_many_faults_in_a_row(background: bool) -> None:
     slot = Slot(RestartPolicy(), background=background)
     slot.of.start()
     assert [slot.of.restart(), slot.of.restart()] == [True, True]
@@ -134,13 +136,13 @@ def test_a_worker_that_was_lost_is_replaced_until_it_fails_too_often_in_a_row(ba
         time.sleep(0.01)
 
 
-def test_a_slot_has_only_so_many_faults_in_all() -> None:
+def test_slot_has_a_total_fault_limit() -> None:
     slot = Slot(RestartPolicy(faults_in_a_row=math.inf, faults=5))
     slot.of.start()
     assert [slot.of.restart() for _ in range(5)] == [True] * 4 + [False]
 
 
-def test_a_slot_that_was_given_up_may_be_tried_again_after_a_rest(clock: Clock) -> None:
+def test_abandoned_slot_is_retried_after_a_pause(clock: Clock) -> None:
     slot = Slot(RestartPolicy(faults_in_a_row=1, rest=10.0))
     slot.of.start()
     assert not slot.of.restart()
@@ -150,7 +152,7 @@ def test_a_slot_that_was_given_up_may_be_tried_again_after_a_rest(clock: Clock) 
     assert not slot.of.given_up
 
 
-def test_a_worker_is_started_again_after_longer_and_longer_pauses_until_one_lasts(clock: Clock) -> None:
+def test_worker_restarts_follow_the_pause_schedule(clock: Clock) -> None:
     slot = Slot(RestartPolicy(faults_in_a_row=math.inf, faults=math.inf, well=60.0, pauses=(0.25, 1.0, 5.0)))
     for lasted, pause in ((1, 0.25), (1, 1.0), (60, 5.0), (1, 5.0), (61, 0.25), (1, 1.0)):
         slot.of.start()

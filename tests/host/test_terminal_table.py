@@ -50,7 +50,7 @@ def test_devices_of_the_same_name_keep_their_numbers() -> None:
     assert "SPEC" not in fitted(*table(planted(), planted(device="X")).table(), 40)[0]
 
 
-def test_a_terminal_gets_what_fits_and_a_pipe_everything(
+def test_terminal_output_is_cut_to_width_and_pipe_output_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(HEADINGS, LINES)
@@ -126,7 +126,7 @@ def test_a_soak_fits_80_columns() -> None:
     assert missing == ["10 %", "20 %", "30 %", "40 %", "50 %", "70 %", "90 %"]
 
 
-def test_a_layout_says_what_goes_first() -> None:
+def test_layout_gives_columns_priority() -> None:
     layout = Layout(("B", "A"), {"C": 4})
     assert fitted(["A", "B", "C"], [["a" * 5, "b" * 5, "c" * 9]], 12, layout)[0] == ["A", "C"]
     assert fitted(["A", "B", "C"], [["a" * 5, "b" * 5, "c" * 9]], 20, layout)[2] == []

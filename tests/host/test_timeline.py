@@ -109,7 +109,7 @@ def test_a_thread_takes_over_the_track_of_one_of_its_name_that_has_ended() -> No
     assert sorted(kept.tracks.values()) == ["again", "twin", "twin"]
 
 
-def test_a_stage_is_a_span_and_its_time_counts_as_ever() -> None:
+def test_stage_is_a_span_and_its_time_is_counted() -> None:
     watch = Stopwatch()
     with Kept() as kept, watch.of("encode"):
         started = time.thread_time()
@@ -160,7 +160,7 @@ def test_processes_have_their_names_and_tracks(tmp_path: Path) -> None:
     ]
 
 
-def test_a_recording_ends_with_its_body_whatever_happens(tmp_path: Path) -> None:
+def test_recording_ends_with_its_context_on_any_exception(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     with pytest.raises(KeyboardInterrupt), recording(path, "test", {}), timeline.span("outer"), timeline.span("inner"):
         raise KeyboardInterrupt
@@ -178,7 +178,7 @@ def test_a_recording_without_spans_or_without_a_path_makes_no_file(tmp_path: Pat
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_said_once_the_work_is_done() -> None:
+def test_full_disk_is_reported_after_the_work() -> None:
     done = []
     why = "/dev/full: No space left on device; the trace ends early"
     with pytest.raises(FileError, match=why), recording("/dev/full", "test", {}), timeline.span("a"):
@@ -326,7 +326,7 @@ def test_a_worker_records_on_the_parents_timeline() -> None:
     assert theirs[0].details == {"n": 0, "what": r"\x1b[31mred"}
 
 
-def test_a_worker_whose_clock_differs_is_put_right() -> None:
+def test_worker_clock_offset_is_corrected() -> None:
     with Kept() as kept, Dialogue("tests.host.roles:record", lambda: None) as process:
         start = timeline.clock()
         process.ask({"spans": 3, "ahead": 3_600_000 * MS})
@@ -336,7 +336,7 @@ def test_a_worker_whose_clock_differs_is_put_right() -> None:
     assert all(start - 60_000 * MS <= span.start <= end for span in theirs)
 
 
-def test_a_worker_records_nothing_unless_it_is_told_to() -> None:
+def test_worker_records_no_trace_by_default() -> None:
     with Dialogue("tests.host.roles:record", lambda: None) as process:
         assert process.ask({"spans": 3}) == {"on": False}
 
@@ -358,7 +358,7 @@ GOOD: dict[str, Any] = {"say": "trace", "process": "x", "told": 1, "said": 2, "t
         *({"spans": [[1, "a", "b", 2, 3, value]]} for value in WRONG_DETAILS),
     ],
 )
-def test_a_timeline_that_makes_no_sense_ends_the_worker(change: dict[str, Any]) -> None:
+def test_invalid_timeline_message_ends_the_worker(change: dict[str, Any]) -> None:
     script = f"from tests.host.roles import say; say({GOOD | change!r})"
     messages: queue.Queue[WorkerMessage] = queue.Queue()
     with Kept() as kept:

@@ -109,7 +109,7 @@ def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
 
 
 @counts_delays
-def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_not() -> None:
+def test_delayed_worker_is_waited_for_and_hung_one_is_not() -> None:
     """It is silent both times, for longer than its timeout."""
     messages: queue.Queue[WorkerMessage] = queue.Queue()
     with spinning(4):
@@ -138,7 +138,7 @@ def test_a_worker_that_is_kept_from_running_is_waited_for_and_one_that_hangs_is_
             worker.end()
 
 
-def test_a_launch_that_may_wait_for_a_build_beside_it_is_not_taken_for_a_hang() -> None:
+def test_launch_waiting_for_a_build_is_not_a_hang() -> None:
     messages: queue.Queue[WorkerMessage] = queue.Queue()
     worker = WorkerProcess("tests.host.roles:build_beside", messages)
 
@@ -160,7 +160,7 @@ def test_a_launch_that_may_wait_for_a_build_beside_it_is_not_taken_for_a_hang() 
         worker.end()
 
 
-def test_a_program_has_its_time_and_no_more() -> None:
+def test_native_program_has_a_timeout() -> None:
     code = "import sys; print(sys.stdin.read())"
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
     done = run_bounded([sys.executable, "-c", code], 60, **options)
@@ -170,7 +170,7 @@ def test_a_program_has_its_time_and_no_more() -> None:
 
 
 @counts_delays
-def test_a_program_that_is_kept_from_running_has_its_time_all_the_same() -> None:
+def test_delayed_program_gets_its_full_timeout() -> None:
     """It uses a second of its one processor, of which it gets a fifth."""
     code = SPIN.replace("while True:", "import time\nwhile time.process_time() < 1:")
     with spinning(4):

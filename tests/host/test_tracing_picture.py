@@ -48,7 +48,7 @@ def test_files_beside_it_are_left_alone(traced: TracingPicture, tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("links")
-def test_a_link_stays(traced: TracingPicture, tmp_path: Path) -> None:
+def test_symlink_is_kept(traced: TracingPicture, tmp_path: Path) -> None:
     (tmp_path / "how.png").symlink_to("there.png")
     traced.write()
     assert (tmp_path / "how.png").is_symlink()

@@ -82,7 +82,7 @@ def test_an_even_distribution_is_even(palette: str) -> None:
     assert np.abs(plain / plain.mean() - 1).max() > 0.5
 
 
-def test_a_part_of_it_lies_between() -> None:
+def test_partial_equalisation_lies_between() -> None:
     field = a_field()
     classic = find_palette("classic")
     whole = Colouring(classic, equalise=1.0).fitted_to(field)

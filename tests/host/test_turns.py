@@ -113,7 +113,7 @@ def test_roots_never_turn_back_at_the_ends_of_chords() -> None:
     st.lists(st.floats(width=32, allow_nan=False) | st.floats(-8, 8, width=32), min_size=1),
     st.integers(0, MAX_ITERATIONS),
 )
-def test_any_fraction_has_a_place(smooth: list[float], count: int) -> None:
+def test_every_fraction_maps_to_a_palette_position(smooth: list[float], count: int) -> None:
     """Also those of no orbit: warnings are errors here."""
     counts = [count] * len(smooth)
     for turns in bent(4096, "root4", 1.6, 0.3), linear(4096, 3.7, 0.3, continuous=True):

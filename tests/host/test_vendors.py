@@ -20,7 +20,7 @@ def test_nothing_installed(machine: Machine) -> None:
     assert found.searched == (machine.system, machine.root / "usr/share/OpenCL/vendors", machine.prefix / "lib")
 
 
-def test_an_icd_file_of_a_build_machine_is_corrected_or_dropped(machine: Machine) -> None:
+def test_icd_file_with_a_build_path_is_corrected_or_dropped(machine: Machine) -> None:
     machine.add("venv/etc/OpenCL/vendors/cpu.icd", "/build/host/lib/libintelocl.so\n")
     machine.add("venv/etc/OpenCL/vendors/fpga.icd", "/build/host/lib/libintelocl_emu.so\n")
     machine.add("venv/etc/OpenCL/vendors/bare.icd", "libpocl.so.2\n")
@@ -86,7 +86,7 @@ def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Mac
     assert [v.reason for v in found.vendors if not v.library] == ["is a device or a pipe, or too long"] * 2
 
 
-def test_a_note_is_no_longer_than_a_line(machine: Machine) -> None:
+def test_note_with_a_long_path_is_cut(machine: Machine) -> None:
     machine.add("venv/lib/libintelocl.so")
     machine.patch.setenv("OCL_ICD_VENDORS", "x" * 5000)
     assert [len(note) < 290 for note in prepare().notes] == [True]
@@ -163,6 +163,6 @@ def test_files_that_end_loaders_are_kept_from_them(machine: Machine, chosen: str
         assert [vendor.reason for vendor in found.vendors if not vendor.library] == ["names no library"]
 
 
-def test_an_empty_setting_is_none(machine: Machine) -> None:
+def test_empty_setting_counts_as_unset(machine: Machine) -> None:
     machine.patch.setenv("OCL_ICD_VENDORS", "")
     assert not prepare().user_set

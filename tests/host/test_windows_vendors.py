@@ -99,7 +99,7 @@ def test_one_that_is_registered_is_enough(machine: Windows, value: int, kind: in
     assert told() == ("" if counts else library)
 
 
-def test_a_process_with_an_administrators_rights_is_told_what_to_do(machine: Windows) -> None:
+def test_elevated_process_is_told_how_to_register_runtime(machine: Windows) -> None:
     """There the loader heeds no variable."""
     library = machine.library("venv")
     machine.patch.setattr(windows, "is_elevated", lambda: True)

@@ -24,7 +24,7 @@ def test_messages_arrive_as_sent(messages: list[tuple[dict[str, object], bytes]]
     assert wire.receive(pipe, 200) is None
 
 
-def test_a_message_that_is_cut_off_is_the_end() -> None:
+def test_truncated_message_ends_the_channel() -> None:
     pipe = io.BytesIO()
     wire.send(pipe, {"a": 1}, b"payload")
     for size in range(len(pipe.getvalue())):
@@ -55,7 +55,7 @@ def test_damaged_messages_are_refused_or_cut_off_or_other_ones(
             assert len(message[1]) <= 40
 
 
-def test_a_length_alone_takes_no_memory() -> None:
+def test_declared_length_allocates_no_memory() -> None:
     with allocating(1 << 20), pytest.raises(wire.WireError, match="impossible length"):
         wire.receive(io.BytesIO(struct.pack("<IQ", 2, 1 << 33)), 1 << 24)
 
@@ -75,7 +75,7 @@ def test_an_answer_of_several_pieces_is_whole() -> None:
     assert wire.receive(pipe, 1 << 30) == ({}, bytearray(payload))
 
 
-def test_a_head_may_not_be_as_deep_as_it_likes() -> None:
+def test_deeply_nested_npy_header_is_refused() -> None:
     text = b"[" * 100_000
     with pytest.raises(wire.WireError, match="not JSON"):
         wire.receive(io.BytesIO(struct.pack("<IQ", len(text), 0) + text), 0)

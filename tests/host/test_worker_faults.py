@@ -201,7 +201,7 @@ def told(user: User, policy: RestartPolicy) -> Lines:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("user", STARTS)
-def test_a_worker_that_is_lost_is_a_line_with_its_last_words(
+def test_lost_worker_is_reported_with_its_last_output(
     user: User, fault: str, faulty: Callable[[str], None], processes: list[WorkerProcess]
 ) -> None:
     faulty(fault)

@@ -117,7 +117,7 @@ def test_what_goes_wrong_is_told_in_a_line() -> None:
         worker.ask({})
 
 
-def test_a_worker_may_leave_by_itself_and_be_given_up_at_any_time() -> None:
+def test_worker_may_exit_or_be_abandoned_at_any_time() -> None:
     with Dialogue("tests.host.roles:echo", nothing) as worker:
         worker._worker.send({"do": "answer", "question": {"leave": True}})
         worker.leave()
@@ -151,7 +151,7 @@ def test_a_process_that_cannot_be_started_is_an_error_of_one_line(monkeypatch: p
         Dialogue("tests.host.roles:echo", nothing)
 
 
-def test_a_worker_says_what_it_does_and_keeps_saying_it() -> None:
+def test_worker_reports_its_state_repeatedly() -> None:
     with Started("tests.host.roles:build") as started:
         worker = started.worker
         deadline = time.monotonic() + 600
@@ -241,7 +241,7 @@ class Undead:
         raise subprocess.TimeoutExpired("undead", timeout or 0)
 
 
-def test_a_process_that_does_not_die_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unkillable_process_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", Undead)
     worker = WorkerProcess("blocks", queue.Queue(), 4096, 1)
     undead = cast(Undead, worker._process)
@@ -291,7 +291,7 @@ def test_nonsense_costs_a_worker_at_once(kind: str, tmp_path: Path) -> None:
         assert message.head["why"].startswith("sent nonsense: ")
 
 
-def test_a_buffer_that_was_lent_is_not_believed_to_hold_more_than_it_can() -> None:
+def test_reply_larger_than_its_buffer_is_refused() -> None:
     script = f"""
 import sys, time
 sys.stdin.buffer.read(1)
@@ -306,7 +306,7 @@ time.sleep(3600)
         assert said["why"] == "sent nonsense: there is no buffer 0 of 1099511627776 bytes"
 
 
-def test_a_channel_ends_with_its_pipe_and_on_what_is_no_message(capsys: pytest.CaptureFixture[str]) -> None:
+def test_channel_ends_on_closed_pipe_and_on_invalid_message(capsys: pytest.CaptureFixture[str]) -> None:
     for sent in (b"", b"\xff" * 12, head({"no": "order"})):
         ended = threading.Event()
         channel = Channel(io.BytesIO(sent), io.BytesIO(), ended.set)

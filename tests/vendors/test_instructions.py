@@ -111,6 +111,6 @@ def test_the_self_test_asks_what_it_seems_to_ask(gpu: Target, number: NumberForm
 
 
 @pytest.mark.parametrize("gpu", [gpu for gpu in targets() if gpu.chip == "gfx1030"], ids=["gfx1030"])
-def test_a_compiler_s_refusal_is_one(gpu: Target) -> None:
+def test_compiler_refusal_is_a_build_failure(gpu: Target) -> None:
     with pytest.raises(CannotBuildError, match="error"):
         gpu.compiler.build("kernel void broken(global int *a) { a[0] = nothing; }", gpu.chip)

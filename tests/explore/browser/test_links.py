@@ -61,9 +61,7 @@ def test_a_copied_link_opens_in_a_new_tab_and_in_another_browser(browser: "Brows
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_program_at_the_port_learns_nothing_and_a_bookmark_outlives_the_server(
-    browser: "Browser", tmp_path: Path
-) -> None:
+def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Browser", tmp_path: Path) -> None:
     folder = tmp_path / "saved"
     folder.mkdir()
     with closing(_browser(browser)) as context:
@@ -121,7 +119,7 @@ def test_the_pages_own_hmac_is_the_standard_one(modules: "Page") -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_page_over_plain_http_from_another_machine_comes_in(browser: "Browser", tmp_path: Path) -> None:
+def test_page_over_plain_http_from_another_machine_connects(browser: "Browser", tmp_path: Path) -> None:
     """Browsers give such a page no crypto.subtle; here the name of this machine is `box.test`."""
     with serving(tmp_path, "--host", "0.0.0.0", "--allow-remote", "--public-name", "box.test") as wide:
         wide.notes = "mandelcl: other machines can reach this page"

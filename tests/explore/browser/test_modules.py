@@ -164,7 +164,7 @@ def test_effects_are_those_of_the_package(modules: "Page") -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "1e400", "1,2,3,4", "135,-1", "135,1,2"])
-def test_an_effect_that_makes_no_sense_is_refused_in_a_line(modules: "Page", text: str) -> None:
+def test_invalid_effect_is_refused_in_one_line(modules: "Page", text: str) -> None:
     script = """async (load, text) => {
         const { readEffect } = await load('effects.js');
         try { return readEffect('light', text); } catch (error) { return `${error.name}: ${error.message}`; }
@@ -182,7 +182,7 @@ def test_an_effect_that_makes_no_sense_is_refused_in_a_line(modules: "Page", tex
     ],
     ids=lambda palette: palette.name or "discrete",
 )
-def test_a_palette_of_its_own_travels_in_a_link(modules: "Page", palette: Palette) -> None:
+def test_custom_palette_is_carried_in_the_link(modules: "Page", palette: Palette) -> None:
     script = """async (load, palette) => {
         const { readAddress, writeAddress } = await load('address.js'), { Place } = await load('place.js');
         const place = Place.of({ re: '0', im: '0', zoom: '1' });

@@ -180,7 +180,7 @@ def test_a_link_is_a_place_and_back_is_undo(wanderer: Explorer) -> None:
         assert wanderer.hash == link
 
 
-def test_a_link_that_makes_no_sense_is_a_line(wanderer: Explorer) -> None:
+def test_invalid_link_is_refused_in_one_line(wanderer: Explorer) -> None:
     wanderer.page.evaluate("location.hash = '#re=fish&im=0&zoom=2'")
     wanderer.says("is not a number")
 

@@ -64,7 +64,7 @@ def _shares(explorer: Explorer, expected: _Pixels) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("view", "colourings"), [(_VIEWS[0], _COLOURS), *((view, _COLOURS[k : k + 2]) for k, view in enumerate(_VIEWS[1:]))]
 )
-def test_at_rest_it_is_the_picture_of_the_copied_command(
+def test_picture_at_rest_equals_the_copied_command(
     browser: "Browser", server: Server, view: str, colourings: Sequence[str], tmp_path: Path
 ) -> None:
     with opened(browser, server, f"{view}&{colourings[0]}") as explorer:
@@ -150,7 +150,7 @@ def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: 
         assert np.array_equal(explorer.moving(), expected)
 
 
-def test_a_lost_context_is_drawn_again(explorer: Explorer) -> None:
+def test_lost_webgl_context_is_restored(explorer: Explorer) -> None:
     before = explorer.moving()
     explorer.run(
         """async (explorer) => {
@@ -218,7 +218,7 @@ def test_a_save_waits_for_the_view_that_is_being_computed(explorer: Explorer, fo
         assert np.array_equal(np.asarray(image.convert("RGB")), explorer.resting())
 
 
-def test_a_saved_file_is_taken_by_the_browser(explorer: Explorer, folder: Path) -> None:
+def test_browser_downloads_a_saved_file(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("s")
     page.click("[data-save]")

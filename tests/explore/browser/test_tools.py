@@ -46,7 +46,7 @@ def test_named_places_have_pictures_and_lead_there(explorer: Explorer) -> None:
     )
 
 
-def test_a_bookmark_is_kept_found_again_and_removed(explorer: Explorer) -> None:
+def test_bookmark_is_saved_listed_and_removed(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("+")
     explorer.rests()
@@ -177,7 +177,7 @@ def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, su
     assert (place["re"], place["im"], place["zoom"], place["n"]) == ("-1.25066", "0.02012", "11764", "700")
 
 
-def test_a_file_of_others_is_a_line(wanderer: Explorer) -> None:
+def test_foreign_file_is_refused_with_one_line(wanderer: Explorer) -> None:
     wanderer.run(
         """(explorer) => {
             const transfer = new DataTransfer();
@@ -192,7 +192,7 @@ def test_a_file_of_others_is_a_line(wanderer: Explorer) -> None:
 @pytest.mark.parametrize(
     ("silent", "seconds"), [(False, 2), pytest.param(True, 60, marks=pytest.mark.long)], ids=["cut", "a-silent-minute"]
 )
-def test_a_lost_connection_is_a_line_and_comes_back(
+def test_lost_connection_is_reported_and_reestablished(
     browser: "Browser", server: Server, silent: bool, seconds: float
 ) -> None:
     port = int(server.host.rpartition(":")[2])
@@ -209,7 +209,7 @@ def test_a_lost_connection_is_a_line_and_comes_back(
         explorer.faults.clear()  # the browser complains of connections that were refused
 
 
-def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browser", server: Server) -> None:
+def test_excess_page_waits_until_another_disconnects(browser: "Browser", server: Server) -> None:
     with ExitStack() as others, closing(browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]})) as context:
         with suppress(ConnectionRefusedError):
             while True:
@@ -222,7 +222,7 @@ def test_a_page_too_many_says_so_and_comes_in_when_others_leave(browser: "Browse
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
+def test_killed_worker_is_reported_and_view_completes(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
             os.kill(worker, posix.signal.SIGKILL)
@@ -233,7 +233,7 @@ def test_a_killed_worker_is_a_line_and_the_view_is_completed(browser: "Browser",
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_hung_worker_is_a_line_and_the_view_is_completed(browser: "Browser", tmp_path: Path) -> None:
+def test_hung_worker_is_reported_and_view_completes(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
         for worker in _workers(server):
             os.kill(worker, posix.signal.SIGSTOP)
