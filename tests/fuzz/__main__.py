@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from tests.fuzz.categories import CATEGORIES, Block, schedule
+from tests.fuzz.libraries import left_out, loads
 from tests.fuzz.planted import PLANTS
 from tests.fuzz.running import Failure, Result, Settings, run
 from tests.fuzz.state import OtherRunError, State, noted
@@ -88,13 +89,19 @@ def _shard(text: str) -> tuple[int, int]:
 def _blocks(arguments: argparse.Namespace) -> list[Block]:
     if arguments.case is None:
         shard, shards = arguments.shard
-        return schedule(arguments.cases, tuple(arguments.only))[shard - 1 :: shards]
+        return _scheduled(arguments)[shard - 1 :: shards]
     name, _, number = arguments.case.partition("/")
     if name not in CATEGORIES or not number.isdigit():
         sys.exit(f"scripts/fuzz: {arguments.case} is no case, such as fields/12")
     category = CATEGORIES[name]
     first = int(number) // category.block * category.block if category.drawn else int(number)
     return [Block(name, first, category.block if category.drawn else 1)]
+
+
+def _scheduled(arguments: argparse.Namespace) -> list[Block]:
+    """Return the blocks of all shards but those of categories that need what is missing here."""
+    blocks = schedule(arguments.cases, tuple(arguments.only))
+    return [block for block in blocks if loads(CATEGORIES[block.category])]
 
 
 def _told(failure: Failure, seed: int) -> str:
@@ -136,6 +143,8 @@ def main() -> int:
         return _reported(state, arguments)
     blocks = _blocks(arguments) if state is None else state.left(_blocks(arguments))
     print(f"seed {seed}, {sum(block.count for block in blocks)} cases, {jobs} processes", flush=True)
+    for line in left_out():
+        print(line, flush=True)
     shown = time.monotonic()
     told = 0
 
@@ -179,7 +188,7 @@ def _state(arguments: argparse.Namespace) -> State | None:
 def _reported(state: State, arguments: argparse.Namespace) -> int:
     """Show what came of all shards of a run; return the exit code, 0 if none failed and, of a report, none is left."""
     result = state.result()
-    left = sum(block.count for block in state.left(schedule(arguments.cases, tuple(arguments.only))))
+    left = sum(block.count for block in state.left(_scheduled(arguments)))
     for failure in result.failures:
         print(_told(failure, arguments.seed))
     print(f"\n{table(result)}\n\nseed {arguments.seed}: {len(result.failures)} of {result.cases} cases failed", end="")

@@ -18,7 +18,8 @@ class Category:
 
     The function takes the ground; where cases are `drawn`, by hypothesis from the strategy of that name in the module's
     `DRAWN`, it takes the example, a text, as well. `processes` says that each case starts a process of its own. A
-    process runs `run` cases one after the other: more, where they share what takes long to begin with.
+    process runs `run` cases one after the other: more, where they share what takes long to begin with. `needs` is a
+    module that not every machine has; without it the category is left out.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Category:
     drawn: bool = False
     processes: bool = False
     run: int = _BLOCK
+    needs: str = ""
 
     @property
     def block(self) -> int:
@@ -61,10 +63,20 @@ _ALL = (
         run=50,
     ),
     Category(
-        "explorer", 5_000, "explorer:explorer", "a hostile client of the explorer, and a good page beside it", run=100
+        "explorer",
+        5_000,
+        "explorer:explorer",
+        "a hostile client of the explorer, and a good page beside it",
+        run=100,
+        needs="websockets",
     ),
     Category(
-        "clusters", 500, "clusters:clusters", "clusters with hostile workers: the right picture, or a line", run=50
+        "clusters",
+        500,
+        "clusters:clusters",
+        "clusters with hostile workers: the right picture, or a line",
+        run=50,
+        needs="distributed",
     ),
     Category("films", 2_500, "films:films", "folders of films tampered with: the same film, or a refusal", run=50),
     Category("kernels", 300, "kernels:kernels", "`bench --kernel` with hostile OpenCL", processes=True),

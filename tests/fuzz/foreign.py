@@ -15,6 +15,7 @@ from mandelcl.files import loading, output, places
 from mandelcl.files.foreign import Foreign
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
+from tests.fuzz.libraries import writable
 from tests.fuzz.mutations import changed_text, damaged
 from tests.fuzz.oracle import require, require_line
 
@@ -62,10 +63,12 @@ def _changed(name: str, data: bytes, random: Random) -> bytes:
 def _whole() -> Mapping[str, bytes]:
     """Return whole files by name."""
     field = samples.field_of(samples.jobs()[1])
+    exr = {}
     with TemporaryDirectory() as folder:
-        path = Path(folder, "a.exr")
-        output.write(path, field, Colouring(find_palette("ice")).picture(field))
-        exr = path.read_bytes()
+        for suffix in writable([".exr"]):
+            path = Path(folder, f"a{suffix}")
+            output.write(path, field, Colouring(find_palette("ice")).picture(field))
+            exr[path.name] = path.read_bytes()
     pixels = struct.pack("<6i", 9, 8, 60, 10, 20, -1)
     kfb = b"KFB" + struct.pack("<ii", 3, 2) + pixels + struct.pack("<ii", 1, 1) + b"\1\2\3" + struct.pack("<i", 60)
     return MappingProxyType(
@@ -73,7 +76,7 @@ def _whole() -> Mapping[str, bytes]:
             "a.kfr": _KFR.encode(),
             "a.f3.toml": _F3.encode(),
             "b.toml": _RUST.encode(),
-            "a.exr": exr,
+            **exr,
             "a.kfb": kfb + struct.pack("<6f", *(k / 8 for k in range(6))),
         }
     )

@@ -27,9 +27,10 @@ from mandelcl.files.output import SUFFIXES
 from mandelcl.rendering.session import Session
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
+from tests.fuzz.libraries import writable
 from tests.fuzz.oracle import require, require_line
 
-_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix not in (".jpeg", ".tiff"))
+_SUFFIXES = writable(suffix for suffix in SUFFIXES if suffix not in (".jpeg", ".tiff"))
 _VIEW = View.centred("-0.745", "0.1275", 40, 60, 45)
 _JOBS = (
     Job(_VIEW, 300, number="float", rounding="fused", method="direct", planes=("counts", "smooth")),

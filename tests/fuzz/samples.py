@@ -20,6 +20,7 @@ from mandelcl.core.reference import Reference
 from mandelcl.core.report import Stopwatch
 from mandelcl.files import archive, output
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
+from tests.fuzz.libraries import writable
 
 _DEEP = Fraction(1, 10**40)
 
@@ -89,7 +90,7 @@ def archives() -> tuple[tuple[Field, bytes], ...]:
 
 @cache
 def pictures() -> Mapping[str, bytes]:
-    """Return pictures that carry their job, by name: PNG, indexed and RGB, PPM, BigTIFF."""
+    """Return pictures that carry their job, by name: PNG, indexed and RGB, PPM, BigTIFF where it can be written."""
     plain, smooth = field_of(jobs()[0]), field_of(jobs()[1])
     indexed, rgb = Colouring(find_palette("coursework"), offset=0.25), Colouring(find_palette("ice"))
     files = {}
@@ -101,6 +102,8 @@ def pictures() -> Mapping[str, bytes]:
             ("rgb.tif", smooth, rgb),
         ):
             path = Path(folder, name)
+            if not writable([path.suffix]):
+                continue
             output.write(path, field, colouring.picture(field))
             files[name] = path.read_bytes()
     return MappingProxyType(files)

@@ -1,5 +1,6 @@
 """3 000 cases, and that the suite can fail: planted faults are found."""
 
+import os
 import re
 import subprocess
 import sys
@@ -18,9 +19,10 @@ _CASES, _SEED = 3000, 20261122
 _PARTS = 4  # that may run side by side, each in one process
 
 
-def fuzz(*arguments: str, keep: Path) -> "subprocess.CompletedProcess[str]":
+def fuzz(*arguments: str, keep: Path, path: str = "") -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "tests.fuzz", "--seed", str(_SEED), "--jobs", "1", "--keep", str(keep), *arguments]
-    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True)
+    paths = os.pathsep.join(filter(None, (path, os.environ.get("PYTHONPATH"))))
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
 
 
 @pytest.mark.parametrize("part", range(_PARTS))
@@ -45,6 +47,22 @@ def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
     assert re.search(r"again: scripts/fuzz --seed \d+ --case [a-z]+/\d+", done.stdout)
     (kept,) = tmp_path.iterdir()
     assert (kept / "FAULT").read_text()
+
+
+def test_what_needs_a_library_that_is_missing_is_left_out(tmp_path: Path) -> None:
+    """It is said once, and no case fails for it."""
+    without = {"OpenEXR": ".exr", "pyvips": ".dzi", "tifffile": ".tif", "av": "encoded films", "websockets": "explorer"}
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    for name in without:
+        (libraries / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module named {name}', name='{name}')")
+    kinds = [word for name in ("interrupts", "foreign", "pictures", "explorer") for word in ("--only", name)]
+    done = fuzz("--cases", "100", *kinds, keep=tmp_path / "kept", path=str(libraries))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for what in without.values():
+        assert done.stdout.count(f"without {what}: ") == 1
+    assert "| interrupts: " in done.stdout
+    assert "| explorer: " not in done.stdout
 
 
 def test_a_schedule_has_each_case_once() -> None:
