@@ -123,6 +123,18 @@ class Job:
         """Return the same job with its number and rounding resolved."""
         return replace(self, number=number, rounding=rounding)
 
+    @property
+    def is_resolved(self) -> bool:
+        """Whether number, rounding, method and algorithm are decided, and the iteration limit is, too."""
+        return not self.auto_iterations and "auto" not in (getattr(self, name) for name in _NAMES)
+
+    def resolved_like(self, other: Self) -> Self:
+        """Return the same job with what it leaves open taken from another, resolved job."""
+        taken = {name: getattr(other, name) for name in _NAMES if getattr(self, name) == "auto"}
+        if self.auto_iterations:
+            taken |= {"iterations": other.iterations, "auto_iterations": False}
+        return replace(self, reference=self.reference or other.reference, **taken)
+
     def at(self, view: View) -> Self:
         """Return the same job for another view: of one lattice, resolved alike, with the same bits where they meet."""
         return replace(self, view=view)

@@ -79,7 +79,7 @@ class Crew:
         Raises InvalidInputError for a job of another kind, DeviceError if no device is left.
         """
         alike = (job.method, job.number, job.rounding) == (self.job.method, self.job.number, self.job.rounding)
-        if not alike or job.algorithm == "auto":
+        if not alike or not job.is_resolved:
             raise InvalidInputError(
                 f"this crew is for {self.job.number}, {self.job.rounding}, by one algorithm; start a new one for "
                 f"{job.number}, {job.rounding}, {job.algorithm}"

@@ -105,10 +105,9 @@ def fitting(resolved_job: Job, asked: Job) -> Job:
 
     The limit of both was decided after that.
     """
-    number = by_name(resolved_job.number) if resolved_job.number != "auto" else None
-    if number is None or resolved_job.method != "direct" or resolved_job.number == asked.number:
+    if resolved_job.method != "direct" or resolved_job.number == asked.number:
         return resolved_job
-    fits = number.unresolved(resolved_job.view, resolved_job.iterations) is None
+    fits = by_name(resolved_job.number).unresolved(resolved_job.view, resolved_job.iterations) is None
     return resolved_job if fits else asked
 
 

@@ -1,7 +1,7 @@
 """How far each number goes: why one cannot do a job, and what to do where none can."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,20 +14,20 @@ _FARTHER = root_above(Fraction(2))  # a point may be farther from 0 than its par
 _LOG10_2 = Fraction(30102, 100_000)  # a little less, so that what is named as the limit is within it
 
 
-def resolving(job: Job, numbers: Iterable[NumberFormat]) -> NumberFormat:
-    """Return the first of some numbers that resolves a job's view, and can do it in the job's rounding.
+def resolving(job: Job, numbers: Sequence[NumberFormat], rounding: str | None) -> NumberFormat:
+    """Return the first of some numbers that resolves a job's view.
 
-    Raises InvalidInputError where there is none, with the limit of the last, and the way out.
+    Raises InvalidInputError if there is none. The message gives the limit of the last one, the `rounding` that the
+    numbers were chosen for, if any, and the way out.
     """
-    able = [number for number in numbers if job.rounding in ("auto", *number.roundings)]
     reason = ""
-    for number in able:
+    for number in numbers:
         refused = number.unresolved(job.view, job.iterations) or beyond(number, job)
         if refused is None:
             return number
         reason = refused
-    rounding = "" if job.rounding == "auto" else f" with rounding {job.rounding}"
-    raise InvalidInputError(f"no number resolves this view{rounding}: {reason}; {_way_out(job, able)}")
+    given = f" with rounding {rounding}" if rounding else ""
+    raise InvalidInputError(f"no number resolves this view{given}: {reason}; {_way_out(job, numbers, rounding)}")
 
 
 def beyond(number: NumberFormat, job: Job) -> str | None:
@@ -65,14 +65,14 @@ def able_to_iterate(job: Job) -> str:
     if widths:
         native.append(f"fixed:{widths[0]} to fixed:{widths[-1]}")
     choice = " or ".join([", ".join(native[:-1]), native[-1]]) if len(native) > 1 else native[0]
-    radius = None if job.number == "auto" else _fitting_radius(by_name(job.number), job)
+    radius = _fitting_radius(by_name(job.number), job)
     return choice if radius is None else f"{choice}, or --escape-radius {float(radius)}"
 
 
-def _way_out(job: Job, numbers: Sequence[NumberFormat]) -> str:
+def _way_out(job: Job, numbers: Sequence[NumberFormat], rounding: str | None) -> str:
     """Return what to do about a view that none of some numbers resolves."""
     if job.formula.perturbable:
-        given = [] if job.rounding in ("auto", "fused") else [f"--rounding {job.rounding}"]
+        given = [] if rounding in (None, "fused") else [f"--rounding {rounding}"]
         given += ["--strict"] if job.strict else []
         return f"perturbation has no such limit: leave {' and '.join(given) or '--method direct'} out"
     able = [number for number in numbers if number.cannot_hold(job.view) is None and beyond(number, job) is None]

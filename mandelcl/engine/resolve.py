@@ -159,7 +159,10 @@ def _on_the_circle(job: Job, reference: Reference) -> bool:
 def _number_of(job: Job, devices: Sequence[DeviceClass]) -> tuple[NumberFormat, tuple[str, ...]]:
     """Return the number that a job is to use, and warnings."""
     if job.number == "auto":
-        return reach.resolving(job, candidates(any(device.fp64 for device in devices))), ()
+        numbers = candidates(any(device.fp64 for device in devices))
+        rounding = None if job.rounding == "auto" else job.rounding
+        able = [number for number in numbers if rounding in (None, *number.roundings)]
+        return reach.resolving(job, able, rounding), ()
     number, view = by_name(job.number), mapped_view(job)
     beyond = number.cannot_hold(view)
     if beyond:

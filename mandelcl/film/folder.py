@@ -19,7 +19,6 @@ from mandelcl.film.plan import FilmPlan
 PLAN = "film.json"
 _NEW = ".new"
 _MOST_PLAN = 1 << 20
-_SETTLED = ("number", "rounding", "method", "algorithm")  # what a plan may leave open, and a keyframe has resolved
 
 
 class Folder:
@@ -122,9 +121,8 @@ class Folder:
 
     def _require_own(self, path: Path, number: int, job: Job) -> None:
         wanted = self.expected(number)
-        open_still = {name: getattr(job, name) for name in _SETTLED if getattr(wanted, name) == "auto"}
         try:
-            same = replace(wanted, reference=job.reference, **open_still) == job
+            same = replace(wanted, reference=job.reference).resolved_like(job) == job
         except InvalidInputError:  # what one has resolved does not go with the other
             same = False
         if not same:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from mandelcl.base.errors import FileError
 from mandelcl.core.job import Job
@@ -63,14 +62,11 @@ def adopt(job: Job, manifest: Manifest) -> Job:
 
     Raises FileError if the store belongs to another job.
     """
-    names = [field.name for field in fields(Job)]
-    resolved: dict[str, Any] = {name: getattr(manifest.job, name) for name in names if getattr(job, name) == "auto"}
-    if job.auto_iterations:
-        resolved |= {"iterations": manifest.job.iterations, "auto_iterations": False}
-    same = replace(job, reference=job.reference or manifest.job.reference, **resolved)
+    same = job.resolved_like(manifest.job)
     if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
         same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:
+        names = [field.name for field in fields(Job)]
         different = [name for name in names if getattr(same, name) != getattr(manifest.job, name)]
         raise FileError(
             f"the unfinished render is another job's: its {' and '.join(different)} differ; give the same options, "
