@@ -41,12 +41,12 @@ def test_arguments_without_a_name(run: Run, folder: Path) -> None:
         assert "has a NUL character" in refused(run, folder, *words, "a\0", code=2)
 
 
-def test_outputs_are_looked_at_before_devices(run: Run, folder: Path) -> None:
+def test_outputs_are_checked_before_devices(run: Run, folder: Path) -> None:
     for command in (["render", *SMALL], ["coursework", "8", "8"]):
         assert "no folder" in refused(run, folder, *command, "--device", "nonsense", "-o", "missing/x.ppm")
 
 
-def test_the_picture_of_rectangles_is_an_output_too(run: Run, folder: Path) -> None:
+def test_rectangles_picture_is_checked_like_an_output(run: Run, folder: Path) -> None:
     traced = ("render", *SMALL, "--algorithm", "border", "--rectangles")
     assert "no folder" in refused(run, folder, *traced, "missing/how.png")
     assert "the same file" in refused(run, folder, *traced, "a.png", "-o", "a.png")
@@ -79,7 +79,7 @@ def test_difference_picture_does_not_overwrite_an_input(run: Run, folder: Path) 
     assert (folder / "a.ppm").read_bytes().endswith(b"a.p")
 
 
-def test_results_of_different_jobs_are_told_from_different_results(run: Run, folder: Path) -> None:
+def test_compare_distinguishes_other_jobs_from_other_results(run: Run, folder: Path) -> None:
     job = Job(View.centred(0, 0, 2, 2, 2), 9, number="float", rounding="fused", method="direct")
     for name, rounding, count in (("a", "fused", 1), ("b", "separate", 2), ("c", "fused", 2), ("d", "separate", 1)):
         field = Field(replace(job, rounding=rounding), {"counts": np.full((2, 2), count, np.uint32)})
@@ -134,7 +134,7 @@ def picture(draw: Run, folder: Path) -> Path:
     return folder / "good.png"
 
 
-def test_like_of_files_that_are_no_job(run: Run, folder: Path, picture: Path) -> None:
+def test_like_refuses_files_without_a_job(run: Run, folder: Path, picture: Path) -> None:
     from PIL import Image
 
     Image.new("RGB", (4, 4)).save(folder / "stranger.png")
@@ -148,7 +148,7 @@ def test_like_of_files_that_are_no_job(run: Run, folder: Path, picture: Path) ->
         assert line.startswith(f"mandelcl: cannot read {name}")
 
 
-def test_like_of_a_job_with_nonsense_in_it(run: Run, folder: Path, picture: Path) -> None:
+def test_like_refuses_invalid_jobs(run: Run, folder: Path, picture: Path) -> None:
     from PIL import Image, PngImagePlugin
 
     with Image.open(picture) as image:
@@ -181,7 +181,7 @@ def test_like_takes_no_size(run: Run, folder: Path, picture: Path) -> None:
     refused(run, folder, "render", "--like", picture.name, *SMALL, code=2)
 
 
-def test_recolour_of_files_that_are_no_field(run: Run, folder: Path, picture: Path) -> None:
+def test_recolour_refuses_files_that_are_not_fields(run: Run, folder: Path, picture: Path) -> None:
     field = picture.with_suffix(".npz").read_bytes()
     (folder / "junk.npz").write_bytes(bytes(range(256)) * 8)
     (folder / "cut.npz").write_bytes(field[: len(field) // 2])

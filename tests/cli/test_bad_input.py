@@ -33,13 +33,13 @@ def test_sizes(run: Run, folder: Path, size: str, why: str) -> None:
 
 
 @pytest.mark.usefixtures("usable_double")
-def test_space_that_cannot_be_had(run: Run, folder: Path) -> None:
+def test_insufficient_disk_space(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", "--size", "9000000x2000000000", "--number", "double")
     assert "GiB free" in line
     assert "smaller size" in line
 
 
-def test_sizes_of_disks_are_in_units_that_say_something() -> None:
+def test_disk_sizes_use_readable_units() -> None:
     from mandelcl.rendering.resuming import _shown
 
     assert [_shown(size) for size in (0, 99.5, 2048, 5 << 19, 3 << 29)] == [
@@ -67,7 +67,7 @@ def test_algorithms(run: Run, folder: Path, options: tuple[str, ...], why: str) 
     assert why in refused(run, folder, "render", *SMALL, *options, code=2)
 
 
-def test_a_picture_of_rectangles_in_another_format(run: Run, folder: Path) -> None:
+def test_rectangles_picture_in_another_format(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", *SMALL, "--algorithm", "border", "--rectangles", "how.ppm")
     assert ".png" in line
 
@@ -80,12 +80,12 @@ def test_rectangles_picture_if_auto_selects_escape(draw: Run, folder: Path) -> N
 
 
 @pytest.mark.parametrize("cap", [str(2**32 - 1), str(2**32)])
-def test_caps(run: Run, folder: Path, cap: str) -> None:
+def test_invalid_iteration_limits(run: Run, folder: Path, cap: str) -> None:
     assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)
 
 
 @pytest.mark.parametrize("cap", ["0", "-1", "x", "1.5", "nan", ""])
-def test_caps_that_are_no_whole_number(run: Run, folder: Path, cap: str) -> None:
+def test_iteration_limits_must_be_whole_numbers(run: Run, folder: Path, cap: str) -> None:
     assert "--iterations" in refused(run, folder, "render", *SMALL, "--iterations", cap, code=2)
 
 
@@ -138,14 +138,14 @@ def test_zooms_that_are_not_positive(run: Run, folder: Path, zoom: str) -> None:
 
 @pytest.mark.parametrize("zoom", ["1e310", "1e10000"])
 @pytest.mark.usefixtures("usable")
-def test_a_zoom_that_no_number_resolves(run: Run, folder: Path, zoom: str) -> None:
+def test_zoom_beyond_every_number(run: Run, folder: Path, zoom: str) -> None:
     line = refused(run, folder, "render", *SMALL, "--center", "-0.75", "0.1", "--zoom", zoom, *DIRECT)
     assert "does not resolve" in line
 
 
 @pytest.mark.parametrize("center", ["1e300", "1e10000"])
 @pytest.mark.usefixtures("usable")
-def test_a_place_that_no_number_reaches(run: Run, folder: Path, center: str) -> None:
+def test_coordinates_beyond_every_number(run: Run, folder: Path, center: str) -> None:
     refused(run, folder, "render", *SMALL, "--center", center, "0", "--zoom", "1", *DIRECT)
 
 
@@ -162,7 +162,7 @@ def test_escape_radii_under_2(run: Run, folder: Path, radius: str) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_escape_radii_that_are_too_large(run: Run, folder: Path) -> None:
+def test_too_large_escape_radii(run: Run, folder: Path) -> None:
     radius = ("render", *SMALL, "--number", "float", "--escape-radius", "1e30")
     assert "at most 128" in refused(run, folder, *radius)
     assert "too large for float" in refused(run, folder, *radius, "--palette", "coursework")
@@ -267,7 +267,7 @@ def test_crashing_driver_leaves_no_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["\x1b[31mred", "x" * 9000, "a\nb", "\udc80"])
-def test_what_arguments_quote_is_printable_and_not_long(run: Run, text: str) -> None:
+def test_quoted_arguments_are_printable_and_short(run: Run, text: str) -> None:
     for arguments in (
         ("render", *SMALL, "--at", text),
         ("render", *SMALL, "--number", text),
@@ -285,7 +285,7 @@ def test_what_arguments_quote_is_printable_and_not_long(run: Run, text: str) -> 
         assert result.line
 
 
-def test_kernels_are_written_whatever_the_encoding() -> None:
+def test_kernels_are_printed_in_any_encoding() -> None:
     texts = set()
     for encoding in ("utf-8", "cp1252"):
         environment = os.environ | {"PYTHONIOENCODING": encoding}

@@ -73,7 +73,7 @@ def test_plot(run: Run, folder: Path) -> None:
     assert "](t.svg)" in (folder / "t.md").read_text(encoding="utf-8")
 
 
-def test_pictures_of_what_differs(run: Run, folder: Path) -> None:
+def test_difference_pictures(run: Run, folder: Path) -> None:
     (folder / "p").mkdir()
     bench(run, "precision", "--scale", "1/256", "--repeat", "1", "--json", "t.json", "--pictures", "p")
     rows = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]
@@ -114,7 +114,7 @@ def _row(run: Run, folder: Path) -> Row:
     ],
     ids=["a device that is wrong", "a rule that is wrong"],
 )
-def test_wrong_counts_are_a_failure_and_wrong_rules_a_finding(
+def test_wrong_counts_fail_and_wrong_rules_are_reported(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], code: int, said: str | None
 ) -> None:
     right = _row(run, folder)
@@ -165,14 +165,14 @@ def test_compare_finds_a_planted_slowdown(run: Run, folder: Path) -> None:
         (("hybridizer", "--pictures", "."), "the study hybridizer draws no pictures of its own"),
     ],
 )
-def test_bad_input_is_one_line_and_leaves_nothing(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -> None:
+def test_bad_input_is_one_line_and_leaves_no_file(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -> None:
     result = bench(run, *arguments, *(() if "--scale" in arguments else TINY), code=1)
     assert why in result.line
     assert result.out == ""
     assert list(folder.iterdir()) == []
 
 
-def test_no_study_and_bad_numbers_are_wrong_usage(run: Run) -> None:
+def test_missing_study_and_bad_numbers_are_usage_errors(run: Run) -> None:
     for arguments in ((), ("hybridizer", "--repeat", "0"), ("hybridizer", "--patience", "0")):
         assert bench(run, *arguments, code=2).line
 

@@ -55,7 +55,7 @@ def test_correct_kernel(run: Run, spec: str, folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["mine.cl", "t.csv", "t.json", "t.md"]
 
 
-def test_a_wrong_kernel(run: Run, spec: str, folder: Path) -> None:
+def test_wrong_kernel_fails(run: Run, spec: str, folder: Path) -> None:
     wrong = NAIVE.replace(WRITE, "counts[row * width + width - 1 - column] = n;")
     (folder / "wrong.cl").write_text(wrong, encoding="utf-8")
     result = bench(run, spec, "--kernel", "naive", "--kernel", "wrong.cl", "--markdown", "t.md", code=1)
@@ -150,7 +150,7 @@ def test_without_oclgrind_check_says_what_to_install(run: Run, folder: Path, mon
     assert "--check needs Oclgrind, which is not installed: on Debian and Ubuntu `apt install oclgrind`" in line
 
 
-def test_check(run: Run, spec: str, folder: Path) -> None:
+def test_check_runs_oclgrind(run: Run, spec: str, folder: Path) -> None:
     if oclgrind.library() is None:
         pytest.skip("Oclgrind is not installed")
     (folder / "mine.cl").write_text(NAIVE.replace(WRITE, "counts[row * width + column + 1] = n;"), encoding="utf-8")

@@ -125,7 +125,7 @@ def _damage(**changes: Any) -> Callable[[Path], object]:
         (_damage(kernel_s={"min": -1, "median": 0, "max": 1, "mean": 0}), "row 1: min is not a number from 0"),
     ],
 )
-def test_a_file_that_is_no_table_of_the_study_is_one_line(
+def test_file_that_is_not_a_table_of_the_study_is_refused_in_one_line(
     run: Run, folder: Path, two: tuple[str, str], damage: Callable[[Path], object], why: str
 ) -> None:
     damage(folder / "server.json")
@@ -192,7 +192,7 @@ def test_versus_places_each_device(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     ]
 
 
-def test_devices_of_a_cluster_have_a_place_each() -> None:
+def test_each_cluster_device_is_placed_in_versus() -> None:
     """Their machines have names, as those of the baseline have, and are not taken for these."""
     base = table(planted("x", 2.0, device="Base", machine="b"), study=find_study("devices"), date="2020-01-01")
     own = [planted("x", 1.0 + number, machine=name) for number, name in enumerate(("n", "n (2)"), 2)]
@@ -206,13 +206,13 @@ def test_devices_of_a_cluster_have_a_place_each() -> None:
     assert "of Base, Platform, b, next above" in found.sentences[1]
 
 
-def test_versus_is_of_studies_with_a_baseline(run: Run, folder: Path) -> None:
+def test_versus_needs_a_baseline(run: Run, folder: Path) -> None:
     why = refused(run, folder, "bench", "border", "--versus")
     assert "there is no baseline for the study 'border'; there is one for devices" in why
 
 
 @pytest.mark.usefixtures("usable")
-def test_other_cases_have_no_place_in_the_baseline(run: Run) -> None:
+def test_cases_missing_from_the_baseline_are_not_placed(run: Run) -> None:
     result = run("bench", "devices", *TINY, "--versus")
     assert result.code == 0, result.err
     last = result.out.splitlines()[-1]

@@ -34,7 +34,7 @@ def shown(*arguments: str) -> str:
     return result.output
 
 
-def test_it_shows_what_is_kept(root: Path) -> None:
+def test_cache_lists_its_contents(root: Path) -> None:
     assert shown() == f"{root}: 0 files, 0.0 KiB\n"
     assert not root.exists()
     for key in KEYS:
@@ -49,7 +49,7 @@ def test_it_shows_what_is_kept(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("links")
-def test_clear_removes_its_own_alone(root: Path) -> None:
+def test_clear_removes_only_cache_entries(root: Path) -> None:
     for kind in cache.KINDS:
         cache.write(kind, KEYS[0], b"kept")
     (root / "vendors").rename(root / "vendors-0123456789abcdef")
@@ -96,7 +96,7 @@ def test_caches_of_runtimes_are_named_where_they_exist(tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("usable")
-def test_every_kind_is_known(draw: Run, root: Path) -> None:
+def test_every_cache_kind_is_listed(draw: Run, root: Path) -> None:
     draw("render", *SMALL)
     kinds = {path.name.partition("-")[0] for path in root.iterdir()}
     assert kinds <= set(cache.KINDS)

@@ -74,7 +74,7 @@ def test_depth_dither_and_height_are_remembered_and_repeated(run: Run, folder: P
         assert picture.mode == "I;16"
 
 
-def test_pictures_that_a_format_cannot_hold(run: Run, folder: Path) -> None:
+def test_unsupported_depth_or_transparency_is_refused(run: Run, folder: Path) -> None:
     for options, reason in (
         (("-o", "a.jpg", "--depth", "16"), "a.jpg has 8 bits a channel; choose another format, such as .png or .tif"),
         (("-o", "a.ppm", "--transparent-inside"), "a.ppm has no transparent pixels; choose another format"),

@@ -97,7 +97,7 @@ def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> 
     assert draw(*coarse, "--quiet").err == ""
 
 
-def test_there_are_no_exact_counts_of_other_formulas(run: Run, folder: Path) -> None:
+def test_confirm_refuses_other_formulas(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", "--formula", "burning-ship", "--confirm", "3")
     assert line == "mandelcl: exact counts are those of z² + c, not of burning-ship; leave --confirm out"
 
@@ -274,7 +274,7 @@ def test_help_and_version_need_no_opencl(folder: Path) -> None:
         assert out
 
 
-def test_without_a_device_it_explains(folder: Path) -> None:
+def test_missing_device_is_explained(folder: Path) -> None:
     environment = os.environ | {"OCL_ICD_VENDORS": str(folder / "none.icd"), "MANDELCL_CACHE": "off"}
     process = start("devices", env=environment)
     out, err = process.communicate(timeout=600)
@@ -360,7 +360,7 @@ def test_full_disk_behind_stdout_is_one_line(folder: Path, line: str, code: int,
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left", "a/file"), OSError(24, "Too many open files")])
-def test_other_errors_of_the_system_are_not_taken_for_it(
+def test_other_os_errors_are_not_taken_for_a_closed_pipe(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
     def fail(*_arguments: object) -> None:
@@ -402,7 +402,7 @@ def test_brackets_in_a_devices_name_are_no_markup(
     assert device.name in capfd.readouterr().out
 
 
-def test_the_digest_is_printed_where_it_is_asked_for(draw: Run, folder: Path) -> None:
+def test_digest_is_printed_on_request(draw: Run, folder: Path) -> None:
     render = ("render", "--size", "33x17", "--iterations", "300", "-o", "a.png", "-o", "a.npz")
     assert draw(*render, "--quiet").out == ""
     with np.load(folder / "a.npz") as archive:
@@ -424,7 +424,7 @@ def test_the_digest_is_printed_where_it_is_asked_for(draw: Run, folder: Path) ->
         ),
     ],
 )
-def test_what_a_device_has_forced_is_said(view: View, taken: tuple[str, str, str], said: str) -> None:
+def test_forced_choices_are_reported(view: View, taken: tuple[str, str, str], said: str) -> None:
     number, rounding, method = taken
     report: Any = SimpleNamespace(number=number, rounding=rounding, method=method, devices_text="a card")
     line = forced(Job(view), report, "a.npz")

@@ -69,7 +69,7 @@ class TestDevices:
     def _own_cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "cache"))
 
-    def test_those_that_were_listed_last(self) -> None:
+    def test_completion_offers_the_devices_listed_last(self) -> None:
         kinds = ["cpu", "gpu", "accelerator", "all"]
         assert offered("render", "--device") == kinds
         known.remember([known.Known("0:0", "A", "X"), known.Known("0:1", "B", "X")])
@@ -80,7 +80,7 @@ class TestDevices:
         assert complete.get_completions(["render", "--device"], "1")[0].help == "C (Y)"
 
     @pytest.mark.parametrize("payload", [b"", b"{", b"3", b"[3]", b'[["0:0"]]', b"[" * 100_000])
-    def test_junk_is_no_device(self, payload: bytes) -> None:
+    def test_completion_ignores_invalid_cached_devices(self, payload: bytes) -> None:
         cache.write(known._KIND, known._KEY, payload)
         assert known.known() == []
 
@@ -149,7 +149,7 @@ bind -x '"\\C-g": note'
 
 
 @pytest.mark.parametrize("words", ["render --at ", "render --device ", "recolour --palette ", "bench ", "rend"])
-def test_it_loads_nothing_that_takes_long(words: str) -> None:
+def test_completion_loads_no_slow_module(words: str) -> None:
     environment = os.environ | {"COMP_WORDS": f"mandelcl {words}", "COMP_CWORD": str(words.count(" ") + 1)}
     environment |= {"_MANDELCL_COMPLETE": "bash_complete", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", CHILD], env=environment, text=True, capture_output=True, check=True)

@@ -20,7 +20,7 @@ from tests.host.files import ICE, a_field
 from tests.host.test_places import F3, KFR, put_into
 
 
-def test_a_place_goes_from_program_to_program(run: Run, tmp_path: Path) -> None:
+def test_place_survives_conversion_between_programs(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.kfr").write_text(KFR)
     assert run("convert", str(tmp_path / "a.kfr"), str(tmp_path / "b.f3.toml")).code == 0
     assert run("convert", str(tmp_path / "b.f3.toml"), str(tmp_path / "c.kfr")).code == 0
@@ -29,7 +29,7 @@ def test_a_place_goes_from_program_to_program(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.kfr", "a.toml", "a.jpg"])
-def test_a_render_takes_a_place(run: Run, tmp_path: Path, name: str) -> None:
+def test_render_accepts_a_converted_place(run: Run, tmp_path: Path, name: str) -> None:
     path, out = tmp_path / name, tmp_path / "out.png"
     path.write_bytes(put_into("JPEG", KFR) if name == "a.jpg" else (KFR if name == "a.kfr" else F3).encode())
     assert run("render", "--like", str(path), "--size", "8x6", "-o", str(out)).code == 0
@@ -41,7 +41,7 @@ def test_a_render_takes_a_place(run: Run, tmp_path: Path, name: str) -> None:
     assert f"ImagPointsUp: {int(name == 'a.toml')}" in again.read_text()
 
 
-def test_colours_go_with_a_place(run: Run, tmp_path: Path) -> None:
+def test_conversion_keeps_colours(run: Run, tmp_path: Path) -> None:
     colours = "IterDiv: 0.5\nColorMethod: 1\nColorOffset: 77\nColors: 1,2,3,250,100,50,\nSlopes: 1\n"
     (tmp_path / "a.kfr").write_text(KFR.replace("Colors: 1,2,3,\r\n", colours))
     out, other = tmp_path / "out.png", tmp_path / "b.kfr"
@@ -60,7 +60,7 @@ def test_colours_go_with_a_place(run: Run, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
 
 
-def test_what_is_left_out_is_said(run: Run, tmp_path: Path) -> None:
+def test_conversion_reports_what_it_drops(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.kfr").write_text(KFR + "Ratio: 381\n")
     result = run("convert", str(tmp_path / "a.kfr"), str(tmp_path / "b.toml"))
     assert result.code == 0
@@ -81,12 +81,12 @@ def test_what_is_left_out_is_said(run: Run, tmp_path: Path) -> None:
         ("a.png", "no picture", "b.kfr"),
     ],
 )
-def test_what_cannot_be_converted_ends_in_one_line(run: Run, tmp_path: Path, name: str, text: str, result: str) -> None:
+def test_unconvertible_file_is_refused_in_one_line(run: Run, tmp_path: Path, name: str, text: str, result: str) -> None:
     (tmp_path / name).write_text(text)
     assert "mandelcl: cannot" in refused(run, tmp_path, "convert", str(tmp_path / name), str(tmp_path / result))
 
 
-def test_the_size_of_a_job_stays(run: Run, tmp_path: Path) -> None:
+def test_conversion_keeps_the_size(run: Run, tmp_path: Path) -> None:
     out = str(tmp_path / "a.png")
     assert run("render", "--size", "8x6", "-o", out).code == 0
     line = refused(run, tmp_path, "render", "--like", out, "--size", "9x9", "-o", str(tmp_path / "b.png"), code=2)
@@ -122,7 +122,7 @@ def test_a_render_writes_an_exr_beside_others(run: Run, tmp_path: Path) -> None:
     assert (read_field(again).counts == ours.counts).all()
 
 
-def test_a_map_is_drawn_and_converted(run: Run, tmp_path: Path) -> None:
+def test_kfb_map_is_rendered_and_converted(run: Run, tmp_path: Path) -> None:
     path = kfb.put(tmp_path, kfb.a_map(), None)
     done = run("recolour", str(path), "-o", str(tmp_path / "a.png"), "--palette", "ice")
     assert done.code == 0

@@ -30,7 +30,7 @@ DEEP = ("--center", "0", "1", "--zoom", "1e50")
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_refused(run: Run, folder: Path, options: tuple[str, ...], why: str) -> None:
+def test_refused_deep_options(run: Run, folder: Path, options: tuple[str, ...], why: str) -> None:
     assert why in refused(run, folder, "render", *SMALL, *options)
 
 
@@ -50,7 +50,7 @@ def test_reference_with_too_small_radius(run: Run, folder: Path) -> None:
         (("--center", "-2", "0", "--zoom", "1e400", "--escape-radius", "3"), ""),
     ],
 )
-def test_what_is_warned_of(draw: Run, options: tuple[str, ...], why: str) -> None:
+def test_deep_warnings(draw: Run, options: tuple[str, ...], why: str) -> None:
     *warnings, last = draw("render", *SMALL, *options, "-o", "a.png").err.splitlines()
     assert "perturbation" in last
     assert len(warnings) == bool(why)
@@ -58,5 +58,5 @@ def test_what_is_warned_of(draw: Run, options: tuple[str, ...], why: str) -> Non
 
 
 @pytest.mark.usefixtures("usable_double")
-def test_other_formulas_go_deep_without_it(draw: Run) -> None:
+def test_other_formulas_use_fixed_point_at_depth(draw: Run) -> None:
     assert "fixed" in draw("render", *SMALL, "--formula", "burning-ship", "--center", "-1.7", "0", "--zoom", "1e60").err

@@ -21,7 +21,7 @@ RENDER = (
 @pytest.mark.long
 @pytest.mark.usefixtures("usable_double")
 @pytest.mark.parametrize("how", [Interruptible.kill, Interruptible.interrupt])
-def test_what_is_finished_at_1e1086_is_kept(
+def test_resume_at_1e1086_keeps_finished_bands(
     draw: Run, run: Run, folder: Path, how: Callable[[Interruptible], None]
 ) -> None:
     draw(*RENDER, "whole.png")

@@ -51,7 +51,7 @@ def test_report_of_a_broken_runtime(tmp_path: Path) -> None:
     assert USER not in text
 
 
-def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_report(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mandelcl", "devices", "--report", str(tmp_path / "none" / "report.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -69,7 +69,7 @@ def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
         ("a / b and 3/4", "a / b and 3/4"),
     ],
 )
-def test_names_and_folders_are_taken_out(text: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_omits_user_names_and_folders(text: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("USER", "LOGNAME"):
         monkeypatch.setenv(variable, USER)
     monkeypatch.setenv("HOSTNAME", HOST)

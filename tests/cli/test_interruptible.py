@@ -39,7 +39,7 @@ interruptible(work)
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 @pytest.mark.parametrize(("begun", "kept"), [(False, []), (True, ["band-0000000", "lock", "manifest.json"])])
-def test_work_that_does_not_stop_leaves_no_drafts(begun: bool, kept: list[str], folder: Path) -> None:
+def test_unresponsive_work_leaves_no_tempfiles(begun: bool, kept: list[str], folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", WORK.format(begun=begun)], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (STOPPED, "", "mandelcl: stopped\n")
     assert sorted(path.name for path in folder.rglob("*") if path.is_file()) == kept

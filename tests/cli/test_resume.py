@@ -44,7 +44,7 @@ def test_budgets(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -
     assert list(folder.iterdir()) == []
 
 
-def test_resume_where_there_is_nothing_starts_afresh(draw: Run, folder: Path) -> None:
+def test_resume_without_a_part_file_starts_afresh(draw: Run, folder: Path) -> None:
     draw("render", "--size", "8x8", "-o", "a.png", "--resume", "--budget", "5")
     draw("render", "--size", "8x8", "-o", "a.ppm", "--resume", "--device", "cpu")
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "a.ppm"]

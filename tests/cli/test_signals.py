@@ -66,14 +66,14 @@ sys.meta_path.insert(0, Finder())"""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_before_a_command_is_known(name: str) -> None:
+def test_signal_before_a_command_is_parsed(name: str) -> None:
     """While click reads the first words of the command line."""
     before = "import click\nmain = cli.main\nclick.Group.parse_args = lambda *_: kill()"
     assert ended(name, "main()", before) == (code_of(name), "", "mandelcl: stopped\n")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_while_modules_are_imported(name: str) -> None:
+def test_signal_during_imports(name: str) -> None:
     assert ended(name, "kill()") == (code_of(name), "", "mandelcl: stopped\n")
 
 
@@ -86,7 +86,7 @@ WEAK = """import time, weakref
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_where_python_would_print_it_and_go_on(name: str) -> None:
+def test_signal_in_a_context_that_ignores_exceptions(name: str) -> None:
     """As in the callback of a weak reference, of which the import of modules has some: it comes a moment later."""
     assert ended(name, WEAK) == (code_of(name), "", "mandelcl: stopped\n")
 
@@ -112,7 +112,7 @@ sys.setprofile(count)"""
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("case", range(6))
-def test_at_any_moment(case: int, folder: Path) -> None:
+def test_signal_at_random_moments(case: int, folder: Path) -> None:
     """At some call of a function or its end, of 10 to 300 000 that a render makes in the thread that signals go to."""
     turn = int(10 ** random.Random(case).uniform(1, 5.5))
     code, out, err = ended("SIGINT", "main()", MOMENT.format(turn=turn))
@@ -123,7 +123,7 @@ def test_at_any_moment(case: int, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_while_a_text_is_evaluated(name: str) -> None:
+def test_signal_during_text_evaluation(name: str) -> None:
     """As for a dataclass: Python notes that, and ends by the signal although the exception was caught."""
     assert ended(name, "exec('kill()', {'kill': kill})") == (code_of(name), "", "mandelcl: stopped\n")
 
@@ -137,7 +137,7 @@ SWALLOWED = """try:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_that_was_swallowed_stops_the_work_all_the_same(name: str) -> None:
+def test_swallowed_signal_still_stops_the_work(name: str) -> None:
     """As code of others does while it is imported."""
     assert ended(name, SWALLOWED) == (0, "True\n", "")
 
@@ -156,7 +156,7 @@ TAKEN = """import threading
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_that_comes_while_a_lock_is_being_taken_stops_the_work(name: str) -> None:
+def test_signal_while_acquiring_a_lock_stops_the_work(name: str) -> None:
     """Raised there, it would leave the lock taken, and the process would never end."""
     assert ended(name, TAKEN) == (0, "True\n", "")
 
@@ -182,7 +182,7 @@ def test_stopped_compiler_is_not_reported_as_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_that_comes_while_the_library_is_loaded_is_held_back(name: str) -> None:
+def test_signal_while_loading_the_library_is_deferred(name: str) -> None:
     """Raised while pyopencl makes its types, it would end the process with a traceback."""
     hook = _hook("pyopencl._cl", "open('loaded', 'w').close()")
     assert ended(name, "import mandelcl.opencl.api", hook) == (code_of(name), "", "mandelcl: stopped\n")
@@ -196,7 +196,7 @@ def test_second_signal_during_exit_is_ignored(name: str) -> None:
     assert ended(name, "kill()", before) == (code_of(name), "", "mandelcl: stopped\n")
 
 
-def test_too_little_memory_is_a_line_and_no_hang() -> None:
+def test_out_of_memory_is_one_line_and_does_not_hang() -> None:
     """A driver that was refused memory may wait for ever at the end of the process."""
     body = "atexit.register(signal.pause); raise MemoryError('std::bad_alloc')"
     code, out, err = ended("SIGINT", body)
@@ -214,6 +214,6 @@ def test_signal_after_the_work_keeps_the_exit_code(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_process_was_started_to_ignore_it_ignores(name: str) -> None:
+def test_inherited_ignored_signals_stay_ignored(name: str) -> None:
     ignore = f"signal.signal(signal.{name}, signal.SIG_IGN)"
     assert ended(name, "kill(); print('done')", before=ignore) == (0, "done\n", "")

@@ -30,7 +30,7 @@ def test_a_short_soak_of_one_device(draw: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_a_device_that_cannot_be_soaked_fails_with_its_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_that_cannot_run_the_soak_fails_with_reason(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = spec_of_one(run)
     monkeypatch.setenv("MANDELCL_CACHE", "/dev/null/nowhere")  # no harm
     monkeypatch.setattr("mandelcl.lab.soak.process.SoakProcess.__init__", _refuse)
@@ -66,12 +66,12 @@ def test_an_interrupt_ends_with_the_verdicts_on_what_was_done(
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "x", ""])
-def test_minutes_that_make_no_sense(run: Run, folder: Path, minutes: str) -> None:
+def test_invalid_minutes(run: Run, folder: Path, minutes: str) -> None:
     assert "--soak" in refused(run, folder, "devices", "--soak", minutes, code=2)
 
 
 @pytest.mark.parametrize("minutes", ["inf", "nan"])
-def test_minutes_that_never_end(run: Run, folder: Path, minutes: str) -> None:
+def test_infinite_minutes(run: Run, folder: Path, minutes: str) -> None:
     assert f"--soak takes a number of minutes, not {minutes}" in refused(run, folder, "devices", "--soak", minutes)
 
 

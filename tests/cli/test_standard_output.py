@@ -33,7 +33,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
         ("win32", errno.ENOSPC, "mandelcl: cannot write to standard output: full\n"),
     ],
 )
-def test_what_standard_output_does_not_take(
+def test_formats_refused_on_stdout(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], system: str, number: int, said: str
 ) -> None:
     """A reader that has seen enough is no error that anybody has to read of; Windows calls it an invalid argument."""
@@ -45,7 +45,7 @@ def test_what_standard_output_does_not_take(
 
 
 @pytest.mark.parametrize(("system", "name"), [("linux", None), ("win32", "a.png")])
-def test_an_invalid_argument_elsewhere_is_a_fault(
+def test_einval_elsewhere_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, system: str, name: str | None
 ) -> None:
     refuse(monkeypatch, OSError(errno.EINVAL, "invalid", *([] if name is None else [str(tmp_path / name)])))
@@ -64,12 +64,12 @@ def test_an_invalid_argument_elsewhere_is_a_fault(
         ("ascii", "Jörg 東", "J\\xf6rg \\u6771"),
     ],
 )
-def test_what_an_encoding_lacks_is_written_plainly(encoding: str, text: str, shown: str) -> None:
+def test_unencodable_characters_are_replaced(encoding: str, text: str, shown: str) -> None:
     standard_output.accept_all()
     assert text.encode(encoding, "mandelcl.plain").decode(encoding) == shown
 
 
-def test_all_help_can_be_read_in_the_encoding_of_a_pipe_on_windows() -> None:
+def test_help_is_printed_in_any_pipe_encoding() -> None:
     code = (
         "import sys; from mandelcl import cli; from click.testing import CliRunner; "
         "cli.standard_output.accept_all(); "
@@ -87,7 +87,7 @@ def test_all_help_can_be_read_in_the_encoding_of_a_pipe_on_windows() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
-def test_what_the_process_was_started_without_is_as_if_nobody_read_it(closed: str, tmp_path: Path) -> None:
+def test_closed_standard_streams_are_tolerated(closed: str, tmp_path: Path) -> None:
     def ended(*words: str) -> int:
         command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "mandelcl", *words]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
@@ -101,7 +101,7 @@ def test_what_the_process_was_started_without_is_as_if_nobody_read_it(closed: st
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-def test_no_file_gets_the_place_of_standard_output(tmp_path: Path) -> None:
+def test_no_file_reuses_the_stdout_descriptor(tmp_path: Path) -> None:
     """What a library prints would go into it."""
     look = (
         "import os, sys; from mandelcl.cli.standard_output import open_closed; open_closed();"

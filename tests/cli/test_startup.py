@@ -102,7 +102,7 @@ def test_a_second_render_opens_one_runtime(command: Command) -> None:
     assert len(command("coursework", "8", "8").opened) == 1
 
 
-def test_each_device_is_recalled_for_itself(command: Command) -> None:
+def test_each_device_choice_is_cached_separately(command: Command) -> None:
     listed = json.loads(
         subprocess.run(
             [sys.executable, "-m", "mandelcl", "devices", "--json"],
@@ -121,7 +121,7 @@ def test_each_device_is_recalled_for_itself(command: Command) -> None:
         assert second.report["platform"] == device["platform"]
 
 
-def test_several_devices_and_the_list_of_all_open_all(command: Command) -> None:
+def test_several_devices_and_device_list_open_all_runtimes(command: Command) -> None:
     command.render("--device", "all")
     assert len(command.render("--device", "all").opened) > 1
     assert len(command("devices", "--no-self-test", "--json").opened) > 1
@@ -192,7 +192,7 @@ def test_unknown_choice_opens_all_runtimes(command: Command, change: Callable[[C
 
 
 @pytest.mark.parametrize("cached", ["off", "no folder"])
-def test_without_a_cache_all_are_opened(command: Command, tmp_path: Path, cached: str) -> None:
+def test_disabled_cache_opens_all_runtimes(command: Command, tmp_path: Path, cached: str) -> None:
     if cached == "no folder":
         cached = str(tmp_path / "a file" / "cache")
         (tmp_path / "a file").write_text("")
@@ -201,7 +201,7 @@ def test_without_a_cache_all_are_opened(command: Command, tmp_path: Path, cached
         assert len(ran.opened) > 1
 
 
-def test_what_one_device_needs_not_is_not_loaded(command: Command) -> None:
+def test_single_device_loads_no_crew_modules(command: Command) -> None:
     loaded = command("render", *SMALL, "-o", "picture.png").loaded
     assert not {"rich", "PIL", "gmpy2", "matplotlib", "numpy.random", "ssl", "subprocess"} & set(loaded)
     packages = ("crew", "workers", "certifying", "perturbation", "studies")

@@ -43,7 +43,7 @@ def test_help_shows_every_option_in_a_group(run: Run, command: str) -> None:
         (["render", "x.png"], "unexpected extra argument"),
     ],
 )
-def test_wrong_names_are_a_line_with_what_was_meant(run: Run, folder: Path, arguments: list[str], said: str) -> None:
+def test_wrong_names_get_a_suggestion(run: Run, folder: Path, arguments: list[str], said: str) -> None:
     code = 2 if said.startswith(("no ", "unexpected")) else 1
     assert said in refused(run, folder, *arguments, code=code)
 
@@ -68,7 +68,7 @@ def test_sizes_have_names() -> None:
         parse_size("4k", "blocks")
 
 
-def test_slow_rates_are_not_rounded_to_nothing() -> None:
+def test_slow_rates_are_not_rounded_to_zero() -> None:
     assert [_rate(giter) for giter in (5.55, 0.1, 0.0123)] == ["5.5 Giter/s", "0.1 Giter/s", "12.3 Miter/s"]
 
 

@@ -36,13 +36,13 @@ NONE: dict[str, Any] = dict.fromkeys(JobOptions.__dataclass_fields__)
         ("--zoom 2,5 -o --center", "--zoom 2,5 -o --center"),
     ],
 )
-def test_numbers_with_commas_between_them(written: str, read: str) -> None:
+def test_comma_separated_numbers(written: str, read: str) -> None:
     render = cli.get_command(click.Context(cli), "render")
     assert render is not None
     assert separated(render, written.split()) == read.split()
 
 
-def test_numbers_with_commas_in_one_word() -> None:
+def test_comma_separated_numbers_in_one_argument() -> None:
     render = cli.get_command(click.Context(cli), "render")
     assert render is not None
     assert separated(render, ["--center", "-0.75, 0.1"]) == ["--center", "-0.75", "0.1"]
@@ -69,7 +69,7 @@ def test_a_place_at_another_zoom() -> None:
 
 
 @pytest.mark.usefixtures("usable_double")
-def test_a_place_at_another_zoom_and_cap(run: Run) -> None:
+def test_place_at_another_zoom_and_limit(run: Run) -> None:
     zoomed = ("render", "--at", "lightning", "--zoom", "100", *SMALL)
     assert json.loads(run(*zoomed, "--json").out)["iterations_cap"] == 3000
     assert json.loads(run(*zoomed, "--iterations", "300", "--json").out)["iterations_cap"] == 300
@@ -110,7 +110,7 @@ def test_the_zoom_that_is_named_as_the_limit_is_resolved(run: Run, folder: Path,
     assert "no number resolves" in refused(run, folder, "render", *view, "--zoom", limit[1] + "0")
 
 
-def test_a_picture_of_the_inside_alone_says_so(draw: Run) -> None:
+def test_all_inside_picture_is_reported(draw: Run) -> None:
     inside = ("render", "--center", "-0.1", "0", "--zoom", "100", *SMALL)
     assert draw(*inside).err.splitlines()[:1] == [
         "mandelcl: all of the pixels never escape: the points that were surveyed are proved inside"

@@ -48,7 +48,7 @@ def test_the_limit_is_the_same_on_every_device(device: Device, name: str) -> Non
         assert session.limited(job) is job
 
 
-def test_a_picture_and_a_field_have_the_limit(device: Device, tmp_path: Path) -> None:
+def test_picture_and_field_store_the_limit(device: Device, tmp_path: Path) -> None:
     """They are those of a job with the number, which files carry; a kept survey decides as a new one did."""
     job = automatic(JOBS["elephants"][0])
     field, report = mandelcl.render(job, device)
@@ -106,7 +106,7 @@ def test_a_film_has_the_largest_limit_of_its_keyframes(tmp_path: Path) -> None:
     assert kept_limit(film, tmp_path / "none") is film
 
 
-def test_a_long_film_is_surveyed_at_both_ends() -> None:
+def test_survey_of_a_long_film_covers_both_ends() -> None:
     film = plan(Stop.of(0, 1, 1), Stop.of(0, 1, "1e60"))
     jobs = surveyed_keyframes(film)
     assert len(jobs) == 64 < film.keyframes

@@ -47,7 +47,7 @@ def differing(job: Job, device: Device, plan: DivisionPlan) -> int:
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
-def test_same_counts(target: Target, plan: DivisionPlan) -> None:
+def test_same_counts_as_escape(target: Target, plan: DivisionPlan) -> None:
     for sized in (views.whole, views.seahorses, views.real_axis):
         job = target.job(sized(97, 61), 300)
         counts, found, _ = traced(job, target.device, plan)
@@ -91,7 +91,7 @@ def test_every_pixel_is_computed_once(target: Target) -> None:
     rows=turns,
     strides=turns,
 )
-def test_any_division(
+def test_any_subdivision(
     target: Target,
     data: st.DataObject,
     view: View,
@@ -196,7 +196,7 @@ def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
     assert random_differences(total, size, DivisionPlan(first=8, smallest=4), Multibrot3())[1] <= most
 
 
-def test_same_counts_of_the_cubic(target: Target) -> None:
+def test_same_counts_as_escape_for_the_cubic(target: Target) -> None:
     variant = quick_variant(target.device, target.number.name)
     for view in (View.centred(0, 0, "1.4", 97, 61), View.centred("0.3849", "0.0003", 400, 97, 61)):
         job = target.job(view, 300, formula=Multibrot3())
@@ -215,7 +215,7 @@ def test_fixed_point_of_others(device: Device, formula: Formula, number: str) ->
     assert found.computed < found.pixels
 
 
-def test_without_bounds_nothing_is_proved(device: Device) -> None:
+def test_missing_bounds_prove_nothing(device: Device) -> None:
     """A formula that bounds no spread may be traced by a rule that trusts borders: what is not filled is computed."""
     job = Job(View.centred("-0.45", "-0.5", 1, 97, 61), 90, Fraction(4), BurningShip(), "float", "separate")
     variant = quick_variant(device, "float")
@@ -239,7 +239,7 @@ JULIAS = {
 @pytest.mark.parametrize(
     "name", ["rabbit", "dust", *(pytest.param(name, marks=pytest.mark.long) for name in ("dendrite", "cubic"))]
 )
-def test_same_counts_of_julia_sets(target: Target, name: str) -> None:
+def test_same_counts_as_escape_for_julia_sets(target: Target, name: str) -> None:
     """Each pixel, by proofs alone and by borders: of dust, borders of the counts that its critical orbit has passed."""
     formula, zoom = JULIAS[name]
     job = target.job(View.centred("0.07", "0.05", zoom, 97, 61), 300, formula=formula)
@@ -301,7 +301,7 @@ def test_rendered(target: Target, algorithm: str) -> None:
         assert 0 < report.pixels_computed < job.view.pixels
 
 
-def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_selects_border_for_large_uniform_views(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole set at a high cap is traced; a place that is uniform only when tiny is not, nor a short job.
 
     How fast the device is has no part in it.
@@ -328,7 +328,7 @@ def test_auto_traces_where_it_pays(device: Device, monkeypatch: pytest.MonkeyPat
     assert resolved(views.whole, 5000) == "escape"
 
 
-def test_watch_sees_what_is_filled(target: Target) -> None:
+def test_fill_callback_receives_filled_rectangles(target: Target) -> None:
     """The rectangles that are told of cover all that was not computed, and each is of the count it was filled with."""
     job = target.job(views.whole(97, 61), 300, algorithm="border")
     filled = np.zeros((61, 97), np.bool_)
@@ -357,7 +357,9 @@ def test_watch_sees_what_is_filled(target: Target) -> None:
 )
 @pytest.mark.parametrize("block", [None, (40, 61)])
 @pytest.mark.parametrize("shortcuts", [True, False])
-def test_tracing_ahead(target: Target, plan: DivisionPlan, block: tuple[int, int] | None, shortcuts: bool) -> None:
+def test_device_lists_mixed_rectangles_like_the_host(
+    target: Target, plan: DivisionPlan, block: tuple[int, int] | None, shortcuts: bool
+) -> None:
     """The device lists the rectangles itself: the same field, and as many pixels filled as where the host does it."""
     job = target.job(views.whole(97, 61), 300, algorithm="border")
     limit = selftest.result(target.device, target.number, job.rounding, formula=job.formula).loop_limit

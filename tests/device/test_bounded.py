@@ -50,7 +50,7 @@ def exact(job: Job) -> Words:
 
 
 @pytest.mark.parametrize("radius_squared", [Fraction(4), Fraction(25)])
-def test_what_is_proved_is_true(device: Device, radius_squared: Fraction) -> None:
+def test_proved_counts_are_exact(device: Device, radius_squared: Fraction) -> None:
     view, iterations = minibrot()
     job = bounded(view, iterations, 6, radius_squared=radius_squared)
     counts, _, _, certified = planes(job, device)[0]
@@ -60,7 +60,7 @@ def test_what_is_proved_is_true(device: Device, radius_squared: Fraction) -> Non
     assert len(np.unique(counts)) > 30
 
 
-def test_too_few_bits_prove_less_and_nothing_wrong(device: Device) -> None:
+def test_too_few_bits_prove_fewer_but_exact_counts(device: Device) -> None:
     """Pixels are 1e-44 apart, which six words, with 160 bits after the point, tell apart, but not to the end."""
     view, iterations = minibrot(2, 8, 6)
     expected = exact(bounded(view, iterations, 10))
@@ -94,7 +94,7 @@ def coarse(device: Device, monkeypatch: pytest.MonkeyPatch) -> Job:
 
 
 @pytest.mark.parametrize("smooth", [False, True])
-def test_many_doubtful_counts_are_proved_on_the_device(
+def test_many_uncertain_counts_are_proved_on_the_device(
     device: Device, coarse: Job, smooth: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The picture is that which whole numbers alone make of it."""
@@ -144,7 +144,7 @@ def test_a_device_that_fails_its_self_test_proves_nothing(
 
 
 @pytest.mark.parametrize("worth", [1, 1 << 62])
-def test_exact_counts_show_how_far_they_are_and_may_be_stopped(
+def test_exact_counts_report_progress_and_can_be_cancelled(
     device: Device, coarse: Job, worth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounding, "_WORTH", worth)

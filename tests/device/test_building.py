@@ -23,7 +23,7 @@ def test_a_second_render_builds_and_loads_nothing(target: Target, monkeypatch: p
     assert again.counts_sha256() == first.counts_sha256()
 
 
-def test_programs_go_with_their_device() -> None:
+def test_programs_are_freed_with_their_device() -> None:
     """A device found again has a context of its own: kept ones would fill a GPU's memory."""
     for device in discover():
         found = Device(device.spec, device.handle)
@@ -35,7 +35,7 @@ def test_programs_go_with_their_device() -> None:
         assert gone() is None
 
 
-def test_the_least_recently_used_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_programs_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[tuple[Any, str]] = []
 
     def build(device: Device, text: str) -> BuiltProgram:

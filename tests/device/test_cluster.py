@@ -41,7 +41,7 @@ def cluster() -> Iterator[Session]:
         yield session
 
 
-def test_two_workers_make_the_picture_of_one_device(cluster: Session, exercised: list[str]) -> None:
+def test_two_workers_render_the_picture_of_one_device(cluster: Session, exercised: list[str]) -> None:
     """Of one job after another: another view, another cap, and deep ones, whose reference each worker has."""
     wanted = [
         SMALL,
@@ -59,7 +59,7 @@ def test_two_workers_make_the_picture_of_one_device(cluster: Session, exercised:
         exercised.append(f"{found.platform}|{found.name}, driver {found.driver}")
 
 
-def test_jobs_are_settled_by_the_workers_alone(cluster: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_are_resolved_without_devices_of_the_client(cluster: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client may have no device."""
     monkeypatch.setattr("mandelcl.engine.choose.matching", lambda _specs: pytest.fail("a device here is asked"))
     job, _ = cluster.resolved(Job(SMALL.view, 500))
@@ -92,7 +92,7 @@ class Doubted(Computation):
         yield first
 
 
-def test_what_turns_out_to_be_wrong_is_corrected_or_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_blocks_are_corrected_or_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A picture in memory has the later results; of files the band goes, and is made anew."""
     settings, path, done = Settings(block_pixels=5000), tmp_path / "field.npz", list[int]()
     right = render(SMALL, able()[0])[0].counts_sha256()

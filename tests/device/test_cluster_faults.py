@@ -75,7 +75,7 @@ def kills(number: int, seed: int) -> None:
             assert digest == right()
 
 
-def test_workers_may_be_killed() -> None:
+def test_killed_cluster_workers_are_replaced() -> None:
     kills(2, 1)
 
 
@@ -210,13 +210,13 @@ def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("turn", range(5))
-def test_five_liars(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_five_lying_workers(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.crew.dask.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
     monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
     liar_among_others(turn)
 
 
-def test_where_nobody_has_a_device_the_command_to_start_one_is_told() -> None:
+def test_cluster_without_workers_names_the_start_command() -> None:
     port = free_port()
     with scheduler(port), Session(cluster=f"tcp://127.0.0.1:{port}", cluster_wait=1.5) as session:
         how = rf"no worker .* after 1.5 s; start some with `mandelcl cluster-worker tcp://127.0.0.1:{port}`"
@@ -224,7 +224,7 @@ def test_where_nobody_has_a_device_the_command_to_start_one_is_told() -> None:
             render(JOB, session)
 
 
-def test_devices_are_named_where_they_are() -> None:
+def test_devices_are_named_with_their_host() -> None:
     with pytest.raises(InvalidInputError, match="name them to `mandelcl cluster-worker`"):
         Session(["gpu"], cluster="tcp://127.0.0.1:1")
     with pytest.raises(DeviceError, match="no device matches"), Session("nonesuch", cluster="local") as session:
@@ -232,7 +232,7 @@ def test_devices_are_named_where_they_are() -> None:
 
 
 @pytest.mark.long
-def test_nothing_is_left_of_a_hundred_renders() -> None:
+def test_hundred_renders_leave_nothing_behind() -> None:
     """No process, open file, thread or folder."""
 
     def state() -> tuple[int, int, int]:

@@ -52,7 +52,7 @@ def field(crew: Crew) -> Words:
     return results
 
 
-def test_one_job_after_the_other_by_the_same_processes(workers: list[WorkerProcess]) -> None:
+def test_crew_processes_are_reused_for_later_jobs(workers: list[WorkerProcess]) -> None:
     """Another view, cap, size and other planes; each as from a crew, or a device, that has done nothing before."""
     jobs = [job(), job(-1, 9000), job(-1, 50_000, 101, 77), replace(job(), planes=("counts", "smooth")), job()]
     choices = crew_choices(job())[:2]  # rusticl ends a process now and then, which is no matter of this test
@@ -123,7 +123,7 @@ def test_device_of_another_class_waits_for_another_job() -> None:
         assert np.array_equal(field(crew)[0], render(job(), some[0].device)[0].counts)
 
 
-def test_border_tracing_says_how_many_pixels_were_computed() -> None:
+def test_border_tracing_reports_computed_pixels() -> None:
     """The picture is so small that it is one block, for one device and for several."""
     traced = Job(views.whole(160, 120), 200, number="float", rounding="separate", algorithm="border")
     choices = crew_choices(traced)

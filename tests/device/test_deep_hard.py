@@ -101,7 +101,7 @@ def test_counts_are_exact(device: Device, number: str, case: str) -> None:
     np.testing.assert_allclose(field.counts, true, rtol=2e-3)
 
 
-def test_a_reference_that_escapes_early_serves_what_escapes_later(device: Device, number: str) -> None:
+def test_early_escaping_reference_serves_later_escaping_pixels(device: Device, number: str) -> None:
     view, iterations, _ = CASES["a centre that escapes"]
     field, _ = render(Job(view, iterations, number=number, method="perturbation"), device)
     reference = field.job.reference
@@ -155,7 +155,7 @@ def test_smooth_values_do_not_depend_on_the_radius(device: Device, number: str) 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", ["1e50", "4e533"])
-def test_launches_are_short_whatever_the_cap(device: Device, number: str, case: str) -> None:
+def test_launches_are_short_at_any_limit(device: Device, number: str, case: str) -> None:
     place = json.loads(PLACES.read_text())[case]
     view = View.centred(place["re"], place["im"], place["zoom"], 160, 120)
     job = Job(view, 10**9, number=number, method="perturbation")

@@ -131,7 +131,7 @@ def test_certified_counts_are_exact_whatever_the_reference(device: Device, numbe
         assert confirm(replace(field.job, planes=("counts",)), counts, processes=1).agreeing == len(pixels)
 
 
-def test_without_time_the_rest_is_not_certified(device: Device) -> None:
+def test_expired_certification_leaves_pixels_uncertified(device: Device) -> None:
     """In float with the coarsest steps nothing can be proved; the report and the PNG say what share is."""
     wanted = replace(job(), planes=("counts", "certified"), method="perturbation", number="float")
     coarse = Reference.of(wanted.view).resolved(1, 1)
@@ -142,7 +142,7 @@ def test_without_time_the_rest_is_not_certified(device: Device) -> None:
     assert field.certified.mean() == pytest.approx(report.certified.share)
 
 
-def test_a_picture_says_what_share_is_certified(device: Device, tmp_path: Path) -> None:
+def test_picture_stores_the_certified_share(device: Device, tmp_path: Path) -> None:
     path = tmp_path / "deep.png"
     wanted = replace(job(), planes=("counts", "certified"))
     report = render_to(path, wanted, Colouring(find_palette("classic")), device)
@@ -156,7 +156,7 @@ def test_a_picture_says_what_share_is_certified(device: Device, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("number", ["double", "float"])
-def test_a_crew_and_each_of_its_devices_agree(number: str, exercised: list[str]) -> None:
+def test_crew_and_each_device_agree(number: str, exercised: list[str]) -> None:
     wanted = replace(job(40, 30), method="perturbation", number=number)
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
     choices = choose.several(wanted, devices, required_specs=())[0]
@@ -172,7 +172,7 @@ def test_a_crew_and_each_of_its_devices_agree(number: str, exercised: list[str])
         np.testing.assert_array_equal(alone.counts, shared.counts)
 
 
-def test_views_and_jobs_that_perturbation_is_asked_for(device: Device) -> None:
+def test_explicit_perturbation_views_and_jobs(device: Device) -> None:
     """The whole set, a picture of one pixel, and a cap of 1."""
     for view, cap in ((View.centred("-0.75", 0, 1, 9, 7), 300), (job(1, 1).view, 500), (job(3, 2).view, 1)):
         number = "double" if device.fp64 else "float"

@@ -75,17 +75,17 @@ FLOORS = {
 }
 
 
-def test_every_place_has_a_floor() -> None:
+def test_every_place_has_a_minimum_share_of_exact_counts() -> None:
     assert FLOORS.keys() == TWENTY.keys()
 
 
 @pytest.mark.parametrize("name", FLOORS)
-def test_counts_are_true(double: Device, name: str) -> None:
+def test_exact_counts_reach_the_minimum_share(double: Device, name: str) -> None:
     assert share(double, TWENTY[name], method="perturbation") >= FLOORS[name]
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_from_direct_to_perturbation_no_truth_is_lost(double: Device, name: str) -> None:
+def test_perturbation_is_no_less_exact_than_direct(double: Device, name: str) -> None:
     direct = share(double, DRAWN[name], method="direct", number="fp128")
     assert share(double, DRAWN[name]) >= direct - 0.01
 

@@ -173,7 +173,7 @@ def after(formula: Formula, point: Complex, steps: int) -> Complex:
 
 @formulas
 @pytest.mark.parametrize("steps", [0, 1, 2, 5])
-def test_they_are_limits_of_differences(formula: Formula, steps: int) -> None:
+def test_derivatives_are_limits_of_differences(formula: Formula, steps: int) -> None:
     found, step = on_the_host(formula, steps), Fraction(1, 1 << 60)
     for column, move in zip(found, moves(formula), strict=True):
         ends = [after(formula, (POINT[0] + k * step * move[0], POINT[1] + k * step * move[1]), steps) for k in (-1, 1)]

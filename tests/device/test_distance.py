@@ -220,7 +220,9 @@ def test_near_exact_arithmetic(any_device: Device) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("number", ZOOMS)
 @pytest.mark.parametrize("formula", [MANDELBROT, SHIP, CUBE, JULIA], ids=str)
-def test_a_thousand_pixels_near_exact_arithmetic(any_device: Device, formula: Formula, number: str) -> None:
+def test_distances_of_a_thousand_pixels_near_exact_arithmetic(
+    any_device: Device, formula: Formula, number: str
+) -> None:
     if (formula, number) == (CUBE, "fp128"):
         number = "fixed:8"  # z³ leaves the range of four words
     zoom = number if number in ZOOMS else "fp128"
@@ -231,7 +233,7 @@ def test_a_thousand_pixels_near_exact_arithmetic(any_device: Device, formula: Fo
 
 
 @pytest.mark.parametrize("rotation", [0, pytest.param(30, marks=pytest.mark.long)])
-def test_near_differences_of_the_smooth_count(any_device: Device, rotation: int) -> None:
+def test_distances_near_differences_of_the_smooth_count(any_device: Device, rotation: int) -> None:
     """The estimate is 1/(ln 2·|∇ν|), and leads to where ν falls."""
     view = View.centred("-0.7436", "0.1318", 200, 48, 32, rotation)
     job = Job(view, 2000, number="float", rounding="fused", planes=KEPT)

@@ -44,7 +44,7 @@ def test_sizes(target: Target, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("place", views.DEEP)
-def test_deepest(target: Target, place: str) -> None:
+def test_deepest_resolved_view(target: Target, place: str) -> None:
     view = views.deepest(target.number, place, 331, 199, 1000)
     check_rendered(target.job(view, 1000), target.device)
     beyond = View.upright(view.lattice.re, view.lattice.im, view.pitch / 512, view.width, view.height)
@@ -53,7 +53,7 @@ def test_deepest(target: Target, place: str) -> None:
 
 
 @pytest.mark.parametrize("name", tiny_jobs("float", "fused"))
-def test_tiny(target: Target, name: str) -> None:
+def test_tiny_pitch(target: Target, name: str) -> None:
     job = tiny_jobs(target.number.name, target.rounding)[name]
     if name in DENORMAL_JOBS and target.flushes:
         with pytest.raises(DeviceError, match="flushes denormals"):

@@ -70,7 +70,7 @@ def compare(job: Job, device: Device) -> None:
 
 
 @pytest.mark.parametrize("words", WIDTHS)
-def test_the_anchor_moves_no_point(device: Device, words: int) -> None:
+def test_anchor_does_not_change_points(device: Device, words: int) -> None:
     """Where the pitch is a multiple of the last place, another anchor leaves every bit."""
     near = around_the_tip(Fraction(5, 1 << 14))  # of 2^30 columns, 327680, which only wraps
     for variant in variants(device, fixed(words).name):
@@ -131,7 +131,7 @@ def exact(job: Job) -> Words:
 
 
 @pytest.mark.parametrize("words", [5, 6, 8, 32])
-def test_what_is_proved_far_from_the_anchor_is_true(device: Device, words: int) -> None:
+def test_proofs_far_from_the_anchor_are_exact(device: Device, words: int) -> None:
     view = around_the_tip(Fraction(1, 1 << 12) / 3)
     job = Job(view, 60, Fraction(25), number=f"fixed:{words}", rounding="fixed", method="bounded",
               planes=("counts", "certified"))  # fmt: skip

@@ -172,7 +172,7 @@ def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, t
     assert field.counts_sha256() == clean().counts_sha256()
 
 
-def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     monkeypatch.setattr("mandelcl.crew.crosscheck._MOST_WAITING", 1000)
     monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60)
@@ -187,7 +187,7 @@ def test_where_the_host_cannot_tell_another_device_does(monkeypatch: pytest.Monk
     assert all(fault.startswith(f"{lies.label}: returned a wrong count") for fault in faults)
 
 
-def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retired_device_does_not_delay_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
     monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     kept, ends = crew_choices()[-1], crew_choices()[0]
@@ -200,7 +200,7 @@ def test_results_do_not_wait_for_a_device_that_is_retired(monkeypatch: pytest.Mo
     assert found[0][0].counts_sha256() == clean().counts_sha256()
 
 
-def test_without_any_device_there_is_an_error() -> None:
+def test_no_device_left_is_an_error() -> None:
     with pytest.raises(DeviceError, match="no device is left"):
         shared(faulty("", "launch", "exit", 1, "always"))
 

@@ -86,7 +86,7 @@ def test_memory_is_bounded_over_many_renders(device: Device) -> None:
             np.testing.assert_array_equal(field.counts, counts)
 
 
-def test_memory_that_is_dropped_is_that_of_the_next_field(device: Device) -> None:
+def test_freed_memory_is_reused_by_the_next_field(device: Device) -> None:
     with Session(device) as session:
         places = set()
         for _ in range(5):
@@ -97,7 +97,7 @@ def test_memory_that_is_dropped_is_that_of_the_next_field(device: Device) -> Non
         assert len(places) == 1
 
 
-def test_beyond_the_bound_fields_lie_in_memory_of_their_own(device: Device) -> None:
+def test_large_fields_use_separate_memory(device: Device) -> None:
     with Session(device) as session:
         mandelcl.render(a_job(), session)
         bank = host_pool(session, device)
@@ -108,7 +108,7 @@ def test_beyond_the_bound_fields_lie_in_memory_of_their_own(device: Device) -> N
         assert [int(field.counts.max()) for field in fields] == [100, 200, 300]
 
 
-def test_a_report_computes_its_hash_when_asked(device: Device) -> None:
+def test_report_computes_its_hash_lazily(device: Device) -> None:
     field, report = mandelcl.render(a_job(), device)
     again = pickle.loads(pickle.dumps(report))
     assert again == report
@@ -116,7 +116,7 @@ def test_a_report_computes_its_hash_when_asked(device: Device) -> None:
     assert replace(report, wall_s=1.0).counts_sha256 == field.counts_sha256()
 
 
-def test_results_are_made_where_a_device_shares_the_hosts_memory(device: Device, way: str) -> None:
+def test_results_are_written_in_place_in_shared_memory(device: Device, way: str) -> None:
     """There nothing is copied, and no result is anywhere but in its field."""
     with Session(device) as session:
         job = Job(seahorses(WIDTH, HEIGHT), 300, number="float", rounding="separate")
@@ -130,7 +130,7 @@ def test_results_are_made_where_a_device_shares_the_hosts_memory(device: Device,
         assert int(field.counts.max()) == 300
 
 
-def test_values_are_the_same_however_they_are_cut(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_do_not_depend_on_block_division(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     job = a_job(planes=("counts", "smooth", "distance"))
     with Session(device) as session:
         whole_field, _ = mandelcl.render(job, session)

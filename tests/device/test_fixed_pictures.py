@@ -77,7 +77,7 @@ def test_radii(device: Device, number: str, radius_squared: Fraction | None) -> 
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_radii_beyond_are_refused(device: Device, number: str) -> None:
+def test_radii_beyond_the_range_are_refused(device: Device, number: str) -> None:
     fmt = by_name(number)
     for radius_squared in (fmt.least_radius_squared() - Fraction(1, 10**9), Fraction(2501, 100)):
         with pytest.raises(InvalidInputError, match="escape radius"):
@@ -134,7 +134,7 @@ def auto(view: View, device: Device, cap: int = 1000) -> str:
     return resolve(Job(view, cap, method="direct"), [DeviceClass(fp64=device.fp64)]).job.number
 
 
-def test_auto(device: Device) -> None:
+def test_auto_selects_the_narrowest_number(device: Device) -> None:
     """The narrowest number that resolves the view; on a device without double a narrower fixed point."""
     names = ["fixed:2", "fixed:3", "fixed:3", "fp128", "fixed:5", "fixed:7"]
     if device.fp64:
@@ -172,7 +172,7 @@ def test_smooth(device: Device, number: str) -> None:
         assert near.all()
 
 
-def test_states_fill_what_their_format_says() -> None:
+def test_saved_states_have_the_declared_size() -> None:
     for words in range(2, 33):
         number = fixed(words)
         assert number.reals_words == 4 * number.digits

@@ -68,7 +68,7 @@ def test_every_pixel(target: Target, cases: object) -> None:
 
 
 @pytest.mark.parametrize("name", RETURNS_AFTER)
-def test_orbits_that_come_back(target: Target, name: str) -> None:
+def test_orbits_that_return_from_outside(target: Target, name: str) -> None:
     """An orbit is outside at a step and inside at the next: who looks only at every second one has another count."""
     job = returning_job(target.number.name, target.rounding, name)
     assert truth_of(job).counts[3, 5] == RETURNS_AFTER[name]
@@ -105,7 +105,7 @@ def test_every_pixel_of_eight_words(device: Device) -> None:
         check(Job(view, cap, radius_squared, formula, "fixed:8", "fixed"), device)
 
 
-def test_orbits_of_fp128_that_come_back(device: Device) -> None:
+def test_fp128_orbits_that_return_from_outside(device: Device) -> None:
     job = returning_fixed_job()
     assert truth_of(job).counts[3, 5] == RETURNS_AFTER["burning-ship"]
     check(job, device)

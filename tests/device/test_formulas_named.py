@@ -50,7 +50,7 @@ def radius_for(number: NumberFormat, formula: Formula, view: View) -> Fraction:
 
 @pytest.mark.long_combinations
 @pytest.mark.parametrize("formula", OTHERS.values(), ids=OTHERS)
-def test_named(target: Target, formula: Formula) -> None:
+def test_named_formulas(target: Target, formula: Formula) -> None:
     for radius_squared in (4, 9):
         check(target.job(VIEW, 60, formula=formula, radius_squared=radius_squared, planes=KEPT), target.device)
 

@@ -11,7 +11,7 @@ from mandelcl.opencl.icd import context, offered
 pytestmark = pytest.mark.skipif(not RUNTIMES.vendors, reason="needs a loader that has runtimes in files")
 
 
-def test_they_are_the_loaders_devices() -> None:
+def test_icd_devices_equal_loader_devices() -> None:
     found = {device.address: device.facts for vendor in RUNTIMES.vendors for device in offered(vendor.library)}
     devices = discover()
     assert {device.handle.int_ptr for device in devices} <= set(found)
@@ -22,7 +22,7 @@ def test_they_are_the_loaders_devices() -> None:
         assert frozenset(facts[5].split()) == device.extensions
 
 
-def test_numbers_do_not_follow_the_loaders_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_device_numbers_do_not_depend_on_loader_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is that of files in a folder."""
     platforms = cl.get_platforms()
     expected = {device.spec: device.handle.int_ptr for device in discover()}
@@ -32,7 +32,7 @@ def test_numbers_do_not_follow_the_loaders_order(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("library", ["", "libnone.so.1", "/nowhere/libnone.so", "libm.so.6", sys.executable])
-def test_what_is_no_runtime_offers_nothing(library: str) -> None:
+def test_library_that_is_not_a_runtime_has_no_devices(library: str) -> None:
     assert offered(library) == []
 
 

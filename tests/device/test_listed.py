@@ -35,7 +35,7 @@ def whole_results(work: Computation) -> Words:
 
 
 @pytest.mark.parametrize("kind", JOBS)
-def test_listed_pixels_have_the_results_of_the_picture(
+def test_listed_pixels_equal_the_full_picture(
     device: Device, kind: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     job = JOBS[kind]

@@ -40,7 +40,7 @@ def test_every_pixel_of_fixed_point(device: Device, number: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["fixed:2", "fixed:3", "fp128"])
-def test_what_cannot_hold_a_cube_is_refused(device: Device, number: str) -> None:
+def test_number_without_room_for_a_cube_is_refused(device: Device, number: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         choose.fastest(Job(View.centred(0, 0, 1, 9, 7), 50, formula=CUBIC, number=number), [device])
     assert str(caught.value) == (
@@ -49,14 +49,14 @@ def test_what_cannot_hold_a_cube_is_refused(device: Device, number: str) -> None
     )
 
 
-def test_auto_takes_no_number_that_cannot_hold_a_cube(device: Device) -> None:
+def test_auto_skips_numbers_without_room_for_a_cube(device: Device) -> None:
     """Deep views take double where it resolves them, then the least fixed point with room."""
     for zoom, names in (("1", {"float"}), ("1e9", {"double", "fixed:5"}), ("1e20", {"fixed:5"})):
         view = View.centred("0.3849", "0.0003", zoom, 9, 7)
         assert resolve(Job(view, 50, formula=CUBIC), [DeviceClass(fp64=device.fp64)]).job.number in names
 
 
-def test_a_radius_beyond_every_fixed_point_leaves_the_others(device: Device) -> None:
+def test_radius_beyond_fixed_point_leaves_other_numbers(device: Device) -> None:
     job = Job(View.centred(0, 0, 1, 9, 7), 50, Fraction(16), CUBIC, "fixed:5")
     with pytest.raises(
         InvalidInputError, match=r"fixed:5 holds .* below 32, .*; choose float or double, or --escape-radius 3\.0625$"

@@ -44,7 +44,7 @@ def test_narrowed_counts_are_the_counts(device: Device, pixels: int) -> None:
     assert found[pixels] == 0x5A5A, "nothing is written behind the last"
 
 
-def test_which_jobs_are_narrowed(device: Device) -> None:
+def test_jobs_with_small_limits_are_narrowed(device: Device) -> None:
     for cap, planes, fits in (
         (MOST, ("counts",), True),
         (MOST + 1, ("counts",), False),
@@ -125,7 +125,7 @@ def test_resume_is_independent_of_narrowing(
     assert any("going on with" in line for line in said)
 
 
-def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001
+def test_blocks_are_narrowed_until_the_job_changes(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001
     work = fastest_computation(JOB, [device], SETTINGS)
     assert work.set_output(counts_16)
     whole_view = [Block(0, 0, 61, 47)]
@@ -138,7 +138,7 @@ def test_blocks_arrive_narrowed_until_another_job(device: Device, narrowing_ever
     assert not fastest_computation(JOB, [device], Settings(guarded=True)).set_output(counts_16)
 
 
-def test_a_manifest_of_counts_that_do_not_fit_is_damaged() -> None:
+def test_manifest_with_too_large_counts_is_damaged() -> None:
     text = Manifest(JOB, 5, BandLayout.counts_16()).text()
     assert Manifest.parse(text).form == BandLayout.counts_16()
     with pytest.raises(ValueError, match="16 bits do not hold"):

@@ -63,7 +63,7 @@ def test_a_session_shows_its_devices(device: Device) -> None:
     assert _Cells(session._repr_html_()).texts == texts  # when it is closed, too
 
 
-def test_what_a_driver_says_is_text(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_driver_strings_are_escaped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "name", "<script>\x1b[31m")
     shown = table([device], "one & all")
     assert "<script>" not in shown

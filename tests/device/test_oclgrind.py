@@ -78,7 +78,7 @@ def test_kernels_are_clean(tmp_path: Path, what: str, number: str, rounding: str
     assert found["launches"] > least[what], "no survivors were made"
 
 
-def test_the_checker_checks(tmp_path: Path, exercised: list[str]) -> None:
+def test_oclgrind_reports_a_planted_error(tmp_path: Path, exercised: list[str]) -> None:
     found, log = run(tmp_path, "break", "float", "separate")
     exercised.append(f"{found['platform']}|{found['device']}, driver {found['driver']}")
     complaints = complaints_of(log)

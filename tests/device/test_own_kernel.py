@@ -127,7 +127,7 @@ def test_kernel_is_timed_beside_ours_and_wrong_one_is_reported(device: Device, t
     plots.save(study, document.as_dict()["rows"], tmp_path / "plot.png")
 
 
-def test_what_does_not_build_is_told_with_the_lines_of_its_file(device: Device) -> None:
+def test_build_errors_name_lines_of_the_file(device: Device) -> None:
     text = NAIVE.replace(planted.IMAGINARY, "2 * x * y + imaginary")
     line = next(k for k, line in enumerate(text.splitlines(), 1) if "imaginary" in line)
     with pytest.raises(KernelFaultError, match="does not build") as fault, trial(device, own(text)):
@@ -218,7 +218,7 @@ def test_kernel_that_crashes_its_process_is_reported(device: Device) -> None:
     ("index", "first"),
     [("row * width + column + 7", 2623), ("(int)(row * width + column) - 5", -5)],
 )
-def test_writes_beside_the_counts_are_seen(device: Device, index: str, first: int) -> None:
+def test_writes_outside_the_counts_are_detected(device: Device, index: str, first: int) -> None:
     job = Job(planted.WHOLE, 50, number="float", rounding="separate")
     running = run_here(built_here(device, NAIVE.replace(planted.WRITE, f"counts[{index}] = n;"), "float"), job)
     runs = [*running.overrun.before, *running.overrun.after]
@@ -238,13 +238,13 @@ def test_kernel_with_its_own_local_size(device: Device) -> None:
     assert np.array_equal(counts, expected(job))
 
 
-def test_too_large_a_work_group_is_told(best: Device) -> None:
+def test_too_large_work_group_is_reported(best: Device) -> None:
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(best, own(NAIVE)) as process, pytest.raises(KernelFaultError, match="give a smaller --local"):
         process.task(job, LaunchShape(local=(1 << 14, 1 << 10)))
 
 
-def test_no_run_sees_what_the_one_before_has_left(best: Device) -> None:
+def test_runs_do_not_see_earlier_memory(best: Device) -> None:
     drifting = "if (counts[row * width + column] != 0xFFFFFFFFu) n++; counts[row * width + column] = n;"
     job = Job(planted.SMALL, 20, number="float", rounding="separate")
     with trial(best, replaced(planted.WRITE, drifting)) as process:
@@ -255,7 +255,7 @@ def test_no_run_sees_what_the_one_before_has_left(best: Device) -> None:
     assert same
 
 
-def test_counts_that_change_from_run_to_run_are_told(best: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nondeterministic_counts_are_reported(best: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     timed = Trial.time
 
     def changing(self: Trial, task: RunTask, repeat: int) -> tuple[list[TimingSample], bool, Overrun]:
@@ -277,7 +277,7 @@ def in_oclgrind(kernel: KernelFile) -> Row:
     return simulated(Bench([], repeat=1), kernel, job, LaunchShape(), library)
 
 
-def test_oclgrind_has_nothing_against_a_right_kernel(exercised: list[str]) -> None:
+def test_oclgrind_accepts_a_correct_kernel(exercised: list[str]) -> None:
     row = in_oclgrind(own(NAIVE))
     exercised.append(f"{row.platform}|{row.device}, driver {row.driver}")
     assert (row.error, row.validation, row.differing_pixels) == ("", "ok", 0)

@@ -170,7 +170,7 @@ def test_certified_counts_are_exact(device: Device, number: str, depth: int, ope
 
 
 @pytest.mark.usefixtures("one_number")
-def test_certified_pixels_are_the_same_ones_however_the_work_is_cut(device: Device, number: str) -> None:
+def test_certified_pixels_do_not_depend_on_block_division(device: Device, number: str) -> None:
     if not device.fp64:
         pytest.skip(f"{name_of(device)} takes two minutes for what gives the same bits elsewhere")
     job = replace(minibrot(2, number), planes=("counts", "smooth", "certified"))
@@ -280,7 +280,7 @@ def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("one_number")
-def test_the_bound_is_neither_too_small_nor_idle(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_bound_is_valid_and_tight_enough(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pixels that hardly pass are right; of those that a sixteenth of the bound lets pass, some are not."""
     if not device.fp64:
         pytest.skip(f"{name_of(device)} takes a minute for what gives the same bits elsewhere")

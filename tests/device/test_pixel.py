@@ -22,7 +22,7 @@ def test_periodic_orbit_is_inside_at_any_limit(target: Target) -> None:
     assert pixel.count(job, 21, 11, 500) == 4_000_000_000, "c is about 0.03"
 
 
-def test_patience_ends(target: Target) -> None:
+def test_time_limit_ends_the_measurement(target: Target) -> None:
     job = target.job(views.whole(31, 23), 60)
     inside = (int(31 * 0.6), 11)
     assert pixel.count(job, *inside, 60) == 60

@@ -127,7 +127,7 @@ def test_several_pictures_share_the_pixels(device: Device, tmp_path: Path, shade
     assert sum(shaded) == WIDTH * HEIGHT
 
 
-def test_who_wants_counts_has_them(device: Device, tmp_path: Path, shaded: list[int]) -> None:
+def test_counts_are_returned_on_request(device: Device, tmp_path: Path, shaded: list[int]) -> None:
     rows: list[int] = []
     paths = [tmp_path / "a.png", tmp_path / "a.npz"]
     render_to(paths, JOB, ICE, device)
@@ -137,7 +137,7 @@ def test_who_wants_counts_has_them(device: Device, tmp_path: Path, shaded: list[
     assert not shaded
 
 
-def test_it_goes_on_where_it_was_stopped(device: Device, tmp_path: Path) -> None:
+def test_resume_continues_from_part_file_of_pixels(device: Device, tmp_path: Path) -> None:
     pictures = Pictures(tmp_path)
     expected, truth = pictures.expected(device)
     assert pictures.stop(device) == PIXELS
@@ -149,7 +149,7 @@ def test_it_goes_on_where_it_was_stopped(device: Device, tmp_path: Path) -> None
     assert pictures.path.read_bytes() == expected
 
 
-def test_the_host_goes_on_for_a_device_that_does_not_shade(
+def test_resume_shades_on_the_host_if_the_device_cannot(
     device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pictures = Pictures(tmp_path)
@@ -170,7 +170,7 @@ def test_store_of_counts_resumes_as_counts(device: Device, tmp_path: Path) -> No
     assert pictures.path.read_bytes() == expected
 
 
-def test_what_pixels_do_not_hold_is_refused(device: Device, tmp_path: Path) -> None:
+def test_outputs_that_need_counts_refuse_pixels(device: Device, tmp_path: Path) -> None:
     """In one line that says what to do; nothing is lost by it."""
     pictures = Pictures(tmp_path)
     expected, _ = pictures.expected(device)

@@ -77,7 +77,7 @@ def test_an_output_is_a_path_or_several(tmp_path: Path, kind: Callable[[Path], s
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
 
 
-def test_one_device_works_in_this_process(workers: list[WorkerProcess]) -> None:
+def test_single_device_runs_in_process(workers: list[WorkerProcess]) -> None:
     mandelcl.render(JOB, specs()[0])
     assert workers == []
 
@@ -94,7 +94,7 @@ def test_script_without_main_guard_works(tmp_path: Path) -> None:
         assert done.stdout.startswith(expected)
 
 
-def test_a_notebook_has_no_real_standard_output_and_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_render_in_a_notebook_without_stdout_and_with_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, stream, io.StringIO())
 
@@ -113,7 +113,7 @@ def test_several_threads_at_once() -> None:
     assert set(found) == {clean()}
 
 
-def test_several_devices_refuse_what_is_of_one() -> None:
+def test_several_devices_refuse_single_device_options() -> None:
     if len(specs()) < 2:
         pytest.skip("sharing needs two OpenCL devices")
     with pytest.raises(InvalidInputError, match="blocks need a single device"):

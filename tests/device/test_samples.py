@@ -96,7 +96,7 @@ def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples
 
 
 @pytest.mark.parametrize("samples", [4, "auto"])
-def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, samples: int | str) -> None:
+def test_sampled_resume_has_the_same_bytes(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples, depth=16)
     render_to(tmp_path / "a.png", JOB, colouring, device, BLOCKS)
     path, cancel = tmp_path / "b.png", threading.Event()
@@ -115,7 +115,7 @@ def test_it_is_continued_with_the_same_bytes(device: Device, tmp_path: Path, sam
 
 
 @pytest.mark.parametrize("samples", [4, "auto"])
-def test_several_devices_share_it(device: Device, tmp_path: Path, samples: int | str) -> None:
+def test_several_devices_share_samples(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples)
     alone = drawn(tmp_path / "a.png", JOB, colouring, device)
     render_to(tmp_path / "b.png", JOB, colouring, [device, device])
@@ -149,7 +149,7 @@ class Liar(Computation):
     ("samples", "wrong", "found", "stale"),
     [(4, 3, 3, 0), (4, 0, 3, 0), (4, 1, 3, 0), (4, 1, 6, 1), (4, 0, 6, 0), ("auto", 3, 3, 0), ("auto", 1, 3, 1)],
 )
-def test_samples_of_a_worker_that_was_wrong_are_taken_again(
+def test_samples_of_a_wrong_worker_are_recomputed(
     device: Device,
     samples: int | str,
     wrong: int,
@@ -176,7 +176,7 @@ def test_samples_of_a_worker_that_was_wrong_are_taken_again(
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
-def test_the_number_tells_samples_apart(device: Device, tmp_path: Path) -> None:
+def test_number_resolves_samples(device: Device, tmp_path: Path) -> None:
     if not device.fp64:
         pytest.skip("there is only float")
     view = View.upright("-0.75", "0.1", 2.0**-18, 16, 12)
@@ -186,7 +186,7 @@ def test_the_number_tells_samples_apart(device: Device, tmp_path: Path) -> None:
     assert report.number == "double"
 
 
-def test_deep_samples_lie_beside_one_reference(device: Device, tmp_path: Path) -> None:
+def test_deep_samples_share_one_reference(device: Device, tmp_path: Path) -> None:
     view = View.centred("-1.7400623825793399052208441670658256382966417204361718668798624184611829", 0, "1e40", 32, 18)
     pixels = drawn(tmp_path / "a.png", Job(view, 3000, planes=("smooth",)), FOUR, device)
     assert pixels.shape == (18, 32, 3)

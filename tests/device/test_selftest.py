@@ -80,7 +80,7 @@ def contracts(target: Target, allowed: bool, options: tuple[str, ...]) -> bool:
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_contraction_is_seen(target: Target, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contraction_is_detected(target: Target, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
     allowed, options = RECIPES[recipe]
     if not contracts(target, allowed, options):
         pytest.skip(f"this compiler does not contract when built {recipe}")
@@ -93,7 +93,7 @@ def test_contraction_is_seen(target: Target, recipe: str, monkeypatch: pytest.Mo
     assert selftest.result(target.device, target.number, target.rounding).passed, "a red verdict was remembered"
 
 
-def test_some_device_contracts(request: pytest.FixtureRequest) -> None:
+def test_some_device_contracts_multiply_add(request: pytest.FixtureRequest) -> None:
     """Else the test above would show nothing. Each recipe that allows contraction must do harm somewhere."""
     every = [Target(param.values[0], FLOAT, "separate") for param in devices()]  # type: ignore[arg-type]
     for recipe, (allowed, options) in RECIPES.items():
@@ -169,7 +169,7 @@ def test_whether_fma_is_software_is_measured_once(
     assert cache.read("selftest", key) == b"true"
 
 
-def test_what_another_process_has_measured_holds(
+def test_measurement_of_another_process_is_reused(
     device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del fresh_cache
@@ -251,7 +251,7 @@ def test_a_second_run_builds_and_tests_nothing(
 @pytest.mark.parametrize(
     "damage", ["flipped", *(pytest.param(each, marks=pytest.mark.long) for each in ("cut", "empty", "foreign"))]
 )
-def test_damaged_entries_cost_time_only(device: Device, fresh_cache: Path, damage: str) -> None:
+def test_damaged_entries_are_recomputed(device: Device, fresh_cache: Path, damage: str) -> None:
     _render(device)
     for path in _entries(fresh_cache):
         data = path.read_bytes()
@@ -268,7 +268,7 @@ def test_damaged_entries_cost_time_only(device: Device, fresh_cache: Path, damag
         *(pytest.param(each, marks=pytest.mark.long) for each in (b"{}", b"null", b"[1]", b"\xff\xfe", b"[" * 100_000)),
     ],
 )
-def test_entries_that_say_nothing_are_not_believed(device: Device, fresh_cache: Path, payload: bytes) -> None:
+def test_incomplete_entries_are_ignored(device: Device, fresh_cache: Path, payload: bytes) -> None:
     """With a right checksum, as another version of mandelcl might have left them."""
     _render(device)
     for path in _entries(fresh_cache):
@@ -286,7 +286,7 @@ def test_binary_of_another_kernel_is_rebuilt(device: Device, fresh_cache: Path) 
     _render(device)
 
 
-def test_what_a_killed_writer_left_is_passed_over(device: Device, fresh_cache: Path) -> None:
+def test_partial_entry_of_a_killed_writer_is_ignored(device: Device, fresh_cache: Path) -> None:
     _render(device)
     for path in _entries(fresh_cache):
         data = path.read_bytes()

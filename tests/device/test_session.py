@@ -92,7 +92,7 @@ def endless(view: View) -> Job:
     return Job(view, (1 << 32) - 2, number="float", rounding="separate")
 
 
-def test_work_is_stopped_and_redirected(device: Device) -> None:
+def test_work_is_cancelled_and_reassigned(device: Device) -> None:
     """Within a launch or two of the moment; then it goes on with another view, in the same kernels."""
     inside = View.centred(Fraction(0), Fraction(0), Fraction(1000), 640, 400)
     settings = Settings(budget=0.05, shortcuts=False)
@@ -125,7 +125,7 @@ def test_a_cancelled_render_leaves_the_session_usable(device: Device) -> None:
         assert mandelcl.render(job(), session)[0].counts.max() == 500
 
 
-def test_what_is_urgent_comes_first(device: Device) -> None:
+def test_urgent_blocks_come_first(device: Device) -> None:
     """Tiles nearest to a point are computed before others, and the picture is the same."""
     order: list[Block] = []
 
@@ -162,7 +162,7 @@ def pieces(columns: int, rows: int, width: int, height: int, device: Device) -> 
 @pytest.mark.parametrize(
     ("columns", "rows"), [(30, 1), (1, 30), (7, 9), pytest.param(100, 60, marks=pytest.mark.long), (1, 1)]
 )
-def test_blocks_are_as_many_as_were_asked_for(device: Device, columns: int, rows: int) -> None:
+def test_requested_block_count_is_respected(device: Device, columns: int, rows: int) -> None:
     blocks = list(pieces(columns, rows, 100, 60, device))
     assert len(set(blocks)) == columns * rows
     assert sum(block.pixels for block in blocks) == 100 * 60
@@ -172,7 +172,7 @@ def test_blocks_are_as_many_as_were_asked_for(device: Device, columns: int, rows
 
 
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
-def test_guarded_memory_holds_no_count_beforehand(device: Device, algorithm: str) -> None:
+def test_guarded_memory_is_poisoned_before_use(device: Device, algorithm: str) -> None:
     """What a device never writes shows, with border tracing, too: nothing of the last block is left in its memory."""
     settings = Settings(guarded=True)
     work = Computation(choose.fastest(job(algorithm=algorithm), [device]), settings)

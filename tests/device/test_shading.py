@@ -53,7 +53,7 @@ def check(device: Device, job: Job, colouring: Colouring, results: Words) -> Non
 
 
 @pytest.mark.parametrize("planes", PLANES, ids="+".join)
-def test_devices_pass(device: Device, planes: tuple[str, ...]) -> None:
+def test_shading_passes_known_answers(device: Device, planes: tuple[str, ...]) -> None:
     """Those that the tests run on do; others would be left to the host."""
     job = replace(SMOOTH, planes=planes)
     for colouring in shading_answers.COLOURINGS:
@@ -140,7 +140,7 @@ MISTAKES = [
 
 @pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(("colouring", "right", "wrong"), MISTAKES, ids=lambda value: str(value)[:20])
-def test_mistakes_are_found(
+def test_shading_mistakes_are_detected(
     device: Device, monkeypatch: pytest.MonkeyPatch, colouring: Colouring, right: str, wrong: str
 ) -> None:
     """Also those of the last bit of a float."""

@@ -78,7 +78,7 @@ def test_edges(target: Target, place: str, across: Fraction) -> None:
 
 
 @pytest.mark.parametrize("place", views.PLACES)
-def test_with_and_without(target: Target, place: str) -> None:
+def test_shortcuts_do_not_change_counts(target: Target, place: str) -> None:
     job = target.job(views.PLACES[place](61, 43), CAP)
     for shortcuts in (True, False):
         field, _ = render(job, target.device, Settings(shortcuts=shortcuts))
@@ -196,7 +196,7 @@ def test_no_shortcut_where_nothing_is_inside(target: Target) -> None:
             np.testing.assert_array_equal(results[escaped], expected(job)[escaped])
 
 
-def test_the_first_launch_is_short_where_the_cap_is_far(target: Target) -> None:
+def test_first_launch_is_short_at_a_high_limit(target: Target) -> None:
     near, far = (target.job(views.whole(31, 23), cap) for cap in (1000, 100_000))
     assert Program(target.device, near).first_strides == Program(target.device, near).strides
     without = Program(target.device, far, execution=Execution(shortcuts=False))

@@ -66,7 +66,7 @@ def test_orbits_go_on_over_many_launches(device: Device) -> None:
     assert launches == -(-job.iterations // first_version.VARIANT.stride)
 
 
-def test_a_run_has_the_same_bits_as_c_however_it_is_cut(device: Device) -> None:
+def test_opencl_runs_equal_c_for_any_launch_division(device: Device) -> None:
     if not compiled.available():
         pytest.skip("needs a C compiler")
     from mandelcl.studies import native

@@ -31,7 +31,7 @@ def untested(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["mandelbrot", "multibrot-3"])
-def test_devices_pass(device: Device, name: str) -> None:
+def test_smoothing_passes_known_answers(device: Device, name: str) -> None:
     """Those that the tests run on do; others would be left to the host."""
     job = replace(JOB, formula=formula_named(name))
     assert ready(device, job) is None
@@ -40,7 +40,7 @@ def test_devices_pass(device: Device, name: str) -> None:
 
 
 @pytest.mark.parametrize("pixels", [1, 7, 8, 9, 4099])
-def test_fractions_are_the_hosts(device: Device, pixels: int) -> None:
+def test_device_fractions_equal_host_fractions(device: Device, pixels: int) -> None:
     results = results_of(JOB, pixels, np.random.default_rng(pixels))
     form, expected = Smoothed(device, JOB), values_of(JOB.planes, results, JOB.facts)
     made = device.allocate(form.bytes_for(pixels) + 4)
@@ -54,7 +54,7 @@ def test_fractions_are_the_hosts(device: Device, pixels: int) -> None:
         assert values[plane].tobytes() == expected[plane].tobytes()
 
 
-def test_blocks_are_delivered_so(device: Device) -> None:
+def test_blocks_are_delivered_with_fractions(device: Device) -> None:
     work = fastest_computation(JOB, [device], Settings())
     whole_block, halves = Block(0, 0, 61, 47), [Block(0, 0, 61, 20), Block(0, 20, 61, 27)]
     (results,) = [results.copy() for _, results, _ in work.run([whole_block])]
@@ -86,7 +86,7 @@ def test_device_with_wrong_fractions_leaves_them_to_host(device: Device, monkeyp
     assert list(kept.values()) == [b"others"]
 
 
-def test_which_jobs_have_such_a_form() -> None:
+def test_jobs_with_smooth_counts_are_smoothed() -> None:
     assert smooths(JOB)
     assert not smooths(replace(JOB, planes=("counts",)))
     assert not smooths(replace(JOB, planes=("counts", "smooth", "distance")))

@@ -41,7 +41,7 @@ def soaked(device: Device, rounds: int, start: Start = SoakProcess) -> Record:
 
 
 @pytest.mark.one_device
-def test_a_planted_wrong_word_is_shown_and_the_soak_goes_on(device: Device) -> None:
+def test_planted_wrong_word_is_reported_and_soak_continues(device: Device) -> None:
     record = soaked(device, 4, faulty("flip", 1))
     found = verdict(record)
     assert found.word == WRONG, found.text

@@ -111,7 +111,7 @@ def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -
         assert report.counts_sha256 == render(job, target.device)[0].counts_sha256()
 
 
-def test_the_report(device: Device, files: Files) -> None:
+def test_streaming_report(device: Device, files: Files) -> None:
     report = files.render(device)
     counts = np.load(files.paths[1])["counts"]
     assert report.iterations_total == counts.sum(dtype=np.uint64)
@@ -124,7 +124,7 @@ def test_the_report(device: Device, files: Files) -> None:
 
 
 @pytest.mark.parametrize("share", [0.4, 0.8])
-def test_it_goes_on_where_it_was_stopped(device: Device, files: Files, share: float) -> None:
+def test_resume_continues_from_part_file(device: Device, files: Files, share: float) -> None:
     files.stop(device, int(share * WIDTH * HEIGHT))
     stored = [int(path.name.removeprefix("band-")) for path in files.bands()]
     kept = len(stored)
@@ -159,7 +159,7 @@ def test_damaged_bands_are_computed_again(device: Device, files: Files) -> None:
     assert any("2 damaged and computed again" in line for line in said)
 
 
-def test_nothing_is_lost_by_a_refusal(device: Device, files: Files) -> None:
+def test_refused_resume_keeps_the_part_file(device: Device, files: Files) -> None:
     """Another job's store, an unasked one, a manifest cut short, a render that runs: one line, and all stays."""
     files.stop(device, WIDTH * HEIGHT // 2)
     before = {path.name: path.read_bytes() for path in files.part.iterdir() if path.name != "lock"}
@@ -214,7 +214,7 @@ def test_other_device_continues_the_job(device: Device, files: Files) -> None:
     files.check(first)
 
 
-def test_planes_go_on(tmp_path: Path) -> None:
+def test_resume_keeps_planes(tmp_path: Path) -> None:
     """Distances, smooth fractions and last z of bands that were kept are those of a render without a pause."""
     device, folder = discover()[0], tmp_path / "here"
     folder.mkdir()
@@ -225,7 +225,7 @@ def test_planes_go_on(tmp_path: Path) -> None:
     files.check(device)
 
 
-def test_what_auto_settled_on_goes_on(device: Device, files: Files) -> None:
+def test_resume_keeps_the_resolved_algorithm(device: Device, files: Files) -> None:
     """Strict, too, which means nothing once the algorithm is escape time."""
     files.job = replace(files.job, algorithm="auto", strict=True)
     files.stop(device, WIDTH * HEIGHT // 2)
@@ -236,7 +236,7 @@ def test_what_auto_settled_on_goes_on(device: Device, files: Files) -> None:
     files.check(device)
 
 
-def test_resume_without_a_store_starts_afresh(device: Device, files: Files) -> None:
+def test_resume_without_a_stored_part_starts_afresh(device: Device, files: Files) -> None:
     assert files.render(device, resume=True).pixels_computed == WIDTH * HEIGHT
     files.check(device)
 
@@ -258,7 +258,7 @@ def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
     files.check(device)
 
 
-def test_what_cannot_be_replaced_is_kept(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_that_cannot_be_renamed_is_kept(device: Device, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk refuses the last of two: the first is in place, the other kept, and the line says so."""
     first, last = files.paths
     replace = Path.replace

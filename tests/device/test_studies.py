@@ -135,7 +135,7 @@ def test_wrong_device_is_detected_beside_a_correct_one(best: Device) -> None:
     assert validations == ["ok", "WRONG"] * (len(validations) // 2)
 
 
-def test_what_would_take_too_long_is_a_row_that_says_so(best: Device) -> None:
+def test_too_slow_case_is_a_row_with_its_reason(best: Device) -> None:
     bench = Bench([best], repeat=1, patience=1e-9)
     row = bench.row(best, "a", jobs.hybridizer_job(64))
     assert "--patience" in row.error
@@ -205,7 +205,7 @@ def traced_by(device: Device, rule: rules.DivisionRule, job: Job, measured_on: D
     return rules.by_rule(bench, device, job, rule, rules.Measure(timed.counts, row), Row.of(device, "rule", {}))
 
 
-def test_wrong_pixels_are_the_rules_and_the_row_is_right(device: Device) -> None:
+def test_wrong_pixels_of_a_rule_do_not_fail_the_row(device: Device) -> None:
     """Pieces of dust lie in rectangles whose border has one count; what is wrong there is found, every pixel of it."""
     row = traced_by(device, FINE, WIDE_DUST.job(512, 40), device)
     assert (row.validation, row.error) == ("ok", "")
@@ -225,14 +225,14 @@ def test_wrong_device_is_not_counted_as_wrong_rule(best: Device) -> None:
     assert "wrong_pixels" not in row.extra
 
 
-def test_without_escape_time_there_is_nothing_to_compare_with(best: Device) -> None:
+def test_failed_escape_run_leaves_nothing_to_compare(best: Device) -> None:
     rows = list(find_study("variations").run(Bench([best], repeat=1, scale=_SCALE, cap=_CAP, patience=1e-9)))
     assert "--patience" in rows[0].error
     assert all(row.error for row in rows)
     assert {row.error for row in rows[1:3]} == {"escape time has no counts here to compare with"}
 
 
-def test_a_strict_job_is_traced_by_no_other_rule(best: Device) -> None:
+def test_strict_job_is_traced_by_the_strict_rule_only(best: Device) -> None:
     job = jobs.report_job(32, 50, "border")
     resolved = replace(job, method="direct")
     assert rules.ALONE.traced(choose.fastest(job, [best]), Settings()).job == resolved

@@ -65,7 +65,7 @@ def test_a_trace_of_each_device(device: Device, algorithm: str, tmp_path: Path) 
     assert median(span.end for span in launches) <= compute.end
 
 
-def test_launches_say_what_they_work_on(device: Device, tmp_path: Path) -> None:
+def test_launches_have_trace_details(device: Device, tmp_path: Path) -> None:
     spans, _ = traced(tmp_path, JOB, [device], ("a.npz",))
     fresh = [span.details for span in spans if span.name == "advance_block" and "strides" in span.details]
     rows = {row for part in fresh for row in range(part["y"], part["y"] + part["rows"])}

@@ -52,7 +52,7 @@ def test_totals_of_any_words(device: Device, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
-def test_the_log_has_the_totals_of_what_was_yielded(device: Device, algorithm: str) -> None:
+def test_log_totals_equal_yielded_blocks(device: Device, algorithm: str) -> None:
     job = a_job(algorithm=algorithm)
     with Session(device) as session:
         work = session.begin(job, Settings(block_pixels=7 * 61))
@@ -74,7 +74,7 @@ def test_another_job_starts_afresh(device: Device) -> None:
 
 
 @pytest.mark.parametrize("one", devices()[:1])
-def test_certified_counts_are_totalled_once_they_are_proved(one: Device) -> None:
+def test_certified_totals_are_taken_after_the_proof(one: Device) -> None:
     job = Job(whole(24, 18), CAP, number="float", method="perturbation", planes=("counts", "certified"))
     with Session(one) as session:
         work = session.begin(job)

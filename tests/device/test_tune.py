@@ -40,7 +40,7 @@ def store(fresh: Path, text: str) -> None:
     cache.write("tuning", stored(fresh).name, text.encode())
 
 
-def test_what_is_remembered_is_used(device: Device, fresh: Path) -> None:
+def test_stored_shape_is_used(device: Device, fresh: Path) -> None:
     own = suited(device, FLOAT)
     assert (own.origin, own.note) == ("class", "")
     remember(device, FLOAT, other(device))
@@ -57,7 +57,7 @@ def test_what_is_remembered_is_used(device: Device, fresh: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["driver", "kernels"])
-def test_stale_is_ignored_with_a_note(
+def test_stale_shape_is_ignored_with_a_note(
     device: Device, fresh: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = default_variant(device, FLOAT)
@@ -74,7 +74,7 @@ def test_stale_is_ignored_with_a_note(
     assert stored(fresh).exists()
 
 
-def test_damaged_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
+def test_damaged_shape_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
     own = default_variant(device, FLOAT)
     remember(device, FLOAT, other(device))
     whole = stored(fresh).read_bytes()
@@ -85,7 +85,7 @@ def test_damaged_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
         assert "damaged" in found.note
 
 
-def test_nonsense_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
+def test_invalid_shape_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
     own = default_variant(device, FLOAT)
     remember(device, FLOAT, other(device))
     payload = cache.read("tuning", stored(fresh).name)
@@ -111,7 +111,7 @@ def test_nonsense_is_ignored_with_a_note(device: Device, fresh: Path) -> None:
     assert suited(device, FLOAT).origin == "tuned"
 
 
-def test_the_kind_of_digits_is_not_tuned(device: Device, fresh: Path) -> None:
+def test_tuning_keeps_the_digit_type(device: Device, fresh: Path) -> None:
     fp128 = by_name("fp128")
     for digits in {device.fp64, False}:
         own = default_variant(device, fp128, digits)
@@ -123,7 +123,7 @@ def test_the_kind_of_digits_is_not_tuned(device: Device, fresh: Path) -> None:
     assert fresh.exists()
 
 
-def test_the_fastest_is_found(device: Device, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fastest_shape_is_selected(device: Device, fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each choice starts from the best so far; a shape that does not work here has the rate 0."""
     own = default_variant(device, FLOAT)
     two, none = own.vectors + 1, own.vectors + 2

@@ -27,7 +27,7 @@ def single(device: Device) -> Device:
 
 # Of 19 200 pixels docs/deep-zoom.md has 94.4, 89.1 and 86.2 %; of the 300 here up to 4 % fewer may be right by chance.
 @pytest.mark.parametrize(("zoom", "share"), [("1e7", 0.9), ("1e9", 0.84), ("1e11", 0.82)])
-def test_deep_counts_are_as_true_as_float_is(single: Device, zoom: str, share: float) -> None:
+def test_deep_counts_reach_float_accuracy(single: Device, zoom: str, share: float) -> None:
     job = Job(View.centred(*SPIRAL, zoom, WIDTH, HEIGHT), CAP)
     field, _ = render(job, single)
     assert (field.job.number, field.job.method) == ("float", "perturbation")
@@ -45,7 +45,7 @@ def test_deep_counts_are_those_of_float_elsewhere(single: Device) -> None:
 
 
 @pytest.mark.parametrize("cluster", [None, "local:1"])
-def test_double_is_refused_with_a_way_out(single: Device, cluster: str | None) -> None:
+def test_refused_double_names_an_alternative(single: Device, cluster: str | None) -> None:
     with Session([single.spec], cluster=cluster) as session:
         for zoom, method, other in (("1", "direct", "fp128"), ("1e40", "perturbation", "float")):
             job = Job(View.centred(*SPIRAL, zoom, 16, 12), 50, number="double", method=method)

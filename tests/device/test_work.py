@@ -109,7 +109,7 @@ def consumed(work: Work, *, may_lie: bool) -> tuple[dict[Block, bytes], int]:
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("work_of", [device_work, crew_work, sampled_work, certified_work])
-def test_blocks_that_were_wrong_are_yielded_again(
+def test_corrected_blocks_are_yielded_with_higher_revision(
     device: Device,
     work_of: Callable[[Device, type[Computation]], AbstractContextManager[Work]],
     monkeypatch: pytest.MonkeyPatch,

@@ -68,7 +68,7 @@ def slot_of(
 
 
 @pytest.mark.parametrize("way", ["memory", "pipe"])
-def test_results_come_by_memory_and_by_pipe(device: Device, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_arrive_by_shared_memory_and_by_pipe(device: Device, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """More blocks than there are buffers, each of another size; by the pipe where the system shares no memory."""
     if way == "pipe":
         monkeypatch.setattr(SharedBuffers, "make", lambda _size, _count: None)
@@ -120,7 +120,7 @@ def niceness_and_work(pid: int) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_bands_do_not_depend_on_who_is_ready_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bands_do_not_depend_on_worker_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """They suit all devices together, before any is ready, and never take more than their memory or what is asked."""
     everybody = [slot_of(found) for found in discover()]
 

@@ -26,7 +26,7 @@ def _answered(access: Access, token: bytes, name: str, origin: str = _ORIGIN, ab
     return challenge.answer({"do": "prove", "nonce": "mine", name: proof})
 
 
-def test_a_page_with_one_token_learns_both_and_that_the_server_knows_it() -> None:
+def test_handshake_exchanges_both_tokens_and_proves_the_server() -> None:
     access = Access(_KEPT)
     of_page = mac(_KEPT, f"mandelcl explore\n{_ORIGIN}")
     for name, token in (("run", access.run_token.encode()), ("kept", of_page)):
@@ -43,7 +43,7 @@ def test_a_page_with_one_token_learns_both_and_that_the_server_knows_it() -> Non
         assert of_page.hex() not in str(told)
 
 
-def test_a_proof_is_for_one_origin_one_nonce_and_one_side() -> None:
+def test_proof_is_bound_to_origin_nonce_and_side() -> None:
     access = Access(_KEPT)
     run = access.run_token.encode()
     assert _answered(access, run, "run") is not None
@@ -59,12 +59,12 @@ def test_a_proof_is_for_one_origin_one_nonce_and_one_side() -> None:
 
 
 @pytest.mark.parametrize("message", [{"do": "ping"}, {"do": "prove"}, {"do": "prove", "nonce": 1}, {}])
-def test_what_is_no_proof_is_refused(message: dict[str, object]) -> None:
+def test_invalid_proof_is_refused(message: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError):
         Access(_KEPT).challenge(_ORIGIN).answer(message)
 
 
-def test_a_token_is_kept_for_the_user_alone_and_renewed(tmp_path: Path) -> None:
+def test_token_file_is_private_and_renewable(tmp_path: Path) -> None:
     path = tmp_path / "data" / "explore-token"
     token, line = kept_token(path)
     assert (len(token), line) == (32, "")
@@ -82,7 +82,7 @@ def test_a_token_is_kept_for_the_user_alone_and_renewed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no modes of files")
-def test_a_token_that_others_may_read_or_place_is_not_used(tmp_path: Path) -> None:
+def test_token_file_accessible_to_others_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "explore-token"
     token, _ = kept_token(path)
     path.chmod(0o644)
@@ -98,7 +98,7 @@ def test_a_token_that_others_may_read_or_place_is_not_used(tmp_path: Path) -> No
     assert "links are good" in kept_token(Path("/proc/mandelcl/explore-token"))[1]
 
 
-def test_the_port_is_the_usual_one_or_the_next() -> None:
+def test_port_is_the_default_or_the_next_free_one() -> None:
     ports = []
     with ExitStack() as held:
         for _ in range(3):
@@ -114,7 +114,7 @@ def test_the_port_is_the_usual_one_or_the_next() -> None:
         assert ports[0] >= DEFAULT_PORT
 
 
-def test_a_link_is_its_view() -> None:
+def test_link_is_parsed_to_its_view() -> None:
     view = "re=-0.75&im=1e-3&zoom=200&formula.exponent=3&light=135,1.5,1"
     for link in (f"http://127.0.0.1:27182/#token=abc&{view}", f"https://box.example/#{view}", f"#{view}"):
         assert view_of(link) == view
@@ -124,6 +124,6 @@ def test_a_link_is_its_view() -> None:
     "link",
     ["", "http://127.0.0.1:27182/", "http://[", "#x", "#token=abc", "#re=<b>", "#re=1&' ;rm", "#zoom=1" + "0" * 65536],
 )
-def test_what_is_no_link_is_refused(link: str) -> None:
+def test_invalid_link_is_refused(link: str) -> None:
     with pytest.raises(InvalidInputError, match="no link of the explorer"):
         view_of(link)

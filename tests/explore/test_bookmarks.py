@@ -22,7 +22,7 @@ def _mark(name: str) -> Bookmark:
     return Bookmark(name, _JOB, _COLOURING)
 
 
-def test_bookmarks_are_kept_and_forgotten(tmp_path: Path) -> None:
+def test_bookmarks_are_saved_and_removed(tmp_path: Path) -> None:
     bookmarks = Bookmarks(tmp_path / "new" / "bookmarks.json")
     assert bookmarks.all() == []
     for name in ("one", "two", "one"):
@@ -36,7 +36,7 @@ def test_bookmarks_are_kept_and_forgotten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damaged", ["[[[", "", "{}", "null", '[{"name": "cut', "[" * 100_000, "\xff", "folder"])
-def test_a_file_that_cannot_be_read_is_not_written_over(tmp_path: Path, damaged: str) -> None:
+def test_unreadable_bookmark_file_is_not_overwritten(tmp_path: Path, damaged: str) -> None:
     path = tmp_path / "bookmarks.json"
     if damaged == "folder":
         path.mkdir()
@@ -49,7 +49,7 @@ def test_a_file_that_cannot_be_read_is_not_written_over(tmp_path: Path, damaged:
     assert path.is_dir() or path.read_bytes() == damaged.encode("latin-1")
 
 
-def test_what_this_version_does_not_know_is_carried_along(tmp_path: Path) -> None:
+def test_unknown_bookmark_entries_are_preserved(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.json"
     later = {"name": "later", "job": json.dumps({**json.loads(_JOB), "version": 99}), "colouring": _COLOURING}
     more = {"name": "more", "job": _JOB, "colouring": _COLOURING, "folder": "deep"}
@@ -73,7 +73,7 @@ def _add_many(path: Path, first: int) -> None:
         bookmarks.add(_mark(str(k)))
 
 
-def test_two_processes_that_write_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_no_bookmark(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.json"
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_add_many, args=(path, first)) for first in (0, 100, 200)]
@@ -93,7 +93,7 @@ def test_held_lock_is_waited_for_with_a_timeout(tmp_path: Path, monkeypatch: pyt
     assert not path.exists()
 
 
-def test_what_would_not_be_read_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_bookmarks_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bookmarks = Bookmarks(tmp_path / "bookmarks.json")
     bookmarks.add(_mark("one"))
     monkeypatch.setattr(module, "_MOST_BYTES", (tmp_path / "bookmarks.json").stat().st_size + 10)

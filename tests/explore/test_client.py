@@ -112,7 +112,7 @@ async def _serve(line: _Line, own: Workspace) -> None:
     line.client = None
 
 
-def test_what_is_to_be_done_then_waits_for_what_leaves_before(start: Start) -> None:
+def test_callbacks_wait_for_earlier_messages(start: Start) -> None:
     left: list[object] = []
 
     async def chat(client: Client) -> AsyncIterator[str]:
@@ -182,7 +182,7 @@ def test_backpressure_limits_a_page_with_many_requests(start: Start, monkeypatch
     assert 1 << 16 < most < 1 << 17
 
 
-def test_colours_leave_as_the_page_reads(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_are_sent_at_the_page_rate(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.explore.leaving._MOST_BYTES", 1 << 16)
     frame, most = 256 * 256 * 3, 0
 
@@ -207,7 +207,7 @@ def test_colours_leave_as_the_page_reads(start: Start, monkeypatch: pytest.Monke
     assert frame < most < 2 * frame
 
 
-def test_views_of_all_pages_together_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_pixels_of_all_pages_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "MOST_VIEW_BYTES", 4 << 20)  # four of the views
     own = _workspace(start, monkeypatch)
 
@@ -236,7 +236,7 @@ def test_views_of_all_pages_together_are_bounded(start: Start, monkeypatch: pyte
     assert "4 MiB" in refused["line"]
 
 
-def test_the_memory_of_a_page_comes_back_at_once(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_memory_is_freed_on_disconnect(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not when Python looks for cycles next, which may take minutes."""
     gone: list[weakref.ref[Any]] = []
 

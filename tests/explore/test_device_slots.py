@@ -159,7 +159,7 @@ _LISTED = [
         (["0:0", " "], "no device matches ' '; there is 0:0 Pear, 1:0 Apple"),
     ],
 )
-def test_names_of_devices_are_looked_up_in_one_list(specs: list[str], found: object) -> None:
+def test_device_names_are_resolved_from_one_list(specs: list[str], found: object) -> None:
     async def main() -> list[object]:
         answers: list[object] = []
         listing = DeviceList(lambda: None)
@@ -181,7 +181,7 @@ def test_names_of_devices_are_looked_up_in_one_list(specs: list[str], found: obj
 
 
 @pytest.mark.usefixtures("no_process")
-def test_devices_that_cannot_be_listed_are_asked_for_again() -> None:
+def test_failed_device_listing_is_retried() -> None:
     async def main() -> None:
         answers: list[object] = []
         listing = DeviceList(lambda: None)

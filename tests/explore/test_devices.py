@@ -56,7 +56,7 @@ def test_the_same_bits_from_each_device_and_from_all(page: Page) -> None:
     assert any(rates[spec] > 0 for spec in devices)  # some have a clock too coarse for so little
 
 
-def test_devices_that_there_are_not_are_refused_in_a_line(page: Page) -> None:
+def test_unknown_devices_are_refused_in_one_line(page: Page) -> None:
     before = page.view(HOME)
     for _ in range(5):
         page.begin(HOME, devices=[f"no{number}" for number in range(64)])

@@ -93,7 +93,7 @@ def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Servin
     assert running.end()
 
 
-def test_half_a_request_keeps_no_server(serving: _Serving) -> None:
+def test_partial_request_does_not_block_shutdown(serving: _Serving) -> None:
     name, _, port = serving.host.partition(":")
     with closing(socket.create_connection((name, int(port)))) as half:
         half.sendall(b"GET /")
@@ -115,7 +115,7 @@ def test_page_that_does_not_read_does_not_block_shutdown(serving: _Serving, monk
         assert serving.end()
 
 
-def test_what_threads_compute_keeps_no_server(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_threads_do_not_block_shutdown(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, over = threading.Event(), threading.Event()
 
     def orbit_of(*_arguments: object) -> PointOrbit:
@@ -134,7 +134,7 @@ def test_what_threads_compute_keeps_no_server(serving: _Serving, monkeypatch: py
         assert serving.end()
 
 
-def test_no_more_connections_than_there_is_room_for(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_are_limited(serving: _Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "_MOST", 3)
     name, _, port = serving.host.partition(":")
     with ExitStack() as open_ones:
@@ -194,7 +194,7 @@ def test_stalled_download_is_ended(serving: _Serving, monkeypatch: pytest.Monkey
             assert len(_rest(one)) < len(_LARGE)
 
 
-def test_downloads_are_in_memory_and_so_are_few(serving: _Serving, tmp_path: Path) -> None:
+def test_downloads_are_limited_by_memory(serving: _Serving, tmp_path: Path) -> None:
     with _downloading(serving, tmp_path), _downloading(serving, tmp_path) as second:
         with _downloading(serving, tmp_path) as third:
             assert b"503" in _rest(third).partition(b"\r\n")[0]

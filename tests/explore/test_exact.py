@@ -57,7 +57,7 @@ def job_of(text: str, device: Device) -> Any:
 @pytest.mark.parametrize(
     "number", [pytest.param(number, marks=[pytest.mark.long] if number % 3 else []) for number in range(20)]
 )
-def test_a_view_at_rest_has_the_counts_of_the_copied_command(page: Page, device: Device, number: int) -> None:
+def test_view_at_rest_equals_the_copied_command(page: Page, device: Device, number: int) -> None:
     page.patience = 600  # one of the devices has no double, and is slow
     picture = page.view(VIEWS[number], devices=[device.spec])
     copied, _ = page.ask("copy", "copied", pane=0, colouring=CLASSIC)

@@ -90,7 +90,7 @@ def test_a_minibrot_is_found_in_a_box(page: Page) -> None:
     assert "no nucleus" in answer["line"]
 
 
-def test_places_and_thumbnails(page: Page) -> None:
+def test_places_have_thumbnails(page: Page) -> None:
     placed, _ = page.ask("place", "placed", name="seahorse-valley", size=[160, 90])
     names = ("lattice", "origin", "size", "iterations", "formula")
     picture = page.view({name: placed[name] for name in names})
@@ -106,7 +106,7 @@ def test_places_and_thumbnails(page: Page) -> None:
     assert all(png.startswith(b"\x89PNG") for png in came.values())
 
 
-def test_bookmarks_are_kept(page: Page) -> None:
+def test_bookmarks_are_saved_by_the_server(page: Page) -> None:
     job = page.view(HOME).of("settled")["job"]
     before = page.welcome["bookmarks"]
     add = {"name": "Ä place", "job": job, "colouring": {"palette": "ember"}}

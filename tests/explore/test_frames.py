@@ -28,7 +28,7 @@ def _values(block: Block, planes: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
 @pytest.mark.parametrize("planes", [(), ("smooth",), ("distance",), ("smooth", "distance", "last")])
 @settings(deadline=None)
 @given(block=_BLOCKS)
-def test_what_is_packed_is_unpacked(planes: tuple[str, ...], block: Block) -> None:
+def test_packed_frames_are_unpacked(planes: tuple[str, ...], block: Block) -> None:
     values = _values(block, planes)
     into = np.empty(frames.packed_bytes(block, planes), np.uint8)
     frames.pack(FrameAddress(1, 7, 0), block, values, into)
@@ -59,7 +59,7 @@ def test_frames_of_another_size_are_refused() -> None:
         list(frames.unpacked(Block(0, 0, 4, 4), (), memoryview(bytes(10))))
 
 
-def test_the_cap_that_suits_is_thrice_what_nearly_all_takes() -> None:
+def test_suggested_limit_is_three_times_the_99_5_percentile() -> None:
     assert [round_cap(least) for least in (1, 3, 1000, 1001, 2001, 7000)] == [1, 5, 1000, 2000, 5000, 10000]
     counts = np.full((10, 10), 900, np.uint32)
     assert suggested_cap(counts, 5000) == 5000

@@ -19,13 +19,13 @@ from mandelcl.explore.hosts import Hosts
         ("127.0.0.1", ["box.example:443", "other"], "box.example:443"),
     ],
 )
-def test_the_address_of_the_page_is_one_of_its_names(listening: str, public: list[str], address: str) -> None:
+def test_page_address_is_an_accepted_host(listening: str, public: list[str], address: str) -> None:
     hosts = Hosts(listening, public)
     assert hosts.address(7) == address
     assert address in hosts.names(7)
 
 
-def test_a_server_of_this_machine_has_no_other_names() -> None:
+def test_loopback_server_accepts_only_loopback_hosts() -> None:
     hosts = Hosts("127.0.0.1")
     assert hosts.names(7, "192.0.2.5") == ("127.0.0.1:7", "localhost:7", "[::1]:7")
     assert hosts.origins(7, "192.0.2.5") == ("http://127.0.0.1:7", "http://localhost:7", "http://[::1]:7")
@@ -41,7 +41,7 @@ def test_wildcard_server_accepts_the_reached_address() -> None:
     assert "0.0.0.0:7" not in hosts.names(7, "192.0.2.5")
 
 
-def test_a_public_name_may_be_that_of_a_proxy_with_tls() -> None:
+def test_public_name_may_be_a_tls_proxy() -> None:
     hosts = Hosts("127.0.0.1", ["box.example", "proxy.example:8443"])
     assert {"box.example", "box.example:7", "proxy.example:8443"} < set(hosts.names(7))
     assert "proxy.example:7" not in hosts.names(7)
@@ -51,7 +51,7 @@ def test_a_public_name_may_be_that_of_a_proxy_with_tls() -> None:
     assert "wss://proxy.example:8443" in hosts.sockets(7).split()
 
 
-def test_browsers_leave_out_the_usual_port() -> None:
+def test_default_port_is_omitted_from_host() -> None:
     assert "127.0.0.1" in Hosts("127.0.0.1").names(80)
     assert "127.0.0.1" not in Hosts("127.0.0.1").names(81)
 

@@ -26,7 +26,7 @@ async def _waits(work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
     return task
 
 
-def test_frames_that_were_overtaken_go_at_once() -> None:
+def test_stale_frames_are_dropped() -> None:
     async def main() -> None:
         leaving = Leaving()
         for generation in (1, 2):
@@ -44,7 +44,7 @@ def test_frames_that_were_overtaken_go_at_once() -> None:
     run(main())
 
 
-def test_texts_wait_for_texts_alone() -> None:
+def test_text_messages_wait_only_for_text_messages() -> None:
     async def main() -> None:
         leaving = Leaving()
         leaving.show(0, 1, bytes(1 << 24))
@@ -58,7 +58,7 @@ def test_texts_wait_for_texts_alone() -> None:
     run(main())
 
 
-def test_what_is_overtaken_makes_room() -> None:
+def test_dropped_frames_free_queue_space() -> None:
     async def main() -> None:
         leaving = Leaving()
         leaving.show(0, 1, bytes(1 << 24))

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.usefixtures("usable")
-def test_its_cells_say_what_stands_there() -> None:
+def test_notebook_cells_reproduce_their_output() -> None:
     for module in ("anywidget", "xarray", "ipykernel", "nbclient"):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")

@@ -68,7 +68,7 @@ def test_device_computes_a_piece_while_coarse_pixels_are_pending() -> None:
     assert plan.next() is not None
 
 
-def test_what_is_soon_there_has_no_coarse_pixels_before() -> None:
+def test_fast_views_skip_the_coarse_level() -> None:
     whole = Block(-640, -360, 1280, 720)
     assert levels(plan_of(whole, [], facts(whole.pixels / 0.09))) == {FINE}
     assert levels(plan_of(whole, [], facts(whole.pixels / 0.11))) == {COARSE, FINE}
@@ -85,7 +85,7 @@ def levels(plan: ViewPlan) -> set[int]:
     return found
 
 
-def test_pieces_are_as_large_as_coarse_pixels_have_shown_to_be_quick() -> None:
+def test_piece_size_follows_coarse_level_times() -> None:
     """So each takes 0.08 s, where 1e6 pixels take a second; if all were inside they would take ten times as long."""
     plan, sizes = plan_of(Block(0, 0, 1280, 720), [], facts(1e5)), []
     while (piece := plan.next()) is not None:

@@ -34,7 +34,7 @@ class _Counting(Device):
 
 
 @pytest.mark.one_device
-def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
+def test_prebuilt_kernels_serve_a_held_zoom(device: Device) -> None:
     """From float to double to perturbation, three octaves a view, each view as the explorer's worker begins it."""
     counting, ahead, own = _Counting(device), BuildPrefetcher(), threading.get_ident()
     job = Job(View.centred(Fraction(0), Fraction(1), Fraction(1 << 12), 32, 32), 100)
@@ -56,7 +56,7 @@ def test_no_view_of_a_held_zoom_waits_for_a_build(device: Device) -> None:
 
 
 @pytest.mark.one_device
-def test_fractions_are_left_to_the_device_once_it_is_tested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tested_device_computes_fractions(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_SEEN", {})
     monkeypatch.setattr(smoothing, "gains", lambda _device: True)
     ahead, job = BuildPrefetcher(), Job(View.centred(0, 0, 1, 32, 32), 100, planes=("counts", "smooth"))

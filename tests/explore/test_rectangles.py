@@ -15,7 +15,7 @@ def pixels(blocks: list[Block]) -> list[tuple[int, int]]:
 
 @settings(deadline=None)
 @given(_BLOCKS, st.lists(_BLOCKS, max_size=5))
-def test_what_is_missing_and_what_is_there_are_all_of_it_once(whole: Block, there: list[Block]) -> None:
+def test_missing_and_present_rectangles_partition_the_view(whole: Block, there: list[Block]) -> None:
     found = pixels(missing(whole, there))
     assert len(found) == len(set(found))
     assert set(found) == set(pixels([whole])) - set(pixels(there))
@@ -28,7 +28,7 @@ def test_pan_needs_two_rectangles() -> None:
 
 @settings(deadline=None)
 @given(_BLOCKS, st.integers(1, 5000), st.tuples(_PLACES, _PLACES))
-def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size: int, near: tuple[int, int]) -> None:
+def test_pieces_partition_the_view_nearest_last(whole: Block, size: int, near: tuple[int, int]) -> None:
     pieces = cut([whole], size, near)
     found = pixels(pieces)
     assert len(found) == len(set(found)) == whole.pixels
@@ -38,6 +38,6 @@ def test_pieces_are_all_of_it_once_and_the_nearest_comes_last(whole: Block, size
 
 @settings(deadline=None)
 @given(_BLOCKS, st.integers(0, 4))
-def test_each_pixel_has_one_that_stands_for_it(whole: Block, level: int) -> None:
+def test_each_pixel_has_a_coarse_substitute(whole: Block, level: int) -> None:
     few, half = set(pixels([coarse(whole, level)])), (1 << level) >> 1
     assert {((x + half) >> level, (y + half) >> level) for x, y in pixels([whole])} == few

@@ -33,7 +33,7 @@ def open_file(page: Page, path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("suffix", [".png", ".ppm", ".npz", ".tif", ".dzi"])
-def test_a_save_is_the_view(page: Page, folder: Path, suffix: str) -> None:
+def test_save_equals_the_view(page: Page, folder: Path, suffix: str) -> None:
     if suffix in (".tif", ".dzi"):
         pytest.importorskip("tifffile" if suffix == ".tif" else "pyvips")
     picture = page.view(HOME)
@@ -67,7 +67,7 @@ def test_a_save_has_the_colours_that_the_page_is_painted(page: Page) -> None:
     assert picture.came.all()
 
 
-def test_a_larger_save_is_the_same_job_and_more_pixels(page: Page) -> None:
+def test_larger_save_is_the_same_job_with_more_pixels(page: Page) -> None:
     page.view(HOME)
     saved, _ = page.ask("save", "saved", pane=0, colouring=CLASSIC, scale=2)
     job = read_job(saved["path"])
@@ -111,7 +111,7 @@ def test_saved_file_can_be_downloaded(page: Page, server: Server) -> None:
 
 
 @pytest.mark.parametrize("do", ["save", "copy"])
-def test_what_is_asked_of_a_view_waits_until_its_job_is_settled(page: Page, do: str) -> None:
+def test_requests_wait_until_the_view_is_resolved(page: Page, do: str) -> None:
     said = {"save": "saved", "copy": "copied"}[do]
     page.begin(HOME, iterations=77)
     answer, _ = page.ask(do, said, pane=0, colouring=CLASSIC)  # at once
@@ -191,7 +191,7 @@ def test_foreign_file_is_refused_in_one_line(page: Page, tmp_path: Path) -> None
     assert "/tmp" not in refused["line"]
 
 
-def test_what_is_copied_draws_the_view(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copied_command_renders_the_view(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mandelcl.cli import cli
 
     picture = page.view(HOME, origin=[-33, -21], iterations=777)

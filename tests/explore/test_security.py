@@ -51,7 +51,7 @@ def test_a_foreign_host_is_refused(server: Server, host: str) -> None:
     assert get(server, "/index.html", host)[0] == 403
 
 
-def test_both_names_of_this_machine_are_known(server: Server) -> None:
+def test_localhost_and_127_0_0_1_are_accepted(server: Server) -> None:
     port = server.host.partition(":")[2]
     for name in ("127.0.0.1", "localhost", "[::1]"):
         assert get(server, "/nothing", f"{name}:{port}")[0] == 404
@@ -89,7 +89,7 @@ def test_a_wrong_token_is_refused(server: Server, token: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "HEAD", "BREW"])
 @pytest.mark.parametrize("path", ["/", "/socket", "/saved/x", "/nothing"])
-def test_another_method_is_not_allowed(server: Server, method: str, path: str) -> None:
+def test_other_http_methods_are_refused(server: Server, method: str, path: str) -> None:
     status, headers, body = get(server, path, method=method)
     assert status in (400, 405)  # earlier versions of websockets refuse them by themselves
     assert b"<html" not in body
@@ -209,7 +209,7 @@ def survives(page: Page, messages: int, folder: Path) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
-def test_mutated_messages_are_answered_and_change_nothing(page: Page, folder: Path) -> None:
+def test_mutated_messages_get_a_problem_and_change_nothing(page: Page, folder: Path) -> None:
     survives(page, 2000, folder)
 
 

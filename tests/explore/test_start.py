@@ -17,7 +17,7 @@ from mandelcl.cli import cli
         (["--public-name", "http://box"], "NAME:PORT"),
     ],
 )
-def test_what_no_page_could_show_is_refused(options: list[str], line: str) -> None:
+def test_too_large_start_view_is_refused(options: list[str], line: str) -> None:
     result = CliRunner().invoke(cli, ["explore", "--no-browser", *options])
     assert isinstance(result.exception, MandelclError)
     assert line in str(result.exception)

@@ -52,7 +52,7 @@ def test_full_disk_is_reported_to_the_page(tmp_path: Path, monkeypatch: pytest.M
     assert not path.exists()
 
 
-def test_without_a_folder_for_temporary_files_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_temporary_folder_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_options: object) -> None:
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 

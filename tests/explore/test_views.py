@@ -83,7 +83,7 @@ def test_pan_sends_only_new_pixels(page: Page) -> None:
     assert mandelcl.render(job)[1].counts_sha256 == second.of("complete")["sha256"]
 
 
-def test_what_the_page_has_under_another_key_is_sent_again(page: Page) -> None:
+def test_pixels_with_another_key_are_resent(page: Page) -> None:
     page.view(HOME)
     again = page.view(HOME, have={"key": "another", "rectangles": [[-80, -45, 160, 90]]})
     assert again.came.all()
@@ -149,7 +149,7 @@ def test_invalid_view_is_answered_in_one_line(page: Page, changes: dict[str, obj
     same_as_rendered(page.view(HOME))
 
 
-def test_the_memory_of_zooms_comes_back(page: Page) -> None:
+def test_zoom_memory_is_freed(page: Page) -> None:
     """A hundred zooms in and back, in the smallest of views: what they leave behind would show."""
     psutil = pytest.importorskip("psutil", reason="psutil, which comes with the extra `cluster`, is not installed")
 

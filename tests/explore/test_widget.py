@@ -66,7 +66,7 @@ DEEP = {"center": ("1/3", "-7/4"), "zoom": "1e400", "rotate": "-12.5", "iteratio
         ({"julia": ("-0.12", "0.74")}, ("0", "0", "1.25", "0"), 1000, "classic"),
     ],
 )
-def test_it_begins_where_it_is_told(
+def test_widget_starts_at_the_given_view(
     monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], place: tuple[str, ...], cap: int, palette: str
 ) -> None:
     with opened(monkeypatch, **arguments) as (widget, _):
@@ -79,7 +79,7 @@ def test_it_begins_where_it_is_told(
             assert widget.job.formula != mandelcl.MANDELBROT
 
 
-def test_it_begins_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_widget_starts_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     colouring = mandelcl.Colouring(mandelcl.find_palette("ice"), offset=0.3)
     texts = PngInfo()
     texts.add_text(JOB_KEY, mandelcl.Job(VIEW, 200).to_json())
@@ -107,7 +107,7 @@ def test_it_begins_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ({"save_dir": "no such folder"}, "there is no folder 'no such folder'"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_line(arguments: dict[str, Any], line: str) -> None:
+def test_invalid_widget_options_are_refused_in_one_line(arguments: dict[str, Any], line: str) -> None:
     with pytest.raises(MandelclError, match=re.escape(line)) as caught:
         mandelcl.explore(**arguments)
     assert len(str(caught.value).splitlines()) == 1
@@ -142,7 +142,7 @@ def test_a_page_over_the_comm_gets_what_a_session_renders(monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("usable")
-def test_pixels_wait_until_the_page_has_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pixels_wait_for_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_MOST_UNDER_WAY", 100_000)
     with opened(monkeypatch) as (_, comm):
         page = CommPage(comm)
@@ -166,7 +166,7 @@ def test_pixels_wait_until_the_page_has_the_others(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
-def test_processes_end_with_the_last_page_and_with_the_widget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_end_with_the_last_page_or_the_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm):
         assert widget._pages._service is None
         page = CommPage(comm)
@@ -187,7 +187,7 @@ def test_processes_end_with_the_last_page_and_with_the_widget(monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("usable")
-def test_of_too_many_pages_the_one_that_was_silent_longest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excess_pages_drop_the_longest_silent_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm):
         for name in "abcde":
             CommPage(comm, name)

@@ -40,7 +40,7 @@ SMALL = KernelShape(4, 8, 16, 2)  # where many points lie under eight pixels, a 
 TABLE = noise_table(np.random.default_rng(7))
 
 
-def test_devices_pass(device: Device) -> None:
+def test_frames_pass_known_answers(device: Device) -> None:
     """Those that the tests run on do; others would be left to the host."""
     assert faithful(Assembler(device, (64, 36))) is not None
 
@@ -54,7 +54,7 @@ def test_devices_pass(device: Device) -> None:
     noise=st.booleans(),
 )
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_frames_are_the_hosts(
+def test_device_frames_equal_host_frames(
     device: Device, seed: int, turned: bool, alone: bool, scale: float, shape: KernelShape, noise: bool
 ) -> None:
     """Of any size, wherever they lie on their keyframes or beyond them, whatever the kernel's shape."""
@@ -96,7 +96,7 @@ MISTAKES = [
 @pytest.mark.one_device
 @pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(("right", "wrong"), MISTAKES, ids=lambda value: value[:20])
-def test_mistakes_are_found(device: Device, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
+def test_frame_mistakes_are_detected(device: Device, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
     """Also those of the last bit of a float."""
     assert right in Assembler(device, (8, 8)).text()
     monkeypatch.setattr(Assembler, "text", lambda maker, own=Assembler.text: own(maker).replace(right, wrong))

@@ -95,7 +95,7 @@ def test_loops_round_as_they_are_written(gpu: Target, number: NumberFormat, roun
 
 
 @pytest.mark.parametrize(("gpu", "number", "rounding"), [case for case in CASES if case.values[2] == "separate"])
-def test_contraction_is_seen(gpu: Target, number: NumberFormat, rounding: str) -> None:
+def test_contraction_is_detected_in_instructions(gpu: Target, number: NumberFormat, rounding: str) -> None:
     complaints = wrong(gpu, number, rounding, contracted(loop(gpu, number, rounding)))
     assert any("fused operations" in complaint for complaint in complaints)
 

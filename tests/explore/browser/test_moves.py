@@ -14,7 +14,7 @@ def _place(explorer: Explorer) -> dict[str, str]:
     return dict(part.split("=") for part in explorer.run("(explorer) => explorer.link")[1:].split("&"))
 
 
-def test_it_begins_at_home_and_rests(explorer: Explorer) -> None:
+def test_page_starts_at_home_and_comes_to_rest(explorer: Explorer) -> None:
     assert explorer.hash == _HOME
     assert explorer.page.title() == "mandelcl explore"
     assert "token" not in explorer.page.url
@@ -136,7 +136,7 @@ def test_keys_do_what_the_help_says_and_backspace_undoes_each(wanderer: Explorer
         assert wanderer.run("(explorer) => explorer.link") == f"#{_HOME}", key
 
 
-def test_home_escape_and_hiding(wanderer: Explorer) -> None:
+def test_home_key_escape_key_and_hidden_panels(wanderer: Explorer) -> None:
     keyboard = wanderer.page.keyboard
     keyboard.press("+")
     keyboard.press("Home")
@@ -185,7 +185,7 @@ def test_invalid_link_is_refused_in_one_line(wanderer: Explorer) -> None:
     wanderer.says("is not a number")
 
 
-def test_far_down_and_back_the_address_is_the_same(explorer: Explorer) -> None:
+def test_address_is_the_same_after_zooming_far_in_and_back(explorer: Explorer) -> None:
     script = """async (load, steps) => {
         const { explorer } = document.getElementById('explorer');
         const { zoom } = await load('moves.js');

@@ -117,7 +117,7 @@ def test_a_link_carries_a_palette_that_is_in_no_list(explorer: Explorer, tmp_pat
     assert np.array_equal(explorer.resting(), expected)
 
 
-def test_the_counts_that_came_are_those_of_the_settled_job(explorer: Explorer) -> None:
+def test_received_counts_are_those_of_the_resolved_job(explorer: Explorer) -> None:
     from mandelcl import Job, render
     from mandelcl.base.words import sha256
 
@@ -168,7 +168,7 @@ def test_lost_webgl_context_is_restored(explorer: Explorer) -> None:
     assert np.array_equal(explorer.moving(), before)
 
 
-def test_what_is_drawn_is_what_has_changed(explorer: Explorer) -> None:
+def test_only_changed_tiles_are_redrawn(explorer: Explorer) -> None:
     """At rest nothing is; a picture of a whole view is one layer, and only pixels that came or colours are painted."""
     found = explorer.run(
         """async (explorer) => {

@@ -143,7 +143,7 @@ def test_count_and_period_are_shown_under_the_pointer(wanderer: Explorer) -> Non
     page.locator(".status .point", has_text="period 2").wait_for(timeout=PATIENCE_MS)
 
 
-def test_to_the_minibrot_in_a_box(wanderer: Explorer) -> None:
+def test_key_zooms_to_the_minibrot_in_a_box(wanderer: Explorer) -> None:
     page = wanderer.page
     page.keyboard.press("m")
     page.mouse.move(70, 85)

@@ -40,7 +40,7 @@ def check(shown: Notebook, session: mandelcl.Session) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_what_rests_is_what_a_session_renders(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_widget_at_rest_equals_a_session_render(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, size=(320, 200)) as shown, mandelcl.Session() as session:
         check(shown, session)
         before = shown.widget.place
@@ -75,7 +75,7 @@ _UPLOAD = """(text) => {
 
 
 @pytest.mark.usefixtures("usable")
-def test_it_keeps_to_itself_and_comes_back_where_it_was(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_widget_is_isolated_and_restores_its_view(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, at="seahorse-valley", size=(300, 160)) as shown:
         page, cap = shown.page, shown.widget.job.iterations
         page.evaluate("() => { window.keys = 0; document.addEventListener('keydown', () => { window.keys++; }); }")
