@@ -174,7 +174,9 @@ def test_operations_of_fixed_point(device: Device, name: str, digits: str) -> No
     ids=str,
 )
 @pytest.mark.parametrize("move", [(1.0, 0.0), (0.0, 1.0), (0.6, -0.8)], ids=str)
-def test_derivatives_equal_limits_of_differences_on_the_device(device: Device, formula: Formula, move: tuple[float, float]) -> None:
+def test_derivatives_equal_limits_of_differences_on_the_device(
+    device: Device, formula: Formula, move: tuple[float, float]
+) -> None:
     """Three steps of the change of z beside the difference of two orbits in exact ratios."""
     number = by_name("float")
     defines = number.defines("separate", False) | {"LANES": 1, "SMOOTH_RADIUS_SQUARED": 4}

@@ -72,7 +72,7 @@ def test_counts_are_those_of_the_replay(device: Device, number: str, depth: int)
 
 
 @pytest.mark.usefixtures("one_number")
-def test_neither_lanes_nor_launches_nor_blocks_change_a_bit(device: Device, number: str) -> None:
+def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, number: str) -> None:
     job = minibrot(2, number)
     counts = replayed(job)
     for shape, turns in zip(shapes(device, number), (1, 3, 50, 7), strict=False):

@@ -237,7 +237,7 @@ def _entries(folder: Path) -> list[Path]:
     return [path for kind in ("selftest", "rates", "binaries") for path in folder.glob(f"{kind}/*")]
 
 
-def test_a_second_run_builds_and_tests_nothing(
+def test_second_run_builds_and_tests_nothing(
     device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _render(device)

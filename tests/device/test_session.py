@@ -116,7 +116,7 @@ def test_work_is_cancelled_and_reassigned(device: Device) -> None:
         work.reset(Job(whole(8, 8), number="double", rounding="separate", method="direct"))
 
 
-def test_a_cancelled_render_leaves_the_session_usable(device: Device) -> None:
+def test_cancelled_render_leaves_the_session_usable(device: Device) -> None:
     with Session(device) as session:
         cancel = threading.Event()
         cancel.set()

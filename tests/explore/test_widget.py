@@ -113,7 +113,7 @@ def test_invalid_widget_options_are_refused_in_one_line(arguments: dict[str, Any
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_without_the_extra_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
     line = r"^the explorer in a notebook needs anywidget: .*install.*notebook\]"
     with pytest.raises(MandelclError, match=line) as caught:

@@ -94,7 +94,7 @@ def way(**given: object) -> list[Stop]:
     return StopOptions.taken_from(nothing | given).stops(None)
 
 
-def test_ways() -> None:
+def test_film_paths() -> None:
     """Each way of saying where a film goes."""
     home = Stop.of("-0.75", 0, "1.6")
     fern = find_location("fern")
@@ -204,7 +204,7 @@ def wait_for_keyframes(process: "subprocess.Popen[str]", folder: Path, count: in
     return False
 
 
-def test_ctrl_c_leaves_whole_keyframes_and_one_line(folder: Path) -> None:
+def test_ctrl_c_keeps_complete_keyframes_and_prints_one_line(folder: Path) -> None:
     process = started(folder)
     assert wait_for_keyframes(process, folder, 2)
     process.interrupt()
@@ -262,7 +262,7 @@ def killed(folder: Path, rounds: int, chance: random.Random) -> None:
         shutil.rmtree(place)
 
 
-def test_killed_and_gone_on_with(folder: Path) -> None:
+def test_killed_film_is_resumed(folder: Path) -> None:
     killed(folder, 1, random.Random(7))
 
 

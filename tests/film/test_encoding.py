@@ -51,7 +51,7 @@ def pictures(width: int = 64, height: int = 36) -> Iterator[Rgb]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc")
 @pytest.mark.parametrize("name", ["av1", "h264"])
-def test_no_thread_becomes_a_real_time_thread(name: str, tmp_path: Path) -> None:
+def test_encoder_starts_no_real_time_thread(name: str, tmp_path: Path) -> None:
     """As SVT-AV1 would have it where root runs it."""
     with writing(tmp_path / KINDS[name][0], name, (64, 36), Fraction(30)) as sink:
         for frame in pictures():
@@ -196,7 +196,7 @@ def test_suffixes_choose_codecs(path: str, name: str | None, expected: str) -> N
 @pytest.mark.parametrize(
     ("path", "name"), [("a.avi", None), ("a.mp4", "ffv1"), ("a", "h264"), ("a.mp4", "h266"), ("a.mp4", "png")]
 )
-def test_files_that_codecs_do_not_go_into_are_refused(path: str, name: str | None) -> None:
+def test_unsupported_containers_are_refused(path: str, name: str | None) -> None:
     with pytest.raises(InvalidInputError, match=r"written as|unknown codec|a name without a suffix"):
         codec_for(path, name)
 
@@ -205,7 +205,7 @@ QUALITIES = {"h264": (0, 1, 30), "av1": (0, 1, 28), "vp9": (0, 4, 28)}
 
 
 @pytest.mark.parametrize("name", list(QUALITIES))
-def test_a_smaller_quality_is_a_better_one_down_to_0(name: str, tmp_path: Path) -> None:
+def test_lower_quality_value_is_better_down_to_0(name: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     frames = [rng.integers(0, 256, (9, 16, 3), np.uint8).repeat(8, axis=0).repeat(8, axis=1) for _ in range(3)]
     frames = [np.clip(frame + rng.normal(0, 12, frame.shape), 0, 255).astype(np.uint8) for frame in frames]
@@ -263,13 +263,13 @@ def test_disk_error_is_reported_verbatim(name: str, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_an_encoder_refuses_is_told_without_the_name_of_a_draft(tmp_path: Path) -> None:
+def test_encoder_error_omits_the_tempfile_name(tmp_path: Path) -> None:
     with pytest.raises(FileError) as error, writing(tmp_path / "a.mp4", "h264", (7, 5), Fraction(25)):
         pass
     assert re.fullmatch(r"cannot write .*a\.mp4: libx264: [A-Z][a-z ]+", str(error.value))
 
 
-def test_what_a_codec_does_not_take_is_refused() -> None:
+def test_unsupported_codec_options_are_refused() -> None:
     for name, size, fps, quality in (
         ("h264", (0, 0), 30, None),
         ("png", (0, 36), 30, None),

@@ -96,7 +96,7 @@ def test_smaller_frames_show_the_same() -> None:
 
 
 @pytest.mark.parametrize("turn", [0, 40])
-def test_frames_found_out_at_once_are_made_as_each_by_itself(turn: int) -> None:
+def test_batched_frames_equal_single_frames(turn: int) -> None:
     leg = Leg(Stop(*PIVOT, Fraction(2)), Stop(*PIVOT, Fraction(23), Fraction(turn)), *SIZE, 2 * SIZE[1])
     frames = [scaled(composition(leg, 1 + k / 16), 1.3) for k in range(1, 16)]
     size = leg.keyframe_size
@@ -107,7 +107,7 @@ def test_frames_found_out_at_once_are_made_as_each_by_itself(turn: int) -> None:
         assert assembled(how, base, deeper).tobytes() == made(made_of, base, deeper).tobytes()
 
 
-def test_a_plain_picture_stays_plain() -> None:
+def test_uniform_picture_stays_uniform() -> None:
     """Filters and blending add no light, and take none, at edges either."""
     leg = Leg(Stop(*PIVOT, Fraction(2)), Stop(*PIVOT, Fraction(23), Fraction(40)), *SIZE, 2 * SIZE[1])
     for number, turned in ((1.3, leg), (1.3, Leg(leg.outer, replace(leg.inner, rotation=Fraction(0)), *SIZE, 108))):
@@ -117,7 +117,7 @@ def test_a_plain_picture_stays_plain() -> None:
         assert np.unique(made(made_of, plain, plain)).tolist() == [203]
 
 
-def test_nothing_jumps_where_a_keyframe_takes_over(computed: Folder) -> None:
+def test_frames_are_continuous_at_keyframe_changes(computed: Folder) -> None:
     """The change from frame to frame grows nowhere beyond its neighbours', with real edges and one sample a pixel."""
     timing = Timing(Fraction(60), speed=1.0, ease=0.0, hold=0.0)
     maker = Maker(computed, computed.plan.colouring, computed.plan.width, computed.plan.height, Stopwatch())
@@ -136,7 +136,7 @@ def test_nothing_jumps_where_a_keyframe_takes_over(computed: Folder) -> None:
         assert changes[k] <= 1.15 * float(np.median(changes[k - 10 : k] + changes[k + 1 : k + 11]))
 
 
-def test_one_curve_for_the_whole_film(computed: Folder) -> None:
+def test_equalisation_is_shared_by_the_whole_film(computed: Folder) -> None:
     colouring = fitted(computed, Colouring(find_palette("classic"), equalise=1.0))
     assert colouring.fits
     assert colouring.knots[0] < 3  # of the widest keyframe
@@ -152,7 +152,7 @@ def test_painting_is_in_linear_light(computed: Folder) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 3, 5, math.inf])
-def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch, room: float) -> None:
+def test_memory_holds_few_keyframes(computed: Folder, monkeypatch: pytest.MonkeyPatch, room: float) -> None:
     """However many keyframes and frames there are: as many as there is room for, but two in use, and the next."""
     there = most = 0
     counting, keyframe = threading.Lock(), computed.plan.legs[0].keyframe(0)
@@ -184,7 +184,7 @@ def test_memory_is_that_of_few_keyframes(computed: Folder, monkeypatch: pytest.M
     assert 2 <= most <= max(room, 3)
 
 
-def test_what_frames_cannot_be_is_refused() -> None:
+def test_invalid_frame_options_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="at most 640x360"):
         require_smaller(640, 360, 1280, 720)
     with pytest.raises(InvalidInputError, match="has not the shape"):

@@ -88,7 +88,7 @@ def test_a_deep_film_is_computed_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("usable")
-def test_what_is_to_be_said_of_keyframes_is_said_once(tmp_path: Path) -> None:
+def test_keyframe_warnings_are_reported_once(tmp_path: Path) -> None:
     """Whoever settles a job and whoever begins it have the same to say."""
     plan = film(WIDE, replace(VALLEY, zoom=Fraction(10**7)), number="float", size=(8, 5), iterations=50)
     lines: list[str] = []
@@ -98,7 +98,7 @@ def test_what_is_to_be_said_of_keyframes_is_said_once(tmp_path: Path) -> None:
     assert len(lines) == len(set(lines))
 
 
-def test_only_what_has_the_same_bits_is_taken_over() -> None:
+def test_only_keyframes_with_the_same_bits_are_reused() -> None:
     plan = film(number="float", rounding="fused", method="direct")
     wider, deeper = plan.keyframe_job(0, 1), plan.keyframe_job(0, 2)
     assert nests(wider, deeper)
@@ -114,7 +114,7 @@ def test_only_what_has_the_same_bits_is_taken_over() -> None:
     assert not nests(*far)  # distances are in pixels
 
 
-def test_what_is_there_is_not_computed_again(computed: Folder, tmp_path: Path) -> None:
+def test_existing_keyframes_are_not_recomputed(computed: Folder, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     shutil.copytree(computed.path, path)
     before = {name.name: name.read_bytes() for name in path.glob("*.npz")}
@@ -140,7 +140,7 @@ class Soon:
         return self._left < 0
 
 
-def test_stopped_and_gone_on_with(computed: Folder, tmp_path: Path) -> None:
+def test_stopped_film_is_resumed(computed: Folder, tmp_path: Path) -> None:
     keyframes, stops, asked = 0, 0, 4
     while True:
         with held(tmp_path / "keys", computed.plan) as folder, Session() as session:
@@ -249,7 +249,7 @@ def test_name_that_is_not_a_path_is_refused(computed: Folder) -> None:
         pass
 
 
-def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> None:
+def test_foreign_folders_are_left_alone(computed: Folder, tmp_path: Path) -> None:
     other = film(WIDE, replace(VALLEY, zoom=Fraction(21)))
     with pytest.raises(FileError, match="keyframes of another film"), held(computed.path, other):
         pass
@@ -274,7 +274,7 @@ def test_folders_of_others_are_left_alone(computed: Folder, tmp_path: Path) -> N
 TO_DO = "; delete it, and the same `mandelcl zoom` computes it again"
 
 
-def test_keyframes_of_others_are_refused(computed: Folder, tmp_path: Path) -> None:
+def test_keyframes_of_another_film_are_refused(computed: Folder, tmp_path: Path) -> None:
     path = tmp_path / "keys"
     shutil.copytree(computed.path, path)
     folder = Folder(path, computed.plan)
@@ -297,7 +297,7 @@ def test_keyframes_of_others_are_refused(computed: Folder, tmp_path: Path) -> No
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 @pytest.mark.parametrize("kind", ["pipe", "socket", "folder", "link"])
-def test_what_is_no_file_is_not_replaced_by_a_keyframe(
+def test_non_file_is_not_replaced_by_a_keyframe(
     kind: str, computed: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # names of sockets have to be short
@@ -329,7 +329,7 @@ def test_what_is_no_file_is_not_replaced_by_a_keyframe(
 
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize(("iterations", "dark"), [(8, True), (200, False)])
-def test_dark_keyframes_are_told_of_once(tmp_path: Path, iterations: int, dark: bool) -> None:
+def test_dark_keyframes_are_reported_once(tmp_path: Path, iterations: int, dark: bool) -> None:
     lines: list[str] = []
     with held(tmp_path / "a.keys", film(iterations=iterations)) as folder, Session() as session:
         compute(folder, session, notice=lines.append)

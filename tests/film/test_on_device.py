@@ -68,7 +68,7 @@ def test_device_frames_equal_host_frames(
     np.testing.assert_array_equal(made, assembled(how, base, deeper, table))
 
 
-def test_light_comes_back(device: Device) -> None:
+def test_kept_light_is_returned_unchanged(device: Device) -> None:
     light = np.random.default_rng(1).random((3, 11, 17), dtype=np.float32)
     maker = Assembler(device, (8, 5))
     kept = maker.keep(light)
@@ -160,7 +160,9 @@ class _Full(Assembler):
 
 
 @pytest.mark.one_device
-def test_without_room_the_host_makes_frames(device: Device, computed: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_makes_frames_if_device_memory_is_short(
+    device: Device, computed: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     full, size = _Full(device, (48, 28)), (48, 28)
     expected = frames_of(computed, size, None)
     assert all(map(np.array_equal, frames_of(computed, size, full), expected))
@@ -172,7 +174,7 @@ def test_without_room_the_host_makes_frames(device: Device, computed: Folder, mo
     assert full.asked == 0
 
 
-def test_a_gpu_within_a_processor_is_a_gpu() -> None:
+def test_integrated_gpu_counts_as_gpu() -> None:
     """It shares the host's memory, but has neither a processor's caches nor its vectors."""
     inside = SimpleNamespace(type="gpu", shares_memory=True, vector_width=lambda _fp64: 1)
     host = SimpleNamespace(type="cpu", shares_memory=True, vector_width=lambda _fp64: 8)
@@ -183,7 +185,7 @@ def test_a_gpu_within_a_processor_is_a_gpu() -> None:
 
 
 @pytest.mark.one_device
-def test_which_device(device: Device, computed: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_device_for_frames(device: Device, computed: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     job, size = computed.job(0), (48, 28)
     assert assembler_for(job, (), size, 100) is None
     assert assembler_for(job, (device.spec,), size, 100) is None  # too few pixels

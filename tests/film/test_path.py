@@ -116,7 +116,7 @@ def test_the_last_frame_is_exact_however_deep(depth: int) -> None:
         (Stop.of(0, 0, 2), Stop.of(0, "1.01", 100)),
     ],
 )
-def test_views_that_are_not_in_one_another_are_refused(start: Stop, end: Stop) -> None:
+def test_views_that_are_not_nested_are_refused(start: Stop, end: Stop) -> None:
     with pytest.raises(InvalidInputError, match="go by a wider one"):
         Leg(start, end, 64, 36, 72)
     with pytest.raises(InvalidInputError, match="go by a wider one"):
@@ -183,12 +183,12 @@ def test_a_film_lasts_as_long_as_asked() -> None:
         {"hold": math.inf},
     ],
 )
-def test_what_makes_no_film_is_refused(wrong: dict[str, float]) -> None:
+def test_invalid_film_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInputError, match="a film"):
         Timing(**wrong)  # type: ignore[arg-type]
 
 
-def test_what_lasts_too_long_is_refused() -> None:
+def test_too_long_film_is_refused() -> None:
     for timing in (Timing(hold=1e308), Timing(hold=1e7), Timing(Fraction(1000), hold=600.0)):
         with pytest.raises(InvalidInputError, match="too long"):
             timing.frame_count([3.0])

@@ -68,7 +68,7 @@ def none_runs(helpers: list[Helper]) -> bool:
     return not any(helper._dialogue._worker.running for helper in helpers)
 
 
-def test_keyframes_with_references_of_processes_are_those_of_renders(
+def test_keyframes_with_pool_references_equal_renders(
     helpers: list[Helper], asked: list[Helper], tmp_path: Path, fresh_cache: Path
 ) -> None:
     with held(tmp_path / "keys", deep()) as folder, Session() as session:

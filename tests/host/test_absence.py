@@ -65,7 +65,7 @@ def test_library_without_opencl() -> None:
     assert "clIcdGetPlatformIDsKHR" in found.reason or "libc.so.6" in found.reason
 
 
-def test_what_is_known_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_causes_are_not_probed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(absence, "_TRY", "import nonsense")
     known = failed("", "names no library")
     assert diagnose(told(known)) == (known,)
@@ -95,14 +95,14 @@ def test_library_that_prints_to_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "x.icd: libgood.so loads and has 2 devices when alone" in explain_absence(runtimes)
 
 
-def test_without_an_interpreter_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_interpreter_skips_probing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     runtimes = told(Vendor(Path("x.icd"), "libgood.so", "system"))
     assert diagnose(runtimes) == runtimes.vendors
     assert "x.icd: libgood.so: not tried" in explain_absence(runtimes)
 
 
-def test_problems_are_one_line_each_and_name_the_cure() -> None:
+def test_problems_are_one_line_each_with_the_remedy() -> None:
     missing = "libimf.so: cannot open shared object file: No such file or directory"
     lines = problems(
         told(
@@ -120,7 +120,7 @@ def test_problems_are_one_line_each_and_name_the_cure() -> None:
     ]
 
 
-def test_the_explanation_says_what_was_tried() -> None:
+def test_explanation_lists_what_was_tried() -> None:
     text = explain_absence(
         told(failed("libpocl.so.2", "libpocl.so.2: no such file"), folder="/cache/vendors-1", notes=("look here",))
     )
@@ -135,7 +135,7 @@ def test_the_explanation_says_what_was_tried() -> None:
     assert "Note: look here" in text
 
 
-def test_the_explanation_of_nothing() -> None:
+def test_explanation_if_nothing_was_found() -> None:
     assert "No OpenCL runtime is installed." in explain_absence(told())
 
 
@@ -166,7 +166,7 @@ def test_the_users_own_setting_is_named() -> None:
         ({}, "your distribution's PoCL package", "your distribution's OpenCL package"),
     ],
 )
-def test_what_to_install(monkeypatch: pytest.MonkeyPatch, release: dict[str, str], cpu: str, gpu: str) -> None:
+def test_install_hints(monkeypatch: pytest.MonkeyPatch, release: dict[str, str], cpu: str, gpu: str) -> None:
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: release)
     lines = hints()
     assert any(line.startswith("  any CPU: ") and cpu in line for line in lines)
@@ -182,7 +182,7 @@ def test_system_without_os_release(monkeypatch: pytest.MonkeyPatch, error: Excep
     assert any("your distribution's PoCL package" in line for line in hints())
 
 
-def test_the_pip_way_is_shown_where_it_works(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_hint_is_shown_on_supported_platforms(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(how_to_install("cpu") in line for line in hints())
     (machine / "lib").mkdir()
     (machine / "lib/ld-musl-x86_64.so.1").touch()
@@ -192,7 +192,7 @@ def test_the_pip_way_is_shown_where_it_works(machine: Path, monkeypatch: pytest.
     assert not any(how_to_install("cpu") in line for line in hints())
 
 
-def test_windows_and_macos(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_hints_on_windows_and_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(platform, "machine", lambda: "AMD64")
     monkeypatch.setattr(shutil, "which", lambda _name: None)  # it would ask Windows
@@ -204,7 +204,7 @@ def test_windows_and_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "No OpenCL runtime is installed" not in text  # nothing was searched
 
 
-def test_a_driver_that_no_icd_file_names(machine: Path) -> None:
+def test_driver_without_icd_file_is_reported(machine: Path) -> None:
     assert not any("NVIDIA's" in line for line in hints())
     (machine / "dev").mkdir()
     (machine / "dev/nvidiactl").touch()
@@ -229,6 +229,6 @@ def test_containers_and_permissions(machine: Path, monkeypatch: pytest.MonkeyPat
     assert any(f"you may not use {node}: sudo usermod -aG render,video" in line for line in hints())
 
 
-def test_the_loader_in_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loaded_loader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(absence, "_loader_in_use", lambda: "/usr/lib/libOpenCL.so.1")
     assert "Loader: /usr/lib/libOpenCL.so.1" in explain_absence(told())

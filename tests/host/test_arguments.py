@@ -48,7 +48,7 @@ def test_declarations_are_those_of_the_kernels() -> None:
         assert list(parameters.items()) == list(KERNELS[name].items()), name
 
 
-def test_values_become_what_drivers_take() -> None:
+def test_argument_values_are_converted_for_drivers() -> None:
     given = arguments("study_peak", {"steps": 7, "out": "a buffer"})
     assert given[0] == "a buffer"
     assert (given[1], type(given[1])) == (7, np.uint32)
@@ -61,7 +61,7 @@ def test_values_become_what_drivers_take() -> None:
 
 
 @pytest.mark.parametrize("values", [{"out": 0}, {"out": 0, "steps": 1, "more": 2}, {"out": 0, "step": 1}])
-def test_missing_and_unknown_values_are_seen(values: dict[str, int]) -> None:
+def test_missing_and_unknown_arguments_are_refused(values: dict[str, int]) -> None:
     with pytest.raises(TypeError, match="other parameters than the values given: "):
         arguments("study_peak", values)
 

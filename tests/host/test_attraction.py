@@ -76,7 +76,7 @@ def test_region_with_outside_points_is_not_skipped(point: deep.Point, radius: st
         assert not all_stay(orbit.re[: length + 1], orbit.im[: length + 1], Fraction(radius), FOUR)
 
 
-def test_regions_that_are_known_stay_in_exact_arithmetic() -> None:
+def test_attracting_regions_stay_inside_in_exact_arithmetic() -> None:
     """On the edge of the largest of such discs, all points are inside; a little beyond there are some that are not."""
     draws = random.Random(7)
     found = 0
@@ -92,7 +92,7 @@ def test_regions_that_are_known_stay_in_exact_arithmetic() -> None:
     assert found > 8
 
 
-def test_a_small_radius_of_escape_counts() -> None:
+def test_small_escape_radius_is_respected() -> None:
     # z of c = −1 goes to −1 and back.
     reference = region((Fraction(-1), Fraction(1, 10**6)), Fraction(1, 10**20))
     assert known(reference, Fraction(11, 10))
@@ -100,7 +100,7 @@ def test_a_small_radius_of_escape_counts() -> None:
     assert not all_stay(orbit.re, orbit.im, reference.radius, Fraction(99, 100))
 
 
-def test_short_and_endless_orbits_say_nothing() -> None:
+def test_short_and_endless_orbits_prove_nothing() -> None:
     zero = np.zeros(3)
     assert not all_stay(zero, zero, Fraction(1), FOUR)
     assert not all_stay(np.array([0.0, -2.0, *[2.0] * 50]), np.zeros(52), Fraction(1, 10**9), FOUR)

@@ -16,14 +16,14 @@ from mandelcl.crew.crew import Crew
 from tests.host.test_crew import Head, Honest, Messages, choices, counts, device, job
 
 
-def test_one_block_in_so_many_is_repeated_and_a_liar_is_found_in_half_as_many() -> None:
+def test_one_block_of_every_window_is_repeated_at_random() -> None:
     repeats = Repeats(64, random.Random(1))
     due = [[repeats.due("a") for _ in range(64)] for _ in range(500)]
     assert {sum(window) for window in due} == {1}
     assert 29 < mean(window.index(True) + 1 for window in due) < 36
 
 
-def test_what_a_worker_that_was_wrong_has_delivered_is_computed_again_by_others() -> None:
+def test_blocks_of_a_wrong_worker_are_recomputed_by_others() -> None:
     audits, results = Audits(), np.ones((1, 2, 3), np.uint32)
     blocks = [Block(0, y, 3, 2) for y in (0, 2)]
     for block in blocks:

@@ -35,7 +35,7 @@ def made(size: int, count: int) -> SharedBuffers:
     return buffers
 
 
-def test_another_process_writes_to_it() -> None:
+def test_shared_buffer_is_written_by_another_process() -> None:
     buffers = made(24, 3)
     for number in buffers.numbers:
         buffers.words(number, (6,))[:] = 7
@@ -46,7 +46,7 @@ def test_another_process_writes_to_it() -> None:
     buffers.close()
 
 
-def test_what_is_taken_is_a_copy() -> None:
+def test_taken_data_is_a_copy() -> None:
     buffers = made(8, 1)
     words = buffers.words(0, (2,))
     words[:] = 1
@@ -58,7 +58,7 @@ def test_what_is_taken_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize(("number", "size"), [(0, 1 << 20), (2, 4), (-1, 4), (0, -4)])
-def test_there_is_nothing_beyond_it(number: int, size: int) -> None:
+def test_reads_beyond_the_buffer_are_refused(number: int, size: int) -> None:
     buffers = made(100, 2)
     with pytest.raises(ValueError, match="there is no buffer"):
         buffers.copy_of(number, size)
@@ -73,7 +73,7 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_there_may_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_memory_may_be_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object, **_settings: object) -> None:
         raise OSError(24, "Too many open files")
 

@@ -22,7 +22,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("payload", [b"", b"x", bytes(range(256)) * 1000])
-def test_what_is_written_is_read(root: Path, payload: bytes) -> None:
+def test_written_entry_is_read(root: Path, payload: bytes) -> None:
     assert cache.read("kind", "key") is None
     assert not root.exists(), "reading makes no folder"
     cache.write("kind", "key", payload)
@@ -87,7 +87,7 @@ shares_folders = pytest.mark.skipif(os.name == "nt", reason="there a user's fold
 
 
 @shares_folders
-def test_nobody_else_may_look_into_it(root: Path) -> None:
+def test_cache_folder_is_private(root: Path) -> None:
     cache.write("kind", "key", b"payload")
     assert [oct(path.stat().st_mode & 0o777) for path in (root, root / "kind", root / "kind" / "key")] == [
         "0o700", "0o700", "0o600",
@@ -125,7 +125,7 @@ def test_folder_owned_by_another_user(root: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @shares_folders
-def test_what_is_no_file_is_not_read(root: Path) -> None:
+def test_non_files_are_not_read(root: Path) -> None:
     (root / "kind").mkdir(parents=True)
     posix.os.mkfifo(root / "kind" / "key")
     (root / "kind" / "endless").symlink_to("/dev/zero")
@@ -147,7 +147,7 @@ def test_unwritable_folder_is_warned_of_once(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("text", [b"", b"[" * 100_000, b"\xff", b"{"])
-def test_what_is_no_json_is_a_miss(root: Path, text: bytes) -> None:
+def test_invalid_json_is_a_miss(root: Path, text: bytes) -> None:
     del root
     cache.write("kind", "key", text)
     assert cache.read_json("kind", "key") is None
@@ -215,7 +215,7 @@ def kept(root: Path, kind: str) -> list[int]:
     return sorted(int(path.name, 16) for path in (root / kind).iterdir())
 
 
-def test_what_was_used_longest_ago_goes_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_recently_used_entry_is_evicted_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_BYTES", 4 * (32 + 100))
     for number, days in enumerate([5, 1, 9, 3]):
         used(root, "binaries", number, days, 100)
@@ -254,7 +254,7 @@ def test_full_folder_is_not_scanned_on_every_write(root: Path, monkeypatch: pyte
     assert looks <= 400 / 10 * (160 + 10)
 
 
-def test_what_is_not_used_for_long_goes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unused_entries_expire(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, days in enumerate([89, 91, 400, -3]):  # the last by a clock that was set back since
         used(root, "selftest", number, days)
     monkeypatch.setattr(cache, "_since_cleared", {})  # as in another process
@@ -262,14 +262,14 @@ def test_what_is_not_used_for_long_goes(root: Path, monkeypatch: pytest.MonkeyPa
     assert kept(root, "selftest") == [0, 3, 9]
 
 
-def test_what_was_tuned_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuned_shapes_do_not_expire(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
     for number in range(3):
         used(root, "tuning", number, 400)
     assert kept(root, "tuning") == [0, 1, 2]
 
 
-def test_drafts_of_killed_processes_go_and_nothing_of_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tempfiles_of_dead_processes_are_removed_and_others_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_MOST_ENTRIES", 1)
     folder = root / "rates"
     names = ["notes.txt", ".hidden", "." + key_of(1), key_of(1) + ".old", "A" * 32]
@@ -298,7 +298,7 @@ def test_symlink_in_place_of_a_cache_entry_is_kept(root: Path, monkeypatch: pyte
     assert notes.exists()
 
 
-def test_two_at_once_clear_the_same_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_clear_the_same_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that another has removed, or that may not be removed, stops nobody."""
     used(root, "rates", 1, 100)
     unlink = Path.unlink
@@ -333,7 +333,7 @@ def test_processes_at_once_clear_and_write(root: Path) -> None:
     assert len(names) <= 60
 
 
-def test_the_users_home_is_meant_by_its_sign(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_tilde_is_expanded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     for setting in ("~/mc", " ~/mc "):
@@ -352,7 +352,7 @@ def test_impossible_folder_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("setting", ["off", "OFF", "off ", " Off", "0", "no", "none", "false"])
-def test_switched_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cache_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", setting)
     monkeypatch.chdir(tmp_path)
     assert cache.folder() is None
@@ -361,12 +361,12 @@ def test_switched_off(setting: str, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
-def test_by_default_it_is_the_users_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_is_the_user_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MANDELCL_CACHE")
     folder = cache.folder()
     assert folder is not None
     assert folder.name.lower() in ("mandelcl", "cache")
 
 
-def test_these_tests_have_a_cache_of_their_own() -> None:
+def test_tests_use_a_separate_cache() -> None:
     assert "mandelcl-tests-" in os.environ["MANDELCL_CACHE"]

@@ -109,7 +109,7 @@ def test_a_second_process_opens_one_runtime(machine: Machine) -> None:
     assert first == second == replace(JOB, method="direct", number="float", rounding="fused")
 
 
-def test_addresses_may_change(machine: Machine) -> None:
+def test_library_addresses_may_change(machine: Machine) -> None:
     resolved(machine)
     machine.offers[QUICK] = [replace(offer, address=offer.address + 500) for offer in machine.offers[QUICK]]
     resolved(machine)
@@ -125,7 +125,7 @@ def test_addresses_may_change(machine: Machine) -> None:
     ],
     ids=["cap and planes", "view", "algorithm"],
 )
-def test_what_says_nothing_of_the_device_may_differ(machine: Machine, job: Job) -> None:
+def test_irrelevant_environment_may_differ(machine: Machine, job: Job) -> None:
     resolved(machine)
     _, numbered = resolved(machine, job)
     assert (machine.looks, numbered) == (0, replace(job, method="direct", number="float", rounding="fused"))
@@ -151,7 +151,7 @@ def test_another_job_or_devices_scan_all_runtimes(machine: Machine, job: Job, sp
         assert machine.looks == looks
 
 
-def test_the_number_is_that_of_all_devices_considered(machine: Machine) -> None:
+def test_number_follows_all_candidate_devices(machine: Machine) -> None:
     # The quick device alone has no double, with which fixed point would begin with fewer words.
     for looks in (1, 0):
         assert resolved(machine, DEEP)[1].number == "fp128"
@@ -223,7 +223,7 @@ def _offer(**offers: list[Offered]) -> Callable[[Machine], None]:
         lambda _machine: cache.write("tuning", "a" * 32, b"tuned"),
     ],
 )
-def test_there_is_a_full_look_where_anything_differs(machine: Machine, change: Callable[[Machine], None]) -> None:
+def test_any_difference_triggers_a_full_scan(machine: Machine, change: Callable[[Machine], None]) -> None:
     resolved(machine)
     change(machine)
     devices, job = resolved(machine)
@@ -240,7 +240,7 @@ def test_device_lost_at_the_end_is_dropped(machine: Machine, monkeypatch: pytest
     assert machine.looks == 1
 
 
-def test_nothing_is_kept_where_a_device_will_be_tested_again(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice_is_not_cached_before_a_pending_self_test(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "write", lambda *_entry: None)
     resolved(machine)
     monkeypatch.undo()
@@ -248,9 +248,7 @@ def test_nothing_is_kept_where_a_device_will_be_tested_again(machine: Machine, m
 
 
 @pytest.mark.parametrize("setting", ["off", "choices is a file"])
-def test_without_a_cache_there_is_a_full_look_each_time(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, setting: str
-) -> None:
+def test_disabled_cache_scans_every_time(machine: Machine, monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
     if setting == "off":
         monkeypatch.setenv("MANDELCL_CACHE", "off")
     else:
@@ -262,7 +260,7 @@ def test_without_a_cache_there_is_a_full_look_each_time(
         assert devices == () if setting == "off" else devices[0].spec == "1:1"
 
 
-def test_several_devices_or_devices_themselves_are_left_as_given(machine: Machine) -> None:
+def test_explicit_devices_are_left_as_given(machine: Machine) -> None:
     for _ in range(2):
         assert resolved(machine, JOB, ("all",)) == (("all",), JOB)
         assert machine.opened == []

@@ -72,7 +72,7 @@ def test_addresses(text: str, found: SchedulerAddress) -> None:
         "tcp://[::1]:٨",
     ],
 )
-def test_what_is_no_address(text: str) -> None:
+def test_invalid_addresses(text: str) -> None:
     with pytest.raises(InvalidInputError, match="cluster"):
         SchedulerAddress.parse(text)
 
@@ -91,7 +91,7 @@ def test_another_version_is_refused() -> None:
     assert "other code or kernels" in str(replace(said, code="0" * 32).refusal())
 
 
-def test_every_kernel_and_module_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_fingerprint_covers_every_kernel_and_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "one.cl").write_text("x\n", encoding="utf-8")
     monkeypatch.setattr("mandelcl.engine.source.folder", lambda: tmp_path)
     found = set()
@@ -111,7 +111,7 @@ def test_every_kernel_and_module_counts(monkeypatch: pytest.MonkeyPatch, tmp_pat
         for name, value in [("compute_units", 0), ("compute_units", True), ("fp64", 1), ("name", 3), ("watchdog", "no")]
     ],
 )
-def test_nonsense_is_no_introduction(nonsense: object) -> None:
+def test_invalid_handshake_is_refused(nonsense: object) -> None:
     with pytest.raises(WireError):
         Introduction.parse(nonsense)
 
@@ -122,7 +122,7 @@ def worker(name: str = "a", said: Any = None, seen: float = 1.0, state: Any = No
     return {"name": name, "last_seen": seen, "metrics": metrics, **extra}
 
 
-def test_who_is_there_and_who_is_not() -> None:
+def test_worker_list_names_present_and_refused_workers() -> None:
     members = Members()
     other = {KEY: replace(Introduction.here(DEVICE), version="0.0").as_dict()}
     members.update({"tcp://h:1": worker(), "tcp://h:2": worker(said={}), "tcp://h:3": worker(said=other)})
@@ -139,7 +139,7 @@ def test_who_is_there_and_who_is_not() -> None:
     assert members.present == {}
 
 
-def test_one_whose_results_were_wrong_comes_under_its_name_no_more() -> None:
+def test_wrong_worker_is_banned_by_name() -> None:
     members = Members()
     members.update({"tcp://h:1": worker("liar"), "tcp://h:2": worker("honest")})
     members.exclude(members.present["tcp://h:1"])
@@ -148,7 +148,7 @@ def test_one_whose_results_were_wrong_comes_under_its_name_no_more() -> None:
     assert "wrong before" in members.refused["tcp://h:9"]
 
 
-def test_turns_follow_from_names() -> None:
+def test_device_assignment_follows_from_names() -> None:
     assert [turn_of(name) for name in ("SLURMCluster-3-2", "tcp://10.0.0.1:x", "worker12")] == [2, 0, 12]
 
 
@@ -171,7 +171,7 @@ def test_worker_answers_about_jobs_are_validated() -> None:
             parsed(bad)
 
 
-def test_blocks_last_a_second_by_what_the_last_ones_took() -> None:
+def test_block_size_targets_one_second_by_measured_rate() -> None:
     sizes = [1000]
     for seconds in (0.1, 0.2, 0.4, 0.9, 8.0, 0.5):
         sizes.append(paced_block_pixels((500, 4000), sizes[-1], sizes[-1], seconds, ELSEWHERE.most))
@@ -260,7 +260,7 @@ def until(condition: Any) -> None:
         time.sleep(0.005)
 
 
-def test_tasks_become_messages(relayed: Relay) -> None:
+def test_finished_tasks_become_messages(relayed: Relay) -> None:
     assert relayed.introduce() == asdict(DEVICE)
     question = {"key": ["double", "fused", "z2"], "self_test": True, "job": "{}"}
     answer = {"asked": question["key"]}
@@ -303,7 +303,7 @@ def test_query_ends_computing_process_and_its_failure_is_dropped(relayed: Relay)
 
 
 @pytest.mark.parametrize("said", [ValueError("no"), DeviceError("no device"), {"block": []}, None])
-def test_what_a_task_raises_is_a_fault_of_its_worker(said: Any) -> None:
+def test_task_exception_is_a_worker_fault(said: Any) -> None:
     """Also where it answers without a message: whoever waited for it would wait for ever."""
 
     async def ask(*_values: object, **_options: object) -> Any:
@@ -326,7 +326,7 @@ def test_what_a_task_raises_is_a_fault_of_its_worker(said: Any) -> None:
     assert worker.is_past(head)
 
 
-def test_julia_sets_of_one_formula_are_one_question(relayed: Relay) -> None:
+def test_julia_sets_of_one_formula_share_one_probe(relayed: Relay) -> None:
     """A sweep over constants does not end the process that computes, in order to ask it."""
 
     async def ask(_member: object, _task: object, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -362,7 +362,7 @@ def test_worker_answers_about_jobs_are_bounded(relayed: Relay, monkeypatch: pyte
     assert len(child.heads) == 1 + 30, "the newest are known"
 
 
-def test_nobody_waits_for_a_process_that_does_not_end(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unresponsive_process_is_not_waited_for(relayed: Relay, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the one that takes its place: a device may be for one process at a time."""
     gone = threading.Event()
     monkeypatch.setattr(Child, "end", lambda _child: gone.wait())
@@ -384,7 +384,7 @@ def test_nobody_waits_for_a_process_that_does_not_end(relayed: Relay, monkeypatc
     assert asked.said["say"] == "done"
 
 
-def test_what_a_worker_is_told_to_drop_does_not_stop_its_heartbeats(relayed: Relay) -> None:
+def test_dropping_a_task_does_not_stop_heartbeats(relayed: Relay) -> None:
     tasks.serve_by(relayed)
 
     async def both() -> None:
@@ -429,7 +429,7 @@ def test_second_client_waits_for_the_first(relayed: Relay) -> None:
     assert [head["do"] for head in child.heads] == ["open", "start", "block", "job", "block"]
 
 
-def test_what_is_dropped_is_let_go_and_what_fails_is_told(relayed: Relay) -> None:
+def test_dropped_tasks_are_released_and_failures_reported(relayed: Relay) -> None:
     asked = Asked(relayed, order(), 0)
     until(lambda: Child.made and Child.made[0].waiting)
     relayed.drop("somebody else's")
@@ -462,7 +462,7 @@ def test_worker_without_a_device_is_abandoned(monkeypatch: pytest.MonkeyPatch) -
     assert said == [f"worker {turn}: no device matches 'x'; given up" for turn in (0, 1)]
 
 
-def test_without_dask_the_command_to_install_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dask_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     from mandelcl.crew.dask import connection
 
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -108,7 +108,7 @@ def efficiency(workers: int, latency: float, uneven: bool, worker_seconds: float
 
 
 @pytest.mark.parametrize(("workers", "latency", "uneven"), [(2, 0.1, False), (32, 0.1, True)])
-def test_workers_are_busy(workers: int, latency: float, uneven: bool) -> None:
+def test_simulated_workers_stay_busy(workers: int, latency: float, uneven: bool) -> None:
     found, blocks = efficiency(workers, latency, uneven, WORKER_SECONDS / 4)
     assert found >= 0.9, blocks
 
@@ -117,9 +117,7 @@ def test_workers_are_busy(workers: int, latency: float, uneven: bool) -> None:
 @pytest.mark.parametrize("uneven", [False, True])
 @pytest.mark.parametrize("latency", [0.0, 0.01, 0.1])
 @pytest.mark.parametrize("workers", [1, 2, 4, 16, 64, 256])
-def test_all_workers_are_busy_for_a_job_of_a_hundred_thousand_worker_seconds(
-    workers: int, latency: float, uneven: bool
-) -> None:
+def test_workers_stay_busy_for_a_job_of_1e5_worker_seconds(workers: int, latency: float, uneven: bool) -> None:
     found, blocks = efficiency(workers, latency, uneven)
     print(
         f"{workers:4} workers, {1e3 * latency:3.0f} ms, {'uneven' if uneven else 'flat'}: {found:.3f}, {blocks} blocks"

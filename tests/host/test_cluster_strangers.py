@@ -99,12 +99,12 @@ def refusal(address: str) -> str:
         (_every_byte, "what answers there is no Dask scheduler, or one of another version"),
     ],
 )
-def test_what_is_no_scheduler_is_told_in_a_line(serve: Serve, why: str) -> None:
+def test_address_that_is_not_a_scheduler_is_one_line(serve: Serve, why: str) -> None:
     with listening(serve) as address:
         assert re.fullmatch(f"{why}|{LATE}", refusal(address))
 
 
-def test_where_nobody_listens() -> None:
+def test_address_without_listener_is_one_line() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
     assert refusal(address) in ("Connection refused", LATE)

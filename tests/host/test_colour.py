@@ -70,7 +70,7 @@ def test_coursework_equals_the_published_program() -> None:
 
 
 @pytest.mark.parametrize("cap", [20, 1000, 100_000])
-def test_coursework_above_its_cap_goes_on_round_the_table(cap: int) -> None:
+def test_coursework_palette_repeats_above_its_limit(cap: int) -> None:
     counts = np.arange(1, min(cap, 5000) + 1)
     pixels = colourise(a_field(counts, smooth=0.5, cap=cap), "coursework")[0]
     table = np.array(PUBLISHED)[counts % 16]
@@ -83,7 +83,7 @@ def test_a_discrete_palette_takes_a_cycle_and_an_offset() -> None:
     np.testing.assert_array_equal(pixels[0], np.array(PUBLISHED)[[8, 9, 7, 8, 8]])
 
 
-def test_there_are_palettes_of_distinct_character() -> None:
+def test_palettes_are_distinct() -> None:
     assert len(SMOOTH) >= 6
     assert DEFAULT_PALETTE in PALETTES
     assert tuple(PALETTES) == names.PALETTES
@@ -197,7 +197,7 @@ def test_colours_as_people_write_them(text: str, colour: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "whit", "12345", "#12345678", "1234567", "#40203", "x" * 1000, "\x1b[31m"])
-def test_what_is_no_colour(text: str) -> None:
+def test_invalid_colours(text: str) -> None:
     with pytest.raises(InvalidInputError, match="is not a colour; write it like 03071e or white") as error:
         read_colour(text)
     assert len(str(error.value)) < 100
@@ -239,7 +239,7 @@ def test_strips_agree_with_the_whole(
 
 
 @every_smooth
-def test_a_whole_turn_changes_nothing(palette: Palette) -> None:
+def test_full_cycle_offset_changes_nothing(palette: Palette) -> None:
     field = a_field(np.arange(1, 900), smooth=0.5)
     once = colourise(field, palette, cycle=64)
     np.testing.assert_array_equal(colourise(field, palette, cycle=64, offset=3), once)
@@ -306,6 +306,6 @@ def test_a_colouring_survives_json(palette: str, cycle: float | None, offset: fl
         '{"palette": "ice", "cycle": 1, "offset": 0, "inside": [1, 2, 3]}',
     ],
 )
-def test_junk_is_no_colouring(text: str) -> None:
+def test_invalid_colouring_json_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError):
         Colouring.from_json(text)

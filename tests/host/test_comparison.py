@@ -38,7 +38,7 @@ def test_large_picture_causes_no_warning(tmp_path: Path, monkeypatch: pytest.Mon
         compare(picture, picture)
 
 
-def test_where_and_by_how_much_pictures_differ(tmp_path: Path) -> None:
+def test_position_and_size_of_differences_are_reported(tmp_path: Path) -> None:
     pixels = np.zeros((3, 5, 3), np.uint8)
     Image.fromarray(pixels).save(tmp_path / "a.png")
     pixels[1, 2] = (0, 200, 0)
@@ -57,7 +57,7 @@ def test_where_and_by_how_much_pictures_differ(tmp_path: Path) -> None:
         assert found.drawing()[1, 2].tolist() == [255, 255, 255]
 
 
-def test_the_name_does_not_choose_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reader_is_chosen_by_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For PostScript Pillow starts a program, which may never end."""
 
     def start(*_arguments: object, **_options: object) -> None:
@@ -87,7 +87,7 @@ def pictures() -> dict[str, tuple[Image.Image, str]]:
 
 
 @pytest.mark.parametrize(("name", "what"), [(name, what) for name, (_, what) in pictures().items()])
-def test_what_would_be_lost_is_refused(tmp_path: Path, name: str, what: str) -> None:
+def test_lossy_comparison_is_refused(tmp_path: Path, name: str, what: str) -> None:
     """Two pictures that differ in it alone would be called the same."""
     picture, _ = pictures()[name]
     picture.save(tmp_path / name)
@@ -165,9 +165,7 @@ def test_strips_make_up_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"algorithm": "border"}, {}),  # which decides no count
     ],
 )
-def test_what_differs_between_the_jobs(
-    tmp_path: Path, changes: dict[str, Any], found: dict[str, tuple[str, str]]
-) -> None:
+def test_job_differences_are_named(tmp_path: Path, changes: dict[str, Any], found: dict[str, tuple[str, str]]) -> None:
     job = Job(View.centred(0, 0, 2, 4, 3), 50, number="float", rounding="fused", method="direct")
     for name, own in (("a", job), ("b", replace(job, **changes))):
         write(tmp_path / f"{name}.npz", field_of(own, np.ones((3, 4), np.uint32)))
@@ -197,7 +195,7 @@ def test_little_more_memory_than_the_pictures_take(tmp_path: Path) -> None:
         compare(tmp_path / "a.png", tmp_path / "a.png").as_dict()
 
 
-def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
+def test_incomparable_files_are_refused_in_one_line(tmp_path: Path) -> None:
     picture = grey(tmp_path / "a.png")
     (tmp_path / "junk.png").write_bytes(bytes(range(256)))
     (tmp_path / "cut.png").write_bytes(picture.read_bytes()[:40])

@@ -17,7 +17,7 @@ from tests.oracle.truth import truth_counts
 JOB = Job(View.centred("-1.25066", "0.02012", "11764", 48, 27), 300)
 
 
-def test_pixels_are_drawn_evenly_and_always_the_same() -> None:
+def test_sampled_pixels_are_even_and_reproducible() -> None:
     view = View.centred(0, 0, 1, 1000, 600)
     pixels = drawn(view, 600)
     assert pixels == drawn(view, 600)
@@ -30,7 +30,7 @@ def test_pixels_are_drawn_evenly_and_always_the_same() -> None:
     assert (in_cells <= 12).all()
 
 
-def test_a_small_view_is_drawn_whole() -> None:
+def test_sample_of_a_small_view_is_every_pixel() -> None:
     view = View.centred(0, 0, 1, 5, 3)
     assert sorted(drawn(view, 15)) == sorted(drawn(view, 99)) == [(x, y) for x in range(5) for y in range(3)]
     assert len(set(drawn(view, 14))) == 14
@@ -47,7 +47,7 @@ def test_correct_field_is_confirmed_and_wrong_pixel_is_named() -> None:
     assert found.share == 0.99
 
 
-def test_what_takes_too_long_is_undecided() -> None:
+def test_pixels_beyond_the_time_limit_are_undecided() -> None:
     slow = Job(View.upright(Fraction(1, 4), 0, "1e-300", 1, 2), 4_000_000_000)
     found = confirm(slow, {(0, 0): 7, (0, 1): 8}, seconds=0.5)
     assert found == Confirmation(0, (), ((0, 0), (0, 1)))

@@ -185,7 +185,7 @@ def test_crew_of_correct_workers_renders_and_keeps_all_workers() -> None:
         among.field()
 
 
-def test_filled_pixels_are_added_up_once_a_block() -> None:
+def test_filled_pixels_are_counted_once_a_block() -> None:
     """Also where two workers have done the same block."""
     among = Among(Honest, Honest)
     with closing(among.crew) as crew:
@@ -226,7 +226,7 @@ def test_a_job_of_another_kind_is_refused(change: dict[str, str]) -> None:
 
 
 @pytest.mark.usefixtures("able")
-def test_what_is_left_of_an_earlier_job_is_dropped() -> None:
+def test_messages_of_an_earlier_job_are_dropped() -> None:
     """Results that come late belong to no block of the new job, and are nobody's fault."""
     among = Among(Honest, Late)
     late = cast(Late, among.workers[1])
@@ -311,7 +311,7 @@ class Refused(Honest):
         super().say(said if said and said["say"] == "ready" else None, payload)
 
 
-def test_where_the_system_refuses_another_process_a_device_is_retired() -> None:
+def test_device_is_retired_if_its_process_cannot_start() -> None:
     Refused.started = 0
     among = Among(Honest, Refused)
     with closing(among.crew) as crew:
@@ -364,7 +364,7 @@ def nonsensical(changes: Sequence[tuple[str, str, Any]]) -> type[Honest]:
     return Nonsensical
 
 
-def test_nonsense_costs_its_worker_and_nobody_else() -> None:
+def test_invalid_message_ends_only_its_worker() -> None:
     among = Among(Honest, nonsensical([("drop", "block", None)]))
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
@@ -373,7 +373,7 @@ def test_nonsense_costs_its_worker_and_nobody_else() -> None:
         assert [worker.ended for worker in among.workers][:2] == [False, True]
 
 
-def test_what_a_worker_says_at_length_is_a_line_of_a_fault() -> None:
+def test_long_worker_output_is_cut_to_one_line() -> None:
     among = Among(Honest, nonsensical([("head", "", {"say": "failed", "why": "\x1b[31mno " * 1000})]))
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
@@ -385,7 +385,7 @@ def test_what_a_worker_says_at_length_is_a_line_of_a_fault() -> None:
 
 @given(st.lists(mutations, min_size=1, max_size=5))
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
-def test_whatever_a_worker_says_the_picture_is_right(changes: list[tuple[str, str, Any]]) -> None:
+def test_picture_is_correct_for_any_worker_message(changes: list[tuple[str, str, Any]]) -> None:
     among = Among(Honest, nonsensical(changes))
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
@@ -398,7 +398,7 @@ def test_whatever_a_worker_says_the_picture_is_right(changes: list[tuple[str, st
 @given(st.lists(mutations, min_size=1, max_size=5))
 @example([("set", "assignment", 0)])
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
-def test_where_all_make_no_sense_there_is_an_error_of_one_line(changes: list[tuple[str, str, Any]]) -> None:
+def test_all_workers_invalid_is_one_line(changes: list[tuple[str, str, Any]]) -> None:
     failure = "no device is left: a: "
     try:
         among = Among(nonsensical(changes))
@@ -423,7 +423,7 @@ def test_where_all_make_no_sense_there_is_an_error_of_one_line(changes: list[tup
         {"say": "done", "assignment": 1, "block": [0, 0, 2, 2], "launches": 1, "copy_s": 0, "filled": 0},
     ],
 )
-def test_messages_without_meaning_are_refused(head: Head) -> None:
+def test_invalid_messages_are_refused(head: Head) -> None:
     with pytest.raises(WireError):
         parse(head)
 
@@ -457,7 +457,7 @@ def test_a_launch_may_take_five_times_its_budget(seconds: float, budget: float |
     assert slot.overdue(busy=False) is None
 
 
-def test_blocks_are_for_workers_that_are_ready() -> None:
+def test_blocks_go_to_ready_workers_only() -> None:
     slot = slot_of(Late)
     with pytest.raises(RuntimeError, match="once it is ready"):
         slot.give(Block(0, 0, 1, 1))

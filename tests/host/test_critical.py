@@ -52,7 +52,7 @@ def test_orbits_that_leave_late() -> None:
     assert count == pytest.approx(3141, rel=0.01)
 
 
-def test_what_is_too_hard_is_said_to_leave_early() -> None:
+def test_undecided_critical_orbit_counts_as_escaping() -> None:
     """c = i is led into a repelling cycle: no disc lasts, and a bit a step is lost. The orbit of −2 touches |z| = 2."""
     assert 2000 < iterations_inside(2, (Fraction(0), Fraction(1)), FOUR, 10**6) < 10**6
     assert iterations_inside(2, (Fraction(0), Fraction(1)), FOUR, 1000) == 1000
@@ -60,7 +60,7 @@ def test_what_is_too_hard_is_said_to_leave_early() -> None:
     assert iterations_inside(2, (Fraction(1, 4), Fraction(0)), FOUR, 10**6) == 1 << 16
 
 
-def test_who_is_connected() -> None:
+def test_connected_julia_sets() -> None:
     """From 0 all of them; of Julia sets those whose critical orbit stays."""
     nothing: tuple[Fraction, ...] = ()
     assert formula_named("multibrot-5").connected_below(nothing, FOUR, 77) == 77

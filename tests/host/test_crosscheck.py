@@ -58,7 +58,7 @@ def test_equal_results_are_accepted() -> None:
 
 
 @pytest.mark.parametrize(("owner", "checker", "liar"), [(1, 0, "a"), (0, 1, "b")])
-def test_the_host_says_who_is_wrong(owner: int, checker: int, liar: str) -> None:
+def test_host_decides_which_device_is_wrong(owner: int, checker: int, liar: str) -> None:
     checks = checks_with(owner)
     run = given(checks)
     outcome = checks.answer("b", run, counts(run, checker))
@@ -68,7 +68,7 @@ def test_the_host_says_who_is_wrong(owner: int, checker: int, liar: str) -> None
     assert "wrong count at column 9, row 5" in outcome.faults[0][1]
 
 
-def test_where_nobody_can_tell_both_are_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_devices_are_suspect_if_the_host_cannot_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.crew.checking._DISPUTE_ITERATIONS", {"separate": 0})
     checks = checks_with(1)
     run = given(checks)
@@ -78,7 +78,7 @@ def test_where_nobody_can_tell_both_are_suspected(monkeypatch: pytest.MonkeyPatc
     assert [name for name, _ in outcome.faults] == ["a", "b"]
 
 
-def test_no_device_checks_itself_or_what_it_has_in_hand() -> None:
+def test_device_does_not_check_its_own_or_current_blocks() -> None:
     checks = checks_with()
     assert checks.take("a", nothing_in_hand) is None
     assert checks.take("b", lambda _block: True) is None
@@ -86,7 +86,7 @@ def test_no_device_checks_itself_or_what_it_has_in_hand() -> None:
     assert checks.take("c", nothing_in_hand) is None, "one is enough"
 
 
-def test_results_of_a_device_that_left_are_forgotten_and_the_checker_is_not_blamed() -> None:
+def test_results_of_a_lost_device_are_dropped_without_blame() -> None:
     checks = checks_with()
     run = given(checks)
     checks.leave("a")
@@ -98,7 +98,7 @@ def test_results_of_a_device_that_left_are_forgotten_and_the_checker_is_not_blam
     assert checks.take("b", nothing_in_hand) is None
 
 
-def test_the_checks_of_a_device_that_left_go_to_another() -> None:
+def test_checks_of_a_lost_device_are_reassigned() -> None:
     checks = checks_with()
     run = given(checks)
     checks.leave("b")
@@ -108,7 +108,7 @@ def test_the_checks_of_a_device_that_left_go_to_another() -> None:
     assert outcome.accepted
 
 
-def test_what_is_settled_does_not_come_again() -> None:
+def test_decided_checks_do_not_return() -> None:
     checks = checks_with()
     run = given(checks)
     assert checks.settle(lambda check: check.owner == "nobody") is None
@@ -121,7 +121,7 @@ def test_what_is_settled_does_not_come_again() -> None:
     assert (outcome.accepted, outcome.faults) == (False, ())
 
 
-def test_few_results_wait_at_a_time() -> None:
+def test_pending_checks_are_bounded() -> None:
     checks = CrossChecks(JOB)
     blocks = [Block(0, y, 24, 1) for y in range(8)]
     taken = [checks.add("a", ComputedBlock(block, counts(block)), PixelSample(5, block.y, 1)) for block in blocks]
@@ -130,7 +130,7 @@ def test_few_results_wait_at_a_time() -> None:
     assert checks.add("a", ComputedBlock(blocks[5], counts(blocks[5])), PixelSample(5, 5, 1))
 
 
-def test_the_same_pixels_are_not_out_twice() -> None:
+def test_pixels_are_not_checked_twice_at_once() -> None:
     """As where two devices have done the same block: their answers could not be told apart."""
     checks = CrossChecks(JOB)
     results, run = counts(BLOCK), Block(4, 5, 12, 2)

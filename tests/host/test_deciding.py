@@ -34,7 +34,7 @@ def test_contrast_includes_neighbours_outside_the_picture() -> None:
     np.testing.assert_array_equal(marks, expected)
 
 
-def test_pixels_leave_as_their_means_become_certain() -> None:
+def test_pixels_leave_refinement_once_certain() -> None:
     averages = Averages(JOB, COLOURING, BAND)
     first = np.full((5, 6), 3, np.uint32)
     averages.add(JOB, {"counts": first}, 0, 0)

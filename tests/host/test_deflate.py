@@ -33,14 +33,14 @@ def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     deflate._library.cache_clear()
 
 
-def test_the_fastest_that_is_installed_serves(library: str) -> None:
+def test_fastest_installed_deflate_is_used(library: str) -> None:
     assert (deflate._library() is zlib) == (library == "zlib")
 
 
 @pytest.mark.parametrize("compress", deflate.COMPRESSIONS)
 @pytest.mark.parametrize("palette", ["classic", "coursework"])
 @pytest.mark.usefixtures("library")
-def test_others_read_the_pixels(compress: str, palette: str, tmp_path: Path) -> None:
+def test_other_libraries_read_the_pixels(compress: str, palette: str, tmp_path: Path) -> None:
     field = a_field(1201, 600, smooth=palette == "classic")  # several strips
     output.write(tmp_path / "a.png", field, Colouring(PALETTES[palette]).picture(field), compress)
     with Image.open(tmp_path / "a.png") as image:
@@ -49,7 +49,7 @@ def test_others_read_the_pixels(compress: str, palette: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("compress", deflate.COMPRESSIONS)
 @pytest.mark.usefixtures("library")
-def test_others_read_the_planes(compress: str, tmp_path: Path) -> None:
+def test_other_libraries_read_the_planes(compress: str, tmp_path: Path) -> None:
     field = a_field(1201, 300)
     output.write(tmp_path / "a.npz", field, None, compress)
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
@@ -73,7 +73,7 @@ def test_threads_change_no_byte(suffix: str, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("suffix", ["png", "npz", "tif", "dzi"])
 @pytest.mark.parametrize("palette", ["classic", "coursework"])
-def test_small_is_smaller(suffix: str, palette: str, tmp_path: Path) -> None:
+def test_compress_small_is_smaller(suffix: str, palette: str, tmp_path: Path) -> None:
     if suffix in EXTRA:
         pytest.importorskip(EXTRA[suffix])
     column, row = np.meshgrid(np.arange(900), np.arange(800))

@@ -27,7 +27,7 @@ def estimate(re: float, im: float, steps: tuple[float, float, float, float] = UP
     return complex(distances_of(norms, slopes_re, slopes_im, steps)[0])
 
 
-def test_the_logarithm_is_one() -> None:
+def test_distance_uses_the_exact_logarithm() -> None:
     values = np.exp(np.linspace(-80, 80, 20_001))
     exact = np.array([math.log(value) for value in values])
     errors = np.abs(logarithms(values) - exact) / np.maximum(1, np.abs(exact))
@@ -36,13 +36,13 @@ def test_the_logarithm_is_one() -> None:
 
 
 @pytest.mark.parametrize("slope", [(3.0, 0.0), (0.0, -5.0), (4000.0, 250.0)])
-def test_it_leads_along_the_slope(slope: tuple[float, float]) -> None:
+def test_distance_points_along_the_gradient(slope: tuple[float, float]) -> None:
     g = complex(*slope)
     wanted = NORM * math.log(NORM) / 2 * g / abs(g) ** 2
     assert estimate(*slope) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_it_is_in_pixels_of_the_lattice() -> None:
+def test_distance_is_in_lattice_pixels() -> None:
     """Of pixels twice as wide, a slope along re is twice as steep; the lattice that is turned turns the vector."""
     assert estimate(3, 0, (2.0, 0.0, 0.0, -1.0)) == pytest.approx(estimate(3, 0) / 2, rel=1e-6)
     job = Job(View(Lattice.upright(0, 0, Fraction(1)).rotated(Fraction(90)), 4, 4), planes=("counts", "distance"))
@@ -50,14 +50,14 @@ def test_it_is_in_pixels_of_the_lattice() -> None:
     assert estimate(3, 0, job.facts.steps) == pytest.approx(1j * estimate(3, 0), rel=1e-6)
 
 
-def test_no_pixel_is_without_a_number() -> None:
+def test_distance_is_finite_everywhere() -> None:
     assert estimate(math.inf, 1) == 0
     assert estimate(0, 0) == 2.0**100
     assert estimate(1e-30, 0).real == 2.0**100
     assert abs(estimate(1, 1, norm=math.inf)) == pytest.approx(2.0**100)
 
 
-def test_facts_are_about_one_however_deep() -> None:
+def test_job_facts_are_near_one_at_any_depth() -> None:
     job = Job(View.centred(0, 0, Fraction(10) ** 400, 30, 20, rotation=20))
     assert max(map(abs, job.facts.steps)) < 2
     assert job.view.lattice.scale > 1300
@@ -73,7 +73,7 @@ def test_facts_are_about_one_however_deep() -> None:
         ({"planes": ("last",), "radius_squared": 129**2}, "the plane last needs an escape radius of at most 128"),
     ],
 )
-def test_jobs_without_sense_are_refused(settings: dict[str, object], what: str) -> None:
+def test_distance_jobs_without_meaning_are_refused(settings: dict[str, object], what: str) -> None:
     with pytest.raises(InvalidInputError, match=what):
         Job(View.centred(0, 0, 1, 4, 4), **settings)  # type: ignore[arg-type]
 

@@ -73,7 +73,7 @@ def wrong(job: Job) -> int:
     ("n", "zoom", "number"),
     [(6, 14, "double"), (30, 20, "double"), (60, 30, "double"), (6, 60, "double"), (8, 14, "float")],
 )
-def test_counts_that_may_be_off_by_one_are_warned_of(n: int, zoom: int, number: str) -> None:
+def test_warning_names_counts_that_may_be_off_by_one(n: int, zoom: int, number: str) -> None:
     job = job_at(n, zoom, number)
     assert wrong(job) > 20
     (line,) = told(job)
@@ -90,13 +90,13 @@ def test_proofs_with_larger_radius_leave_no_uncertain_pixel(zoom: int) -> None:
     assert told(job_at(6, zoom, planes=("counts", "certified"))) == []
 
 
-def test_orbits_that_pass_far_from_one_another_are_not_in_doubt() -> None:
+def test_distant_orbits_are_not_uncertain() -> None:
     job = job_at(6, 5)
     assert wrong(job) == 0
     assert told(job) == []
 
 
-def test_places_on_the_boundary_are_not_in_doubt() -> None:
+def test_boundary_places_are_not_uncertain() -> None:
     """A warning that is always there says nothing."""
     for place in places.load(places.DRAWN_PLACES).values():
         view = View.centred(place.re, place.im, place.zoom, 160, 90)

@@ -64,7 +64,7 @@ def a_field(smooth: bool = True, cap: int = 1001) -> Field:
     return Field(job, planes)
 
 
-def test_colourings_without_effects_are_written_as_before() -> None:
+def test_colouring_json_without_effects_is_unchanged() -> None:
     ice = find_palette("ice")
     assert Colouring(ice).to_json() == '{"palette": "ice", "cycle": null, "offset": 0.0}'
     full = Colouring(ice, 60, 0.25, "#ffffff")
@@ -88,7 +88,7 @@ def test_an_effect_leaves_a_part_of_the_light(palette: str) -> None:
 
 
 @pytest.mark.usefixtures("listed")
-def test_effects_are_laid_over_each_other_in_the_order_of_the_list() -> None:
+def test_effects_are_applied_in_list_order() -> None:
     field, palette = a_field(), find_palette("ember")
     both = Colouring(palette, effects=(Tint(0.5, "#0000ff"), Dim(0.25)))
     assert [effect.name for effect in both.effects] == ["dim", "tint"]
@@ -112,7 +112,7 @@ def test_effect_requires_its_planes_and_is_unique() -> None:
         in_order((object(),))  # type: ignore[arg-type]
 
 
-def test_light_and_back() -> None:
+def test_srgb_and_linear_light_round_trip() -> None:
     values = np.arange(256, dtype=np.uint8)
     np.testing.assert_array_equal(bytes_of(light_of(values)), values)
     assert bytes_of(np.array([-1, 0.5, 7], np.float32)).tolist() == [0, 188, 255]

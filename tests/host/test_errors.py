@@ -23,7 +23,7 @@ from mandelcl.files.output import check_writable
 from mandelcl.files.paths import one_line
 
 
-def test_being_stopped_is_no_failure() -> None:
+def test_cancellation_is_not_a_failure() -> None:
     """`except MandelclError` around a render must not take an interrupt for a device that failed."""
     assert not issubclass(CancelledError, MandelclError)
     assert issubclass(CancelledError, Exception)
@@ -31,7 +31,7 @@ def test_being_stopped_is_no_failure() -> None:
         assert issubclass(kind, MandelclError)
 
 
-def test_errors_carry_what_they_are_about() -> None:
+def test_errors_carry_their_subject() -> None:
     assert (str(DeviceError("it fails")), DeviceError("it fails").device) == ("it fails", "")
     error = BuildError("0:0 refuses", "line 7: error", "0:0 GPU (Maker)")
     assert (str(error), error.log, error.device) == ("0:0 refuses", "line 7: error", "0:0 GPU (Maker)")
@@ -60,14 +60,14 @@ def test_error_remark_changes_only_the_message() -> None:
 @pytest.mark.parametrize(
     "error", [(OSError, 28, "No space left"), (MemoryError,), (InvalidInputError, "nonsense"), (FileError, "damaged")]
 )
-def test_whatever_goes_wrong_with_a_file_names_it(path: str | Path, error: tuple[Any, ...]) -> None:
+def test_file_errors_name_the_file(path: str | Path, error: tuple[Any, ...]) -> None:
     kind, *arguments = error
     with pytest.raises(FileError, match=r"^cannot write a\.png: ") as caught, one_line("cannot write", path):
         raise kind(*arguments)
     assert caught.value.path == path
 
 
-def test_the_innermost_path_counts() -> None:
+def test_innermost_path_is_reported() -> None:
     with pytest.raises(FileError, match=r"^cannot use s: band 3 is damaged$") as caught, one_line("cannot use", "s"):
         raise FileError("band 3 is damaged", "s/band-3")
     assert caught.value.path == "s/band-3"
@@ -94,7 +94,7 @@ def test_wrong_type_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["\x1b[31mred", "\udc80", "two\nlines", "x" * 9000, "\u202e", "\0"])
-def test_whatever_a_message_quotes_it_is_a_line(text: str) -> None:
+def test_quoted_text_stays_one_line(text: str) -> None:
     for error in (InvalidInputError(f"no {text}"), FileError(text, text), DeviceError(text, "a")):
         remark(error, text)
         assert str(error).isprintable()

@@ -75,7 +75,7 @@ def test_far_beyond_the_exponents_of_a_double() -> None:
     assert all(count is not None and 1000 < count < 1200 for count in counts)
 
 
-def test_half_of_the_plane_at_the_tip_escapes_at_once() -> None:
+def test_points_beyond_the_tip_escape_immediately() -> None:
     tiny = Fraction(1, 10**1000)
     bits = fraction_bits(tiny)
     assert exact_count((-2 - tiny, Fraction(0)), 50_000, FOUR, bits) == 1
@@ -115,7 +115,7 @@ def test_orbits_on_their_way_to_a_cycle_end_early(re: str, im: str) -> None:
     assert steps[-1] < 30_000
 
 
-def test_what_is_near_a_cycle_for_long_and_then_escapes_is_not_inside() -> None:
+def test_orbit_that_leaves_a_cycle_late_is_not_inside() -> None:
     # Just right of the cusp 1/4 an orbit takes π/√ε steps to pass.
     re = Fraction(1, 4) + Fraction(1, 10**8)
     count = exact_count((re, Fraction(0)), 10**6, FOUR, 120)
@@ -123,7 +123,7 @@ def test_what_is_near_a_cycle_for_long_and_then_escapes_is_not_inside() -> None:
     assert count == pytest.approx(math.pi * 10**4, rel=1e-3)
 
 
-def test_too_few_bits_are_noticed() -> None:
+def test_too_few_bits_are_detected() -> None:
     view = View.centred("-1.768667862837488812627419470", "0.001645580546820209430325900", "5e21", 64, 36)
     point = view.point(5, 9)
     true = counted(*point, 20_000, FOUR, 800)
@@ -164,7 +164,7 @@ def test_point_on_the_escape_circle_is_undecided() -> None:
     assert exact_count((c, Fraction(0)), 10, (c**2 + c) ** 2, 80) is None
 
 
-def test_it_stops_when_it_is_told_to() -> None:
+def test_exact_counts_stop_on_request() -> None:
     assert (
         exact_count((Fraction(26, 100), Fraction(65, 10**5)), 10**9, FOUR, 80, lambda done: done < 10_000) is not None
     )
@@ -191,7 +191,7 @@ def test_many_points_on_several_processes(processes: int) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_time_runs_out(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_counts_stop_at_the_time_limit(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock stands still until a process has started and decided a point."""
     done, begun = threading.Event(), time.monotonic()
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() if done.is_set() else begun)
@@ -204,7 +204,7 @@ def test_time_runs_out(processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_it_can_be_cancelled(processes: int) -> None:
+def test_exact_counts_can_be_cancelled(processes: int) -> None:
     class After:
         def __init__(self) -> None:
             self.ends = time.monotonic() + 1

@@ -125,7 +125,7 @@ def test_channels_are_those_of_fraktaler_3(tmp_path: Path) -> None:
     assert np.abs(apart[~inside]).max() < 1e-6
 
 
-def test_the_header_says_what_the_others_read(tmp_path: Path) -> None:
+def test_header_has_the_attributes_other_programs_read(tmp_path: Path) -> None:
     field = a_field()
     write(tmp_path / "a.exr", field, ICE.picture(field))
     header = OpenEXR.InputFile(str(tmp_path / "a.exr")).header()
@@ -169,7 +169,7 @@ def test_counts_alone_come_back_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cap", [(1 << 31) + 5, (1 << 32) - 2])
-def test_large_caps(cap: int, tmp_path: Path) -> None:
+def test_large_iteration_limits(cap: int, tmp_path: Path) -> None:
     field = a_field(planes=("counts", "smooth"), cap=cap)
     write(tmp_path / "a.exr", field)
     assert ("N" in read(tmp_path / "a.exr")) == (cap < (1 << 32) - 2)
@@ -180,7 +180,7 @@ def test_large_caps(cap: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"depth": 16}, {"transparent": True}, {"height": "smooth"}])
-def test_deep_clear_and_grey_colours(options: dict[str, Any], tmp_path: Path) -> None:
+def test_deep_transparent_and_grey_colours(options: dict[str, Any], tmp_path: Path) -> None:
     field = a_field(planes=("counts", "smooth"))
     colouring = Colouring(PALETTES["ice"], **options).fitted_to(field)
     write(tmp_path / "a.exr", field, colouring.picture(field))
@@ -239,7 +239,7 @@ def test_ways_of_packing(pack: str, readable: bool, tmp_path: Path) -> None:
         np.testing.assert_array_equal(one.planes[name], other.planes[name])
 
 
-def test_other_pictures_are_refused(tmp_path: Path) -> None:
+def test_exr_without_counts_is_refused(tmp_path: Path) -> None:
     plain = {name: values for name, values in of_kalles().items() if name in "RGB"}
     real = of_kalles() | {"N": np.ones((5, 8), np.float32)}
     nan = of_kalles() | {"NF": np.full((5, 8), np.nan, np.float32)}

@@ -43,7 +43,9 @@ def noted(monkeypatch: pytest.MonkeyPatch, **about: object) -> None:
 
 
 @pytest.mark.parametrize(("editable", "option"), [(True, "-e "), (False, "")])
-def test_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editable: bool, option: str) -> None:
+def test_install_command_from_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editable: bool, option: str
+) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     noted(monkeypatch, url=folder.as_uri(), dir_info={"editable": editable} if editable else {})
@@ -52,7 +54,7 @@ def test_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editable
     assert how_to_install("large") == "pip install 'mandelcl[large]'"
 
 
-def test_from_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_command_from_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wheel = tmp_path / "mandelcl-0.1.0-py3-none-any.whl"
     wheel.touch()
     noted(monkeypatch, url=wheel.as_uri(), archive_info={})
@@ -61,7 +63,7 @@ def test_from_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert how_to_install("plot") == "pip install 'mandelcl[plot]'"
 
 
-def test_from_the_net(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_command_from_a_url(monkeypatch: pytest.MonkeyPatch) -> None:
     noted(monkeypatch, url="https://example.org/m.whl", archive_info={"hash": "x"})
     assert how_to_install("cpu") == "pip install 'mandelcl[cpu] @ https://example.org/m.whl'"
     noted(monkeypatch, url="https://example.org/m", vcs_info={"vcs": "git", "commit_id": "abc123"})
@@ -69,12 +71,12 @@ def test_from_the_net(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", '{"url": 3, "dir_info": 3}'])
-def test_from_an_index_or_nobody_knows(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
+def test_install_command_from_an_index_or_unknown_source(monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
     monkeypatch.setattr(metadata, "distribution", Installed(text))
     assert how_to_install("deep") == "pip install 'mandelcl[deep]'"
 
 
-def test_in_a_checkout_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_command_in_an_uninstalled_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise metadata.PackageNotFoundError(name)
 
@@ -130,7 +132,7 @@ def broken(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str, error: st
         ("ModuleNotFoundError('psutil')", "films need PyAV: INSTALL"),
     ],
 )
-def test_what_is_installed_and_does_not_load(
+def test_installed_extra_that_does_not_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: str, line: str
 ) -> None:
     broken(tmp_path, monkeypatch, "brittle", error)
@@ -149,7 +151,7 @@ def test_films_without_a_library_that_loads_are_refused(tmp_path: Path, monkeypa
         encoding.require_encoder("h264")
 
 
-def test_without_a_pyopencl_that_loads_there_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unloadable_pyopencl_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pyopencl.py").write_text("raise ImportError('libOpenCL.so.1: cannot open shared object file')\n")
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([str(tmp_path), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])

@@ -47,7 +47,7 @@ def gpu_of(family: Family) -> DeviceClass:
     return DeviceClass(type="gpu", vectors=(1, 1), family=family)
 
 
-def test_the_shapes_of_a_measured_family_stay() -> None:
+def test_shapes_of_measured_families_are_unchanged() -> None:
     """Those of docs/decisions/0011-loop.md and 0007-fixed-point.md."""
     h200 = gpu_of(family_of("NVIDIA CUDA", "NVIDIA H200", (9, 0)))
     assert class_variant(h200, FLOAT, False) == Variant(1, 3, 64, 16, 1, 8, 16)

@@ -30,7 +30,7 @@ def a_field(width: int = 96, height: int = 64, cap: int = 3000) -> Field:
     return Field(Job(View.centred(0, 0, 1, width, height), cap, planes=("counts", "smooth")), planes)
 
 
-def test_sixteen_bits_are_eight_more() -> None:
+def test_depth_16_refines_depth_8() -> None:
     field = a_field()
     coarse, fine = colourise(field, CLASSIC), colourise(field, CLASSIC, depth=16)
     assert fine.dtype == np.uint16
@@ -56,7 +56,7 @@ def test_dither_keeps_the_mean_and_depends_on_the_lattice_alone() -> None:
     np.testing.assert_array_equal(paint(job, part, colouring), dithered[7:40, 13:60])
 
 
-def test_thresholds_are_a_permutation_of_equal_steps() -> None:
+def test_dither_thresholds_are_a_permutation_of_equal_steps() -> None:
     lattice = View.centred(0, 0, 1, 8, 8).lattice
     values = thresholds(lattice, 0, 0, 8, 8)
     np.testing.assert_allclose(np.sort(values, axis=None), (np.arange(64) + 0.5) / 64 - 0.5)
@@ -65,7 +65,7 @@ def test_thresholds_are_a_permutation_of_equal_steps() -> None:
 
 
 @pytest.mark.parametrize("depth", [8, 16])
-def test_a_transparent_set(depth: int) -> None:
+def test_transparent_inside(depth: int) -> None:
     field = a_field()
     pixels = colourise(field, CLASSIC, transparent=True, depth=depth)
     np.testing.assert_array_equal(pixels[..., :3], colourise(field, CLASSIC, depth=depth))
@@ -159,7 +159,7 @@ def test_each_format_holds_what_it_can(suffix: str, variant: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(("suffix", "side"), [(".jpg", 65500), (".webp", 16383)])
-def test_sides_have_a_limit(suffix: str, side: int) -> None:
+def test_picture_sides_have_a_limit(suffix: str, side: int) -> None:
     output.check_drawable(f"a{suffix}", width=side, height=1)
     with pytest.raises(
         InvalidInputError, match=f"may have {side} pixels a side, not {side + 1}; choose another format"
@@ -167,7 +167,7 @@ def test_sides_have_a_limit(suffix: str, side: int) -> None:
         output.check_drawable(f"a{suffix}", width=1, height=side + 1)
 
 
-def test_pixels_that_memory_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_larger_than_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pillow, "available_bytes", lambda: 1000)
     field = a_field()
     with pytest.raises(Exception, match=r"cannot write .*a\.jpg: JPEG is packed as a whole"):

@@ -104,7 +104,7 @@ def _folder(path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 @pytest.mark.parametrize("make", [_fifo, _socket, _link, _folder])
 @pytest.mark.parametrize("hold", [a_store, a_film])
-def test_what_is_no_lock_is_refused_and_stays(hold: Hold, make: Callable[[Path], None], tmp_path: Path) -> None:
+def test_file_that_is_not_a_lock_is_refused_and_kept(hold: Hold, make: Callable[[Path], None], tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     make(tmp_path / "folder" / "lock")
     before = (tmp_path / "folder" / "lock").lstat()
@@ -116,7 +116,7 @@ def test_what_is_no_lock_is_refused_and_stays(hold: Hold, make: Callable[[Path],
 
 
 @pytest.mark.parametrize("hold", [a_store, a_film])
-def test_a_file_named_lock_that_is_not_empty_stays(hold: Hold, tmp_path: Path) -> None:
+def test_nonempty_lock_file_is_kept(hold: Hold, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "lock").write_text("somebody's")
     with hold(tmp_path / "folder"):
@@ -146,7 +146,7 @@ while held < 100:
 
 
 @pytest.mark.parametrize("times", [1, 9])
-def test_what_windows_refuses_while_it_is_removed_is_tried_again(
+def test_lock_refused_during_removal_on_windows_is_retried(
     times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def check() -> None:

@@ -117,7 +117,7 @@ def test_npz_is_plain_numpy_and_deterministic(tmp_path: Path) -> None:
         assert {(info.create_system, info.external_attr) for info in archive.infolist()} == {(3, 0o644 << 16)}
 
 
-def test_what_numpy_writes_is_read(tmp_path: Path) -> None:
+def test_npz_written_by_numpy_is_read(tmp_path: Path) -> None:
     field = a_field()
     assert field.smooth is not None
     np.savez(tmp_path / "a.npz", counts=field.counts, smooth=field.smooth, job=np.array(field.job.to_json()))
@@ -135,7 +135,7 @@ def test_a_job_of_thousands_of_digits_is_packed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["tEXt", "zTXt", "iTXt", "packed iTXt"])
-def test_texts_that_another_program_rewrote(how: str, tmp_path: Path) -> None:
+def test_png_texts_rewritten_by_another_program(how: str, tmp_path: Path) -> None:
     text, info = a_field().job.to_json(), PngImagePlugin.PngInfo()
     if "iTXt" in how:
         info.add_itxt("mandelcl", text, "en", "mandelcl", zip=how != "iTXt")

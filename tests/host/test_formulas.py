@@ -52,7 +52,7 @@ HERE = Fraction(-1, 2), Fraction(2, 3)
     ],
     ids=str,
 )
-def test_orbits_begin(formula: Formula, begins: Complex, next_point: Complex) -> None:
+def test_first_orbit_point(formula: Formula, begins: Complex, next_point: Complex) -> None:
     assert orbit(formula, HERE, 1) == [begins, next_point]
     assert formula.begins_inside == (norm(begins) == 0)
 
@@ -93,7 +93,7 @@ def test_least_radius_of_a_julia_set(re: Fraction, im: Fraction) -> None:
 )
 @unhurried
 @given(st.fractions(-3, 3, max_denominator=100), st.fractions(-3, 3, max_denominator=100))
-def test_no_orbit_comes_back_in_exact_arithmetic(formula: Formula, re: Fraction, im: Fraction) -> None:
+def test_escaped_orbits_stay_outside_in_exact_arithmetic(formula: Formula, re: Fraction, im: Fraction) -> None:
     norms = [norm(z) for z in orbit(formula, (re, im), 6)]
     radius_squared = formula.least_radius_squared()
     outside = [value > radius_squared for value in norms]
@@ -128,7 +128,7 @@ def test_no_orbit_comes_back_in_exact_arithmetic(formula: Formula, re: Fraction,
     ],
     ids=str,
 )
-def test_who_stays_outside(formula: Formula, radius_squared: Fraction, stays: bool) -> None:
+def test_formulas_whose_escaped_orbits_stay_outside(formula: Formula, radius_squared: Fraction, stays: bool) -> None:
     assert formula.stays_outside(Fraction(radius_squared), FLOAT_UNIT) == stays
 
 
@@ -154,7 +154,9 @@ def _outside(job: Job, z: tuple[Any, Any], c: tuple[Any, Any], steps: int) -> An
     ],
     ids=str,
 )
-def test_float_keeps_outside_who_stays_outside(formula: Formula, radius_squared: Fraction, rounding: str) -> None:
+def test_float_orbits_stay_outside_if_the_formula_says_so(
+    formula: Formula, radius_squared: Fraction, rounding: str
+) -> None:
     """Points within some units of the circle, where z² and c are nearly opposite, so that |z| grows least."""
     assert formula.stays_outside(radius_squared, FLOAT_UNIT)
     job = Job(View.upright(0, 0, 1, 1, 1), 9, radius_squared, formula, "float", rounding)
@@ -177,7 +179,7 @@ def test_float_keeps_outside_who_stays_outside(formula: Formula, radius_squared:
 
 
 @pytest.mark.parametrize("name", ["julia", "burning-ship"])
-def test_float_brings_others_back(name: str) -> None:
+def test_float_orbits_of_other_formulas_return(name: str) -> None:
     """Where a formula does not promise it, some orbit comes back: the promise is not too careful by much."""
     job = returning_job("float", "separate", name)
     assert not job.formula.stays_outside(job.radius_squared, FLOAT_UNIT)
@@ -283,7 +285,7 @@ def test_operations_are_read_as_they_are_written(text: str) -> None:
 
 @unhurried
 @given(st.text(max_size=40))
-def test_what_is_no_formula_is_refused_in_a_line(text: str) -> None:
+def test_invalid_formula_is_refused_in_one_line(text: str) -> None:
     parsed(text)
 
 
@@ -332,7 +334,7 @@ def test_mistakes_in_operations(text: str, message: str) -> None:
         ("sqr add add", 0, False),
     ],
 )
-def test_what_follows_from_operations(text: str, power: int, grows: bool) -> None:
+def test_properties_derived_from_operations(text: str, power: int, grows: bool) -> None:
     formula = Formula.parse(text)
     assert formula.power == power
     assert formula.traceable == (power > 0)
@@ -342,7 +344,7 @@ def test_what_follows_from_operations(text: str, power: int, grows: bool) -> Non
     assert formula.julia(0, 1).stays_outside(Fraction(9), FLOAT_UNIT) == grows
 
 
-def test_kernel_texts_say_what_the_host_says() -> None:
+def test_kernel_texts_agree_with_the_host() -> None:
     for formula in (*FORMULAS.values(), *JULIAS.values()):
         parts = source.formula_parts(formula, DOUBLE, double_digits=False)
         text = "".join(part.text for part in parts if isinstance(part, source.Text))
@@ -354,7 +356,7 @@ def test_kernel_texts_say_what_the_host_says() -> None:
         assert max(map(len, text.splitlines())) <= 120
 
 
-def test_how_far_a_step_leads() -> None:
+def test_largest_step_is_an_upper_bound() -> None:
     """|z|^degree + |c|, exactly where roots are ratios, and never less."""
     assert MANDELBROT.largest_step(Fraction(4)) == 6
     assert CUBIC.largest_step(Fraction(4)) == 10

@@ -38,7 +38,7 @@ def address(array: npt.NDArray[Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def test_memory_is_lent_again_once_nothing_views_it() -> None:
+def test_buffer_is_reused_once_unreferenced() -> None:
     bank, host = host_pool()
     first = bank.lend((3, 5, 7))
     place, view = address(first), first[1:].reshape(-1).view(np.uint8)[2:]
@@ -65,7 +65,7 @@ def test_types_and_shapes() -> None:
     assert all(size % 4 == 0 for size in host.sizes)
 
 
-def test_much_larger_memory_is_not_lent() -> None:
+def test_much_larger_buffer_is_not_reused() -> None:
     bank, host = host_pool()
     del_me = bank.lend((1000,))
     del del_me
@@ -76,7 +76,7 @@ def test_much_larger_memory_is_not_lent() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.booleans()), max_size=60))
 @settings(deadline=None)
-def test_never_more_than_the_bound_and_never_twice(steps: list[tuple[int, bool]]) -> None:
+def test_pool_is_bounded_and_lends_each_buffer_once(steps: list[tuple[int, bool]]) -> None:
     bank, _ = host_pool(4000)
     lent: list[Words] = []
     for value, (size, drop) in enumerate(steps):
@@ -90,7 +90,7 @@ def test_never_more_than_the_bound_and_never_twice(steps: list[tuple[int, bool]]
             assert (one == one[:1]).all(), "memory was lent twice"
 
 
-def test_what_a_closed_lender_lent_stays_valid() -> None:
+def test_buffers_of_a_closed_pool_stay_valid() -> None:
     bank, host = host_pool()
     array = bank.lend((8,))
     array[...] = 3

@@ -16,7 +16,7 @@ from mandelcl.base.host_cores import cores, give_way
     ("ours", "all_there", "answers", "count"),
     [(0b1111, 0b1111, 1, 4), (0b0101, 0b1111, 1, 2), (0, 0, 1, 4), (0b0001, 0b1111, 0, 4)],
 )
-def test_windows_may_bind_a_process_to_some(
+def test_windows_process_affinity(
     monkeypatch: pytest.MonkeyPatch, ours: int, all_there: int, answers: int, count: int
 ) -> None:
     """Masks of 0 are those of a process in several groups of processors."""
@@ -33,12 +33,12 @@ def test_windows_may_bind_a_process_to_some(
     assert cores() == count
 
 
-def test_this_machine_has_some() -> None:
+def test_this_machine_has_cores() -> None:
     assert 1 <= cores() <= (os.cpu_count() or 1)
 
 
 @pytest.mark.parametrize(("niceness", "priority"), [(5, 0x4000), (10, 0x4000), (19, 0x40)])
-def test_windows_has_classes_of_priority(monkeypatch: pytest.MonkeyPatch, niceness: int, priority: int) -> None:
+def test_windows_priority_classes(monkeypatch: pytest.MonkeyPatch, niceness: int, priority: int) -> None:
     given = []
     monkeypatch.setattr(sys, "platform", "win32")
     library = SimpleNamespace(SetPriorityClass=lambda process, given_class: given.append((process.value, given_class)))

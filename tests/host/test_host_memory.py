@@ -70,9 +70,7 @@ def test_unknown_system_has_no_memory_limit(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("memory", "page_file"), [(3, 9), (9, 3)])
-def test_windows_has_memory_and_page_files(
-    host: Host, monkeypatch: pytest.MonkeyPatch, memory: int, page_file: int
-) -> None:
+def test_windows_memory_and_page_file(host: Host, monkeypatch: pytest.MonkeyPatch, memory: int, page_file: int) -> None:
     def status(reference: Any) -> int:
         answer = reference._obj
         assert answer.dwLength == ctypes.sizeof(answer) == 64
@@ -88,7 +86,7 @@ def test_windows_has_memory_and_page_files(
     assert available_bytes() == math.inf, "it does not say"
 
 
-def test_macos_has_free_pages_and_such_as_nothing_uses(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_macos_free_and_inactive_pages(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def statistics(port: int, flavour: int, reference: Any, words: Any) -> int:
         assert (port, flavour, words._obj.value) == (77, 4, 24)
         pages = (ctypes.c_uint32 * 24).from_buffer(reference._obj)
@@ -112,11 +110,11 @@ def test_macos_has_free_pages_and_such_as_nothing_uses(host: Host, monkeypatch: 
 
 
 @pytest.mark.skipif(sys.platform not in ("linux", "win32", "darwin"), reason="a system that is not asked")
-def test_this_machine_says_what_it_has() -> None:
+def test_this_machine_reports_memory() -> None:
     assert 0 < available_bytes() < 1 << 50
 
 
-def test_the_group_around_may_have_the_least(host: Host) -> None:
+def test_parent_cgroup_may_have_the_lowest_limit(host: Host) -> None:
     host.file("proc/self/cgroup", "0::/user.slice/session.scope\n")
     host.group_2("user.slice/session.scope", "max", 1 * GIB)
     host.group_2("user.slice", 5 * GIB, 2 * GIB)
@@ -135,7 +133,7 @@ def test_container_sees_its_cgroup_as_root(host: Host, path: str) -> None:
     assert available_bytes() == 3 * GIB
 
 
-def test_version_1(host: Host) -> None:
+def test_cgroup_version_1(host: Host) -> None:
     host.file("proc/self/cgroup", "9:name=systemd:/\n5:cpu,memory:/docker/0123\n1:cpu:/other\n0::/\n")
     host.group_1("docker/0123", 4 * GIB, 3 * GIB)
     host.group_1("docker", UNLIMITED_1, 3 * GIB)
@@ -146,7 +144,7 @@ def test_version_1(host: Host) -> None:
     assert available_bytes() == 2 * GIB, "inside a container"
 
 
-def test_cached_files_can_be_given_back(host: Host) -> None:
+def test_page_cache_counts_as_available(host: Host) -> None:
     """What was read or written once counts as used until somebody else needs the room."""
     stat = f"anon 5\nactive_file {1 * GIB}\ninactive_file {2 * GIB}\nfile_mapped 9\n"
     host.file("proc/self/cgroup", "0::/\n")
@@ -159,14 +157,14 @@ def test_cached_files_can_be_given_back(host: Host) -> None:
     assert available_bytes() == 1 * GIB
 
 
-def test_more_used_than_allowed_leaves_nothing(host: Host) -> None:
+def test_usage_above_the_limit_leaves_zero(host: Host) -> None:
     host.file("proc/self/cgroup", "0::/\n")
     host.group_2("", 1 * GIB, 2 * GIB)
     assert available_bytes() == 0
 
 
 @pytest.mark.parametrize("text", ["", "\n", "nonsense\n", "0:\n", "::\n", "0::\n", b"0::/\xff\xfe\n"])
-def test_nonsense_says_nothing(host: Host, text: str | bytes) -> None:
+def test_invalid_memory_files_are_ignored(host: Host, text: str | bytes) -> None:
     host.file("proc/self/cgroup", text)
     assert available_bytes() == 8 * GIB
     host.file("proc/self/cgroup", "0::/\n")
@@ -190,7 +188,7 @@ def test_field_beyond_cgroup_limit_is_refused(host: Host) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such limits")
 @pytest.mark.parametrize(("limit", "words"), [(600 << 20, "0.6 GiB of addresses (ulimit -v)"), (8 << 30, ""), (-1, "")])
-def test_few_addresses_are_warned_of(limit: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_space_limit_is_warned_of(limit: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
     monkeypatch.setattr(resource, "getrlimit", lambda _what: (limit, -1))

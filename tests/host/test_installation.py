@@ -59,13 +59,15 @@ def _newer(path: Path) -> None:
         lambda machine: machine.patch.setattr(os, "getgroups", lambda: [4711], raising=False),
     ],
 )
-def test_what_may_change_the_devices_changes_it(installed: Machine, change: Callable[[Machine], object]) -> None:
+def test_fingerprint_changes_with_anything_that_may_change_devices(
+    installed: Machine, change: Callable[[Machine], object]
+) -> None:
     before = text(installed)
     change(installed)
     assert text(installed) != before
 
 
-def test_it_stays_the_same_otherwise(installed: Machine) -> None:
+def test_fingerprint_is_otherwise_stable(installed: Machine) -> None:
     before = text(installed)
     installed.patch.setenv("TERM", "another")
     installed.patch.setenv("HOME", "/elsewhere")

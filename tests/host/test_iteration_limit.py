@@ -66,11 +66,11 @@ def points(*groups: tuple[int, int]) -> list[int]:
         (points((4000, 40_000)), 200_000),
     ],
 )
-def test_the_limit_is_three_times_what_nearly_all_take(escapes: list[int], limit: int) -> None:
+def test_limit_is_three_times_the_99_5_percentile(escapes: list[int], limit: int) -> None:
     assert automatic_limit(job(), Points(escapes)).iterations == limit
 
 
-def test_the_survey_goes_on_while_few_escape_and_nothing_is_proved() -> None:
+def test_survey_continues_while_few_points_escape() -> None:
     late = Points(points((4050, 100_000)))
     assert automatic_limit(job(), late) == iteration_limit.IterationLimit(500_000)
     assert late.stages[:4] == [1000, 8000, 64_000, 512_000]
@@ -79,7 +79,7 @@ def test_the_survey_goes_on_while_few_escape_and_nothing_is_proved() -> None:
     assert inside.stages == [1000]
 
 
-def test_the_survey_ends_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_survey_without_an_answer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Proofs may come sooner on one device than on another; the limit is the same with all and without any."""
     dark = Points([NEVER] * POINTS)
     found = automatic_limit(job(), dark)
@@ -94,7 +94,7 @@ def test_the_survey_ends_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(dark.stages) == iteration_limit.MOST
 
 
-def test_the_survey_goes_as_far_as_what_it_suggests_while_that_shows_more() -> None:
+def test_survey_continues_to_its_own_suggestion() -> None:
     censored = Points(points((2000, 999), (1500, 4500), (300, 13_000)))
     assert automatic_limit(job(), censored).iterations == 50_000
     assert censored.stages == [1000, 5000, 20_000]
@@ -123,7 +123,7 @@ def test_a_minibrot_has_two_periods_of_its_reference() -> None:
         assert automatic_limit(job(), Points(points((500, NEVER)), of_reference=period)).iterations == limit
 
 
-def test_the_job_s_own_number_is_the_least() -> None:
+def test_limit_is_at_least_that_of_the_job() -> None:
     assert automatic_limit(job(iterations=3000), Points(points())).iterations == 3000
     assert automatic_limit(job(iterations=10), Points(points())).iterations == 1000
 
@@ -137,14 +137,14 @@ def test_views_of_all_sizes(width: int, height: int) -> None:
     assert automatic_limit(job(view=view), Points([NEVER] * small.pixels, proofs=True)).iterations == 1000
 
 
-def test_what_is_not_proved() -> None:
+def test_unproved_inside_pixels() -> None:
     half = Points(points((POINTS // 2, NEVER)))
     assert unproved(replace(job(), iterations=500), half) == 0.5
     assert unproved(replace(job(), iterations=500), replace(half, proofs=True)) == 0
     assert unproved(replace(job(), iterations=500), Points(points())) == 0
 
 
-def test_nothing_below_sees_an_open_limit() -> None:
+def test_resolved_jobs_have_no_automatic_limit() -> None:
     """With a survey or without one, and the number follows from the limit."""
     at_edge = Job(View.centred("-0.75", "0.1", "1e3", 640, 480), auto_iterations=True)
     assert not resolve(at_edge, [DeviceClass()]).job.auto_iterations

@@ -142,7 +142,7 @@ def test_direct_jobs_have_no_reference() -> None:
      {"version": 2}, {"version": True}, {"more": 1}],
     ids=str,
 )  # fmt: skip
-def test_junk_in_a_reference(changes: dict[str, Any]) -> None:
+def test_invalid_reference(changes: dict[str, Any]) -> None:
     values = json.loads(Job(VIEW, method="perturbation", reference=Reference.of(VIEW, 14, 14)).to_json())
     values["reference"] |= changes
     with pytest.raises(InvalidInputError) as error:
@@ -218,7 +218,7 @@ def test_json_of_the_longest_numbers_has_room() -> None:
     assert Job.from_json(job.to_json()) == job
 
 
-def test_json_whatever_python_converts() -> None:
+def test_json_ignores_python_conversion_limits() -> None:
     """PYTHONINTMAXSTRDIGITS may be as low as 640."""
     job = Job(View.centred(Fraction(3**8000, 5**6000), 0, "1e1000", 10, 10))
     text = job.to_json()
@@ -280,7 +280,7 @@ def test_bad_jobs(bad: dict[str, Any]) -> None:
     _one_line(error)
 
 
-def test_least_radius_and_greatest_cap() -> None:
+def test_least_radius_and_greatest_limit() -> None:
     assert Job(VIEW, MAX_ITERATIONS, LEAST_RADIUS_SQUARED).iterations == 2**32 - 2
     assert Fraction(float(np.nextafter(np.float32(4), np.float32(0)))) == LEAST_RADIUS_SQUARED
 
@@ -344,7 +344,7 @@ def test_least_radius_and_greatest_cap() -> None:
     ],
     ids=lambda changes: str(changes)[:40],
 )
-def test_junk_in_json(changes: dict[str, Any]) -> None:
+def test_invalid_json(changes: dict[str, Any]) -> None:
     assert Job.from_json(json.dumps(JSON)) == Job(VIEW)
     with pytest.raises(InvalidInputError) as error:
         Job.from_json(json.dumps(JSON | changes))
@@ -394,7 +394,7 @@ def test_jobs_of_version_1_are_read() -> None:
     ],
     ids=lambda changes: str(changes)[:40],
 )
-def test_junk_in_json_of_version_1(changes: dict[str, Any]) -> None:
+def test_invalid_json_of_version_1(changes: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError) as error:
         Job.from_json(json.dumps(OLD | changes))
     _one_line(error)
@@ -405,7 +405,7 @@ def test_junk_in_json_of_version_1(changes: dict[str, Any]) -> None:
     ["", "null", "1", "[]", "{}", '"job"', "NaN", "\x00", '{"version": 1', '{"version": 1}', NESTED],
     ids=lambda text: repr(text[:20]),
 )
-def test_junk_that_is_no_job(text: str) -> None:
+def test_invalid_job_texts(text: str) -> None:
     with pytest.raises(InvalidInputError) as error:
         Job.from_json(text)
     assert "job" in _one_line(error)
@@ -413,12 +413,12 @@ def test_junk_that_is_no_job(text: str) -> None:
 
 @unhurried
 @given(st.text(max_size=50))
-def test_any_text_is_no_job(text: str) -> None:
+def test_arbitrary_text_is_not_a_job(text: str) -> None:
     with pytest.raises(InvalidInputError):
         Job.from_json(text)
 
 
-def test_field_says_what_is_inside_and_hashes_rows_in_order() -> None:
+def test_field_reports_inside_and_hashes_rows_in_order() -> None:
     counts = np.array([[1, 5, 1000], [2, 1000, 3]], np.uint32)
     field = Field(Job(VIEW), {"counts": counts})
     assert field.inside.tolist() == [[False, False, True], [False, True, False]]

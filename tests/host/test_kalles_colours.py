@@ -58,7 +58,7 @@ def theirs(
     [(0, 2.5, (10, 8000)), (1, 0.03, (4000, 8000)), (3, 0.002, (4000, 8000)), (11, 0.002, (4000, 8000))],
 )
 @pytest.mark.parametrize("radius", ["", "SmoothMethod: 1"])
-def test_the_same_pixels_have_the_same_colours(
+def test_same_pixels_have_the_same_colours_as_kalles_fraktaler(
     method: int, divisor: float, counts: tuple[int, int], radius: str
 ) -> None:
     field = a_field(*counts)
@@ -72,7 +72,7 @@ def test_the_same_pixels_have_the_same_colours(
     assert np.percentile(apart, 99) < 3.5  # of 255; where keys meet, an entry's width makes as much
 
 
-def test_a_palette_that_repeats_turns_as_often() -> None:
+def test_repeated_palette_has_the_same_cycle() -> None:
     field = a_field(10, 8000)
     once, twice = read(kfr(IterDiv=1)), read(kfr(IterDiv=2, Colors=COLOURS * 2, ColorOffset=150))
     assert twice.palette.colours == once.palette.colours
@@ -103,7 +103,7 @@ def test_colouring_survives_a_round_trip(palette: str, transfer: str) -> None:
     assert lines_of(back, place)[0] == lines
 
 
-def test_steps_of_colours_are_those_of_the_counts() -> None:
+def test_colour_steps_follow_counts() -> None:
     """That program without smooth colours has the entry of a whole count, which is that of a colour."""
     place = ForeignPlace(Fraction(0), Fraction(1), Fraction(3), radius=Fraction(2))
     lines, _ = lines_of(Colouring(PALETTES["coursework"], offset=3 / 16), place)
@@ -128,7 +128,7 @@ def test_steps_of_colours_are_those_of_the_counts() -> None:
         ("TextureEnabled", 1, "textureenabled: 1"),
     ],
 )
-def test_what_has_no_counterpart_is_named(key: str, value: int, what: str) -> None:
+def test_unsupported_colour_settings_are_named(key: str, value: int, what: str) -> None:
     text = kfr(**{key: value})
     colouring, (note,) = colouring_of(text, places.place_in(text))
     assert colouring is not None
@@ -143,7 +143,7 @@ def test_custom_glsl_colouring_is_reported_as_unsupported() -> None:
 PLAIN = ForeignPlace(Fraction(0), Fraction(1), Fraction(3))
 
 
-def test_effects_and_the_like_are_named_when_they_are_written() -> None:
+def test_dropped_effects_are_named_on_export() -> None:
     colouring = Colouring(PALETTES["ice"], equalise=1.0, effects=(Light.parse("135"),))
     notes = lines_of(colouring, PLAIN)[1]
     assert ["light" in notes[0], "equalised" in notes[1]] == [True, True]

@@ -59,7 +59,7 @@ def files(folder: Path) -> list[Path]:
         (Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14), ESCAPED),
     ],
 )
-def test_what_is_kept_is_found(calls: Calls, reference: Reference, ended: str) -> None:
+def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str) -> None:
     first = kept.kept_orbit(reference, 1000, FOUR)
     again = kept.kept_orbit(reference, 1000, FOUR)
     assert calls.number == 1
@@ -82,7 +82,7 @@ def test_ended_orbit_serves_any_limit(calls: Calls) -> None:
     assert calls.number == 1
 
 
-def test_what_decides_the_orbit_is_in_its_name(calls: Calls, fresh_cache: Path) -> None:
+def test_orbit_name_covers_what_decides_it(calls: Calls, fresh_cache: Path) -> None:
     re, im, radius = LONG.re, LONG.im, LONG.radius
     one = Fraction(1, 10**900)
     others = ((re + one, im, radius), (re, im + one, radius), (re, im, radius + one), (im, re, radius))
@@ -94,7 +94,7 @@ def test_what_decides_the_orbit_is_in_its_name(calls: Calls, fresh_cache: Path) 
     assert calls.number == 6, "the constants of long steps are no part of it"
 
 
-def test_every_damage_costs_a_computation(calls: Calls, fresh_cache: Path) -> None:
+def test_damaged_orbits_are_recomputed(calls: Calls, fresh_cache: Path) -> None:
     expected = kept.kept_orbit(NEAR, 20, FOUR)
     (path,) = files(fresh_cache)
     whole = path.read_bytes()
@@ -108,7 +108,7 @@ def test_every_damage_costs_a_computation(calls: Calls, fresh_cache: Path) -> No
         assert path.read_bytes() == whole, "and is mended"
 
 
-def test_short_orbits_are_not_kept(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_orbits_are_not_stored(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Calls(monkeypatch)
     kept.kept_orbit(NEAR, 1000, FOUR)
     kept.kept_orbit(NEAR, 1000, FOUR)
@@ -116,7 +116,7 @@ def test_short_orbits_are_not_kept(fresh_cache: Path, monkeypatch: pytest.Monkey
     assert not fresh_cache.exists()
 
 
-def test_orbits_are_bounded_together(calls: Calls, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_size_of_orbits_is_bounded(calls: Calls, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those used longest ago go first, and one beyond the bound is not even written."""
     monkeypatch.setattr(kept, "_MOST_BYTES", 2 * 16 * 1100)
     first, second, third = (Reference(LONG.re, LONG.im * (1 + n), LONG.radius, 14, 14) for n in range(3))
@@ -131,7 +131,7 @@ def test_orbits_are_bounded_together(calls: Calls, fresh_cache: Path, monkeypatc
     assert files(fresh_cache) == before
 
 
-def test_without_a_cache_nothing_is_kept(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disabled_cache_stores_no_orbit(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", "off")
     for _ in range(2):
         kept.kept_orbit(LONG, 100, FOUR)

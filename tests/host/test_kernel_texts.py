@@ -15,7 +15,7 @@ parts = pytest.mark.parametrize("path", sorted(source.folder().glob("*.cl")), id
 
 
 @parts
-def test_lines_fit(path: Path) -> None:
+def test_kernel_lines_fit(path: Path) -> None:
     long = [
         number for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if len(line) > COLUMNS
     ]
@@ -44,7 +44,7 @@ SECRETS = {
 
 
 @parts
-def test_no_part_asks_which_number_it_has(path: Path) -> None:
+def test_kernel_parts_do_not_test_the_number(path: Path) -> None:
     asked = re.findall(r"^#(?:if|ifdef|ifndef|elif)\b.*", path.read_text(encoding="utf-8"), re.MULTILINE)
     for names, parts_that_may in SECRETS.items():
         if path.name not in parts_that_may:

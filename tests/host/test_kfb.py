@@ -51,7 +51,7 @@ def test_each_value_is_at_its_pixel(radius: str, shift: float, tmp_path: Path) -
     np.testing.assert_allclose(continuous[~field.inside], expected[~field.inside], rtol=0, atol=1e-6)
 
 
-def test_what_is_not_taken_over_is_said(tmp_path: Path) -> None:
+def test_kfb_import_reports_what_it_drops(tmp_path: Path) -> None:
     found = loading.read_foreign(put(tmp_path, a_map(distances=True), None))
     assert not found.placed
     assert [note.split(":")[0] for note in found.notes] == [

@@ -61,7 +61,9 @@ def write(path: Path, field: Field, palette: str) -> None:
 @pytest.mark.parametrize("suffix", ["png", "ppm", "tif", "dzi"])
 @pytest.mark.parametrize("palette", ["classic", "coursework"])
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_others_read_the_same_pixels(tmp_path: Path, suffix: str, palette: str, width: int, height: int) -> None:
+def test_other_programs_read_the_same_pixels(
+    tmp_path: Path, suffix: str, palette: str, width: int, height: int
+) -> None:
     if suffix in EXTRA:
         pytest.importorskip(EXTRA[suffix])
     field = a_field(width, height, smooth=palette == "classic")
@@ -121,7 +123,7 @@ def test_a_deep_zoom_picture_is_replaced_with_all_its_tiles(tmp_path: Path) -> N
     assert names(tmp_path) == ["a.dzi", "a_files"]
 
 
-def test_somebody_elses_folder_is_not_replaced(tmp_path: Path) -> None:
+def test_foreign_folder_is_not_replaced(tmp_path: Path) -> None:
     pytest.importorskip("pyvips")
     (tmp_path / "a_files").mkdir()
     (tmp_path / "a_files" / "letter").write_text("dear")

@@ -79,7 +79,7 @@ def test_finer_has_every_point_of_the_coarser(lattice: Lattice, factor: int, col
 
 @unhurried
 @given(lattices(), factors, near, near)
-def test_coarser_is_every_so_many_th_point(lattice: Lattice, factor: int, column: int, row: int) -> None:
+def test_coarser_lattice_takes_every_nth_point(lattice: Lattice, factor: int, column: int, row: int) -> None:
     assert lattice.coarser(factor).point(column, row) == lattice.point(factor * column, factor * row)
 
 
@@ -222,7 +222,7 @@ def test_singular_matrix_is_refused() -> None:
 
 @unhurried
 @given(st.fractions(0, 10**30, max_denominator=10**30))
-def test_roots_are_bounds(square: Fraction) -> None:
+def test_square_roots_are_bounds(square: Fraction) -> None:
     below, above = root_below(square), root_above(square)
     assert below**2 <= square <= above**2
     assert above - below <= above * Fraction(1, 1 << 61)

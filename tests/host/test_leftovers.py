@@ -26,7 +26,7 @@ with in_temporary_folder("mandelcl-b-") as folder:
 
 
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
-def test_what_a_killed_process_has_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leftovers_of_a_dead_process_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     environment = os.environ | {"TMPDIR": str(tmp_path)}

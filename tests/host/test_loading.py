@@ -64,7 +64,7 @@ def test_junk_pictures(data: bytes, message: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_texts_of_others_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foreign_png_texts_are_not_decompressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = a_field().job
     bomb = chunk(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(1 << 20)))
     own = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(job.to_json().encode()))
@@ -83,7 +83,7 @@ def test_texts_of_others_are_not_unpacked(tmp_path: Path, monkeypatch: pytest.Mo
     assert unpacked == [len(job.to_json())] * 2
 
 
-def test_pictures_of_nothing_but_texts_or_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_with_only_text_or_other_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = chunk(b"zTXt", b"mandelcl\0\0" + zlib.compress(bytes(1 << 20)))
     (tmp_path / "a.png").write_bytes(a_png(*[text] * 5))
     with pytest.raises(FileError, match="with texts of more than 4194304 bytes"):
@@ -212,7 +212,7 @@ def test_invalid_field_is_rejected_early(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("damaged", [False, True])
-def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path: Path) -> None:
+def test_unsupported_zip_compression(method: int, damaged: bool, tmp_path: Path) -> None:
     """Their decoders have errors of their own."""
     field = a_field(300, 200, smooth=False)
     with zipfile.ZipFile(tmp_path / "a.npz", "w", method) as packed:
@@ -229,7 +229,7 @@ def test_ways_of_packing_that_no_field_has(method: int, damaged: bool, tmp_path:
 
 
 @pytest.mark.parametrize("descr", ["<U0", "<U0,<U0", "<U3,<U4", "<U", "<U-1"])
-def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
+def test_malformed_png_texts(descr: str, tmp_path: Path) -> None:
     head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ()}}".ljust(117).encode() + b"\n"
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as packed:
         packed.writestr("job.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head)
@@ -237,7 +237,7 @@ def test_texts_that_are_none(descr: str, tmp_path: Path) -> None:
         read_job(tmp_path / "a.npz")
 
 
-def test_texts_of_what_is_no_character(tmp_path: Path) -> None:
+def test_png_texts_with_invalid_characters(tmp_path: Path) -> None:
     """Of such numbers numpy makes texts at which Python itself fails."""
     for number in (0x110000, 0xFFFFFFFF, 0xD800):
         text = np.array([ord("{"), number], "<u4").view("<U2")[0:1].reshape(())
@@ -247,7 +247,7 @@ def test_texts_of_what_is_no_character(tmp_path: Path) -> None:
             read_job(tmp_path / "a.npz")
 
 
-def test_what_tifffile_has_to_say_is_not_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_tifffile_warnings_are_not_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("tifffile")
     (tmp_path / "a.tif").write_bytes(b"II\x2a\0\x08\0\0\0\x01\0\x01\x04\0\x7f" + bytes(40))
     with pytest.raises(FileError, match="carries no mandelcl job"):
@@ -265,7 +265,7 @@ def test_what_tifffile_has_to_say_is_not_printed(tmp_path: Path, capfd: pytest.C
         b"(" * 900,
     ],
 )
-def test_heads_that_are_no_arrays_take_a_line(
+def test_invalid_npy_headers_are_one_line(
     head: bytes, tmp_path: Path, capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
 ) -> None:
     """Python's own reader of such values warns on standard error, or names its objects."""

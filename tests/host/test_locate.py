@@ -109,7 +109,7 @@ def test_divisor_of_the_period_is_detected() -> None:
     assert locate(box("-1.76", "0", "0.02"), MOST, 9).nucleus.period == 3
 
 
-def test_where_the_middle_is_no_help_the_quarters_are() -> None:
+def test_search_continues_in_quarters_if_the_middle_fails() -> None:
     # From this spiral's middle Newton's method leads out of the picture.
     view = View.centred("-0.74505665699232857364077", "-0.13521978823797060355111", "7e10", 1920, 1080)
     found = locate(Box.around(view), MOST)
@@ -123,13 +123,13 @@ def test_where_the_middle_is_no_help_the_quarters_are() -> None:
     assert abs(found.nucleus.re + 1) <= Fraction("0.6")
 
 
-def test_orbits_that_follow_a_cycle_for_long_are_not_taken_to_stay() -> None:
+def test_long_shadowing_of_a_cycle_is_not_taken_for_inside() -> None:
     place = json.loads((Path(__file__).parent / "deep_places.json").read_text())["5e113"]
     view = View.centred(place["re"], place["im"], place["zoom"], 16, 9)
     assert locate(Box.around(view), MOST).nucleus.period == place["period"]
 
 
-def test_there_is_nothing_to_find() -> None:
+def test_box_without_a_minibrot() -> None:
     with pytest.raises(InvalidInputError, match="the orbits tried there escape after at most 4 iterations"):
         locate(box("1.5", "1.5", "0.5"), MOST)
     with pytest.raises(InvalidInputError, match="cycles attract the orbits tried there, so it lies inside the set"):
@@ -142,7 +142,7 @@ def test_there_is_nothing_to_find() -> None:
         box("0", "0", "0")
 
 
-def test_the_picture_shows_it_whole() -> None:
+def test_located_picture_shows_the_whole_minibrot() -> None:
     found = locate(box("-1.75", "0", "0.02"), MOST)
     height = 4 / Fraction(found.zoom)
     assert 4.5 * found.nucleus.size <= height <= 4.6 * found.nucleus.size
@@ -157,7 +157,7 @@ def test_the_box_of_a_view_holds_its_pixels() -> None:
     assert around.middle == pytest.approx((0.3, 0.4), abs=1e-15)
 
 
-def test_it_can_be_cancelled_and_tells_how_far_it_is() -> None:
+def test_locate_reports_progress_and_can_be_cancelled() -> None:
     class Later:
         calls = 0
 

@@ -21,7 +21,7 @@ every_shallow_place = pytest.mark.parametrize("place", SHALLOW.values(), ids=SHA
 every_deep_place = pytest.mark.parametrize("place", DEEP.values(), ids=DEEP.keys())
 
 
-def test_there_are_enough_and_the_published_ones_are_there() -> None:
+def test_named_places_include_the_published_ones() -> None:
     assert len(LOCATIONS) >= 14
     assert {"whole-set", "seahorse-valley", "elephant-valley", "near-real-axis", "mini-set-1", "julia-island"} <= set(
         LOCATIONS
@@ -29,7 +29,7 @@ def test_there_are_enough_and_the_published_ones_are_there() -> None:
 
 
 @every_place
-def test_it_is_well_described(place: Location) -> None:
+def test_each_place_is_described(place: Location) -> None:
     assert LOCATIONS[place.name] is place
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", place.name)
     assert "\n" not in place.description
@@ -48,7 +48,7 @@ def test_places_go_deeper_and_deeper() -> None:
 
 
 @every_shallow_place
-def test_double_resolves_it(place: Location) -> None:
+def test_double_resolves_shallow_places(place: Location) -> None:
     view = place.view()
     assert (view.width, view.height) == (1920, 1080)
     spacing = Fraction(float(np.spacing(float(view.largest_coordinate()))))
@@ -56,7 +56,7 @@ def test_double_resolves_it(place: Location) -> None:
 
 
 @every_shallow_place
-def test_it_shows_something(place: Location) -> None:
+def test_each_place_shows_detail(place: Location) -> None:
     view = place.view(16, 9)
     re_, im = np.array([[float(part) for part in view.point(i, j)] for j in range(9) for i in range(16)]).T
     c = re_ + 1j * im
@@ -119,7 +119,7 @@ def test_the_whole_set_is_the_default_picture() -> None:
     assert LOCATIONS["whole-set"].iterations == 1000
 
 
-def test_an_unknown_place_names_some_like_it() -> None:
+def test_unknown_place_gets_a_suggestion() -> None:
     assert find_location("galaxy") is LOCATIONS["galaxy"]
     with pytest.raises(InvalidInputError, match=r"unknown place 'galaxie'; there is galaxy, .* lists them all$"):
         find_location("galaxie")

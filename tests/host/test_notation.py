@@ -47,7 +47,7 @@ from mandelcl.formulas.notation import operations_of
         ("burning-ship", "burning-ship"),
     ],
 )
-def test_what_is_written_is_what_is_made(text: str, operations: str) -> None:
+def test_notation_equals_its_operations(text: str, operations: str) -> None:
     assert operations_of(text) == operations
     assert Formula.parse(text) == Formula.parse(operations)
 
@@ -79,7 +79,7 @@ def test_the_summaries_of_named_formulas_are_read() -> None:
         ("x + c", "belong together"),
     ],
 )
-def test_what_operations_cannot_make_is_refused_in_a_line(text: str, why: str) -> None:
+def test_unsupported_notation_is_refused_in_one_line(text: str, why: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot make operations of the formula") as refusal:
         Formula.parse(text)
     assert why in str(refusal.value)
@@ -87,7 +87,7 @@ def test_what_operations_cannot_make_is_refused_in_a_line(text: str, why: str) -
 
 @settings(deadline=None, max_examples=50)
 @given(st.text("zcxyi()|^+-*2³ /reimconjabs=", max_size=24))
-def test_any_text_is_a_formula_or_a_line(text: str) -> None:
+def test_any_text_is_a_formula_or_one_line(text: str) -> None:
     with suppress(InvalidInputError):  # and nothing else
         formula = Formula.parse(text)
         assert Formula.parse(formula.text) == formula

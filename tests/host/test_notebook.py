@@ -106,7 +106,7 @@ def test_attributes_give_each_point_exactly(zoom: Any, rotation: Any) -> None:
     assert ("re" in labelled.coords, "im" in labelled.coords) == (zoom == 3 and not rotation,) * 2
 
 
-def test_points_are_there_as_long_as_doubles_hold_them() -> None:
+def test_coordinates_are_present_if_double_resolves_them() -> None:
     pytest.importorskip("xarray")
     for zoom, held in (("1e10", True), ("1e11", False)):  # there they are a 900th of a pixel apart
         field = a_field(4, 400, center=("-0.75", "0.1"), zoom=zoom)
@@ -119,7 +119,7 @@ def test_every_plane_is_described() -> None:
 
 
 @pytest.mark.parametrize("missing", ["xarray"])
-def test_without_the_extra_there_is_one_line(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_one_line(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MandelclError, match=r"^a labelled field needs xarray: .*install.*notebook\]") as caught:
         a_field(4, 4).to_xarray()

@@ -57,7 +57,7 @@ def test_near_halfway(number: IeeeFormat, mantissa: int, exponent: int, nudge: i
 
 
 @ieee
-def test_the_edges(number: IeeeFormat) -> None:
+def test_encoding_at_the_edges_of_the_range(number: IeeeFormat) -> None:
     largest, least, ulp = LARGEST[number.name], LEAST[number.name], Fraction(2) ** (1 - number.precision)
     half_step = largest * ulp / 4
     for value in (
@@ -98,7 +98,7 @@ def test_low_word_first() -> None:
 # What a number resolves
 
 
-def test_guard_bits_grow_with_the_cap() -> None:
+def test_guard_bits_grow_with_the_limit() -> None:
     guards = [guard_bits(cap) for cap in (1, 2, 1000, 10**6, 2**32 - 2)]
     assert guards == sorted(guards)
     assert 2 <= guards[0] < guards[-1] <= 20
@@ -137,7 +137,7 @@ def test_near_zero_is_resolved_no_finer(number: IeeeFormat) -> None:
 
 
 @ieee
-def test_what_it_cannot_hold(number: IeeeFormat) -> None:
+def test_values_out_of_range(number: IeeeFormat) -> None:
     limit = 1 << number.precision
     if limit < 1 << 31:
         assert number.cannot_hold(View.upright(Fraction(0), Fraction(0), Fraction(1, limit), limit + 1, 1)) is None

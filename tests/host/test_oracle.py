@@ -168,7 +168,7 @@ def test_points_that_are_not_numbers_are_outside(number: str, rounding: str) -> 
 @needs_compiler
 @kinds
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (1, 131), (131, 1), (67, 61), (256, 3)])
-def test_c_is_numpy(number: str, rounding: str, width: int, height: int) -> None:
+def test_c_oracle_equals_numpy(number: str, rounding: str, width: int, height: int) -> None:
     view = View.centred(Fraction("-0.7436"), Fraction("0.1318"), Fraction(300), width, height)
     job = Job(view, 150, number=number, rounding=rounding)
     expected = vectors.counts(job)
@@ -179,7 +179,7 @@ def test_c_is_numpy(number: str, rounding: str, width: int, height: int) -> None
 
 @needs_compiler
 @kinds
-def test_lanes_are_the_plain_loop(number: str, rounding: str) -> None:
+def test_c_lanes_equal_the_plain_loop(number: str, rounding: str) -> None:
     view = View.region(Fraction(-2), Fraction(1), Fraction(-1), Fraction(1), 501, 334)
     job = Job(view, 1000, number=number, rounding=rounding)
     np.testing.assert_array_equal(compiled.counts(job), compiled.counts(job, loop="plain"))
@@ -189,7 +189,7 @@ def test_lanes_are_the_plain_loop(number: str, rounding: str) -> None:
 @kinds
 @pytest.mark.parametrize("chart", MAPS)
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_c_is_numpy_on_larger_pictures(number: str, rounding: str, formula: str, chart: str) -> None:
+def test_c_oracle_equals_numpy_on_larger_pictures(number: str, rounding: str, formula: str, chart: str) -> None:
     view = MAPS[chart](View.centred(Fraction("-0.4"), Fraction("-0.3"), Fraction(1), 67, 61))
     job = Job(view, 150, formula=FORMULAS[formula], number=number, rounding=rounding)
     expected = vectors.smooth_steps(job, 100)

@@ -73,7 +73,7 @@ def test_few_steps_are_those_of_fractions(name: str, formula: str) -> None:
 @numbers
 @pytest.mark.parametrize("chart", MAPS)
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_counts_are_the_truth(name: str, formula: str, chart: str) -> None:
+def test_fixed_point_oracle_equals_exact_arithmetic(name: str, formula: str, chart: str) -> None:
     view = MAPS[chart](View.upright(Fraction(-1, 3), Fraction(-1, 7), Fraction(1, 5), 11, 8, 5, 4))
     job = Job(view, 15, formula=FORMULAS[formula], number=name, rounding="fixed")
     counts = fixed.counts(job)
@@ -82,7 +82,7 @@ def test_counts_are_the_truth(name: str, formula: str, chart: str) -> None:
 
 
 @pytest.mark.parametrize("julia", JULIAS)
-def test_other_julia_sets_are_the_truth(julia: str) -> None:
+def test_julia_sets_equal_exact_arithmetic(julia: str) -> None:
     """Counts of 0 among them, and orbits on the boundary; from |z₀|² ≥ 4 on where R² is just below."""
     view = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 11, 9, 5, 4)
     for radius_squared in (Fraction(4), Fraction(4) - Fraction(1, 1 << 22)):
@@ -103,7 +103,7 @@ def test_fp128_orbit_survives_a_round_trip() -> None:
 
 
 @numbers
-def test_folded_is_the_absolute_value(name: str) -> None:
+def test_fold_is_the_absolute_value(name: str) -> None:
     number = number_of(name)
     rng = np.random.default_rng(2)
     units = 1 << (number.bits * number.count)

@@ -110,19 +110,19 @@ def test_rounding_is_toward_zero(kind: Integers, number: tuple[int, int]) -> Non
 @unhurried
 @given(st.lists(numbers(), min_size=1, max_size=40))
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_are_rounded_as_one_is(kind: Integers, many: list[tuple[int, int]]) -> None:
+def test_arrays_are_rounded_like_scalars(kind: Integers, many: list[tuple[int, int]]) -> None:
     bits = many[0][1]
     values = [value >> max(0, value.bit_length() - bits - 2) for value, _ in many]
     rounded = doubles([kind.whole(value) for value in values], bits)
     assert rounded.tobytes() == np.array([double(value, bits) for value in values]).tobytes()
 
 
-def test_none_are_rounded() -> None:
+def test_empty_arrays_are_rounded() -> None:
     assert doubles([], 100).shape == (0,)
 
 
 @pytest.mark.parametrize(("value", "expected"), [(5 << 600, 2.0**400), (-5 << 600, -(2.0**400)), (1 << 600, 2.0**400)])
-def test_what_is_beyond_use_is_large(value: int, expected: float) -> None:
+def test_values_beyond_the_range_are_clamped(value: int, expected: float) -> None:
     assert double(value, 200) == expected
 
 
@@ -193,7 +193,7 @@ def test_orbits_are_those_of_whole_numbers(
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_ends(kind: Integers, re: str, im: str, radius: str, length: int, ended: str) -> None:
+def test_orbit_ends(kind: Integers, re: str, im: str, radius: str, length: int, ended: str) -> None:
     orbit = reference_orbit(reference(re, im, radius), 1000, FOUR, integers=kind)
     assert (orbit.length, orbit.ended, orbit.tiny) == (length, ended, {})
     squares = orbit.re**2 + orbit.im**2
@@ -257,7 +257,7 @@ def test_periods_of_published_places(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["1e14", "5e113", "4e533", pytest.param("1e1086", marks=pytest.mark.long)])
-def test_integers_of_any_kind_give_the_same_bits(name: str) -> None:
+def test_integer_backends_give_the_same_bits(name: str) -> None:
     centre, iterations, _ = place(name)
     plain, fastest = (reference_orbit(centre, iterations, FOUR, integers=kind) for kind in (PLAIN, FASTEST))
     assert same(plain, fastest)
@@ -276,12 +276,12 @@ def test_fewer_bits_where_the_derivative_is_large_are_enough(name: str) -> None:
     require_near(orbit, values, bits)
 
 
-def test_short_numbers_are_pythons_own() -> None:
+def test_short_numbers_use_python_integers() -> None:
     assert integers_for(100) == PLAIN
     assert integers_for(1000) == FASTEST
 
 
-def test_pythons_own_integers_do_without_gmpy2() -> None:
+def test_python_integers_work_without_gmpy2() -> None:
     hidden = "import sys; sys.modules['gmpy2'] = None; from mandelcl.perturbation import integers; "
     done = subprocess.run(
         [sys.executable, "-c", hidden + "print(integers.FASTEST.name)"], capture_output=True, text=True, check=True
@@ -289,7 +289,7 @@ def test_pythons_own_integers_do_without_gmpy2() -> None:
     assert done.stdout == "int\n"
 
 
-def test_a_smaller_cap_gives_a_part() -> None:
+def test_smaller_limit_gives_a_prefix() -> None:
     centre, iterations, period = place("1e14")
     whole = reference_orbit(centre, iterations, FOUR)
     for cap in (1, 7, 8, 9, 100, period - 1, period, period + 1):
@@ -325,7 +325,7 @@ def test_orbit_larger_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reference_orbit(endless, 4000, FOUR).length == 4000
 
 
-def test_it_can_be_stopped_and_watched() -> None:
+def test_orbit_reports_progress_and_can_be_cancelled() -> None:
     stop = threading.Event()
     seen: list[int] = []
 

@@ -108,7 +108,7 @@ BREAKERS: dict[str, tuple[BaseException, type[BaseException], str]] = {
 @pytest.mark.parametrize("name", BREAKERS)
 @pytest.mark.parametrize("suffix", ["png", "ppm", "npz"])
 @pytest.mark.parametrize("where", ["paint", "flush", "replace"])
-def test_nothing_half_written_stays(
+def test_no_partial_output_remains(
     name: str, suffix: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error, expected, message = BREAKERS[name]

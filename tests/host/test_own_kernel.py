@@ -53,7 +53,7 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
             read_kernel(str(path))
 
 
-def test_the_text_that_is_built() -> None:
+def test_built_kernel_text() -> None:
     text = contract.source(KernelFile("mine.cl", "first\nsecond"), DOUBLE)
     before, _, own = text.partition('#line 1 "mine.cl"\n')
     assert own == "first\nsecond\n"
@@ -76,7 +76,7 @@ def changed(place: int, space: str, type_: str, name: str) -> list[Parameter]:
     return parameters
 
 
-def test_parameters_that_do() -> None:
+def test_accepted_kernel_parameters() -> None:
     assert contract.wrong_parameter(contract.PARAMETERS, FLOAT) == ""
     assert contract.wrong_parameter(changed(1, "", "unsigned int", "w"), FLOAT) == ""
     assert contract.wrong_parameter(changed(1, "", "const int", "w"), FLOAT) == ""
@@ -84,7 +84,7 @@ def test_parameters_that_do() -> None:
     assert contract.wrong_parameter(changed(3, "", "float", "left"), FLOAT) == ""
 
 
-def test_parameters_that_do_not() -> None:
+def test_refused_kernel_parameters() -> None:
     wrong = contract.wrong_parameter
     told = "parameter 4 is `float left`, the contract has `real left`, which is double here: write `real`, or give"
     assert wrong(changed(3, "", "float", "left"), DOUBLE).startswith(told)
@@ -95,7 +95,7 @@ def test_parameters_that_do_not() -> None:
     assert "8 parameters" in wrong([*contract.PARAMETERS, Parameter("", "uint", "more")], FLOAT)
 
 
-def test_names_in_another_order() -> None:
+def test_parameter_names_in_another_order() -> None:
     assert contract.swapped_names(contract.PARAMETERS) == ""
     assert contract.swapped_names(changed(1, "", "uint", "columns")) == ""
     swapped = list(contract.PARAMETERS)
@@ -103,7 +103,7 @@ def test_names_in_another_order() -> None:
     assert contract.swapped_names(swapped) == "parameter 4 is called `top`, but there the contract gives `left`"
 
 
-def test_jobs_that_are_not_for_it() -> None:
+def test_unsupported_jobs_are_refused() -> None:
     deep = Job(View.centred(0, 0, Fraction(10) ** 30, 64, 64), rounding="separate")
     with pytest.raises(InvalidInputError, match="float or double; neither resolves this view"):
         contract.resolved_job(deep, double=True)
@@ -165,7 +165,7 @@ def test_logs_of_compilers_are_trimmed(log: str) -> None:
     assert list(fault.explanation) == lines
 
 
-def test_logs_are_never_endless_nor_empty() -> None:
+def test_compiler_logs_are_bounded_and_not_empty() -> None:
     many = "\n".join(f"mine.cl:{k}:1: error: no {k}" for k in range(1000))
     assert faults.not_built(MINE, many, FLOAT).explanation[-1] == "… and 984 more lines"
     assert str(faults.not_built(MINE, "", FLOAT)) == "does not build: the compiler gives no reason"
@@ -240,7 +240,7 @@ def test_a_file_without_the_kernel() -> None:
     assert "it has `one`, `two`" in str(faults.no_kernel(MINE, ["one", "two"]))
 
 
-def test_crashes_are_told() -> None:
+def test_crashes_are_reported() -> None:
     fault = faults.crashed("killed by SIGSEGV: PLEASE submit a bug report")
     assert str(fault) == "its process ended: killed by SIGSEGV, an access to memory far out of bounds"
     assert "PLEASE submit" in "\n".join(fault.explanation)
@@ -252,7 +252,7 @@ def test_crashes_are_told() -> None:
     assert "--check" not in other.explanation[-1]
 
 
-def test_writes_out_of_bounds_are_told() -> None:
+def test_out_of_bounds_writes_are_reported() -> None:
     one = faults.out_of_bounds(Overrun([], [(20, 1)]), (5, 4), (8, 8))
     assert str(one) == "writes out of bounds: 1 word beside the counts, first counts[20]"
     assert "index 20 would be column 0 of row 4" in one.explanation[0]
@@ -311,7 +311,7 @@ Oclgrind - OpenCL runtime error detected
 """
 
 
-def test_what_oclgrind_says_is_explained() -> None:
+def test_oclgrind_messages_are_explained() -> None:
     found = complaints.complaints(_COMPLAINTS, 20)
     assert [(one.kind, one.place, one.items, one.line) for one in found] == [
         ("writes out of bounds", "at counts[20], 1 beyond the last", "(0, 4)", 2),
@@ -326,14 +326,14 @@ def test_what_oclgrind_says_is_explained() -> None:
     assert lines[7] == "  work-item (15, 0) and (2, 1) at counts[15]"
 
 
-def test_the_order_of_what_oclgrind_says_does_not_matter() -> None:
+def test_oclgrind_message_order_does_not_matter() -> None:
     blocks = re.split(r"\n(?=[A-Z])", _COMPLAINTS)
     assert len(blocks) == 6
     backward = "\n" + "\n".join(reversed(blocks))
     assert complaints.complaints(backward, 20) == complaints.complaints(_COMPLAINTS, 20)
 
 
-def test_what_oclgrind_says_often_is_said_once() -> None:
+def test_repeated_oclgrind_messages_are_merged() -> None:
     found = complaints.complaints(_COMPLAINTS * 9, 20)
     assert "  … and 5 times more" in complaints.explained(found, MINE, 20)
     assert complaints.complaints("", 20) == []

@@ -43,7 +43,7 @@ def test_noise_is_not_explained() -> None:
     ]
 
 
-def test_one_pixel_beside_a_mistake_makes_it_an_explanation_in_part() -> None:
+def test_one_unexplained_pixel_makes_the_explanation_partial() -> None:
     yours = RIGHT[::-1].copy()
     yours[4, 7] += 1
     sentences = told(yours)
@@ -61,13 +61,13 @@ def test_mistake_in_half_of_picture_is_reported_with_contradictions() -> None:
     assert f"would have {HEIGHT // 4 * WIDTH} other pixels wrong that are right" in sentences[1]
 
 
-def test_what_explains_less_than_half_is_not_told() -> None:
+def test_explanation_of_less_than_half_is_not_reported() -> None:
     yours = np.random.default_rng(2).integers(0, CAP, RIGHT.shape).astype(np.uint32)
     yours[: HEIGHT // 3] = RIGHT[: HEIGHT // 3] + 1
     assert "None of the mistakes" in told(yours)[0]
 
 
-def test_unwritten_pixels_are_told_beside_another_mistake() -> None:
+def test_unwritten_pixels_are_reported_with_another_mistake() -> None:
     yours = np.where(RIGHT == CAP, 0, RIGHT)
     yours[-2:] = NO_COUNT
     sentences = told(yours)
@@ -103,7 +103,7 @@ def test_the_driver_is_suspected_where_only_long_orbits_are_wrong() -> None:
     assert "driver" not in " ".join(told(np.where(RIGHT >= 30, yours, RIGHT) + (RIGHT == 5), loop_limit=40))
 
 
-def test_a_sample_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_comparison_is_labelled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence_module, "_SAMPLE_WORK", 500)
     monkeypatch.setattr(evidence_module, "_WORK", 1000)
     sentences = told(_moved())
@@ -163,7 +163,7 @@ def test_an_orbit_that_is_too_long_is_not_followed() -> None:
 
 @pytest.mark.parametrize("rounding", ["separate", "fused"])
 @pytest.mark.parametrize("number", ["float", "double"])
-def test_replays_without_a_mistake_are_right(number: str, rounding: str) -> None:
+def test_replay_without_a_mistake_is_exact(number: str, rounding: str) -> None:
     job = replace(JOB, number=number, rounding=rounding)
     assert np.array_equal(least(job, np.arange(RIGHT.size), CAP).reshape(RIGHT.shape), counts_of(job))
 
@@ -195,7 +195,7 @@ def test_the_oracle_takes_our_counts_where_recomputing_takes_too_long(monkeypatc
     assert checked.startswith("every pixel, with ours on 1:0 (")
 
 
-def test_the_oracle_stops_when_it_is_told() -> None:
+def test_oracle_stops_on_cancel() -> None:
     class Stop(Exception):  # noqa: N818 - it stands for being cancelled
         pass
 

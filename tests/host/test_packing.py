@@ -34,7 +34,7 @@ def part(words: Words, name: HeaderLayout, count: int) -> Words:
     return words[first : first + count]
 
 
-def test_the_header_is_the_kernels() -> None:
+def test_packed_header_matches_the_kernel() -> None:
     text = (source.folder() / "method_perturbation.cl").read_text(encoding="utf-8")
     body = re.sub(r"/\*.*?\*/", "", re.search(r"enum \{(.*?)\};", text, re.DOTALL).group(1), flags=re.DOTALL)  # type: ignore[union-attr]
     place, found = -1, {}
@@ -46,7 +46,7 @@ def test_the_header_is_the_kernels() -> None:
 
 
 @pytest.mark.parametrize("number", REALS)
-def test_limits_are_the_kernels(number: str) -> None:
+def test_packed_limits_match_the_kernel(number: str) -> None:
     text = (source.folder() / f"number_{number}.cl").read_text(encoding="utf-8")
     powers = {name: int(power) for name, power in re.findall(r"#define NUMBER_(\w+) 0x1p(-\d+)f?\n", text)}
     real, replayed = REALS[number], FORMATS[number]

@@ -153,7 +153,7 @@ def test_a_picture_carries_the_colours_of_its_palette(name: str, folder: Path) -
         assert find_palette(str(folder / "again.json")) == palette
 
 
-def test_a_changed_palette_of_a_known_name_is_carried_whole() -> None:
+def test_changed_palette_with_known_name_is_stored_in_full() -> None:
     ice = find_palette("ice")
     other = Palette("ice", "another", ("#ff0000", "#00ff00"), cycle=2)
     assert Colouring.from_json(Colouring(other).to_json()).palette == other
@@ -179,7 +179,7 @@ def test_a_changed_palette_of_a_known_name_is_carried_whole() -> None:
         None,
     ],
 )
-def test_what_is_no_palette(values: object) -> None:
+def test_invalid_palettes(values: object) -> None:
     with pytest.raises(InvalidInputError):
         Palette.from_json(values)
 
@@ -225,7 +225,7 @@ def test_two_hundred_mutations_are_palettes_or_one_clear_line(name: str, tmp_pat
 
 
 @pytest.mark.parametrize("suffix", READERS)
-def test_files_that_are_none(suffix: str, tmp_path: Path) -> None:
+def test_missing_palette_files(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"junk{suffix}"
     long = {
         "digits": b"9" * 5000,

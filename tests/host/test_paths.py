@@ -50,7 +50,7 @@ def test_tempfile_may_be_a_folder_with_its_own_rename(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["file", "folder", "nothing"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), ZeroDivisionError("bug"), OSError(28, "full")])
-def test_nothing_stays_of_a_draft_that_was_given_up(kind: str, error: BaseException, tmp_path: Path) -> None:
+def test_discarded_tempfile_is_removed(kind: str, error: BaseException, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"before")
 
     def write(draft: Path) -> None:
@@ -67,7 +67,7 @@ def test_nothing_stays_of_a_draft_that_was_given_up(kind: str, error: BaseExcept
     assert names(tmp_path) == ["a"]
 
 
-def test_what_comes_into_the_way_is_told_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_created_meanwhile_is_reported_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError, match=r"^cannot write a: it is a folder$"):
         replace_by(lambda _draft: Path("a").mkdir(), "a")
@@ -78,7 +78,7 @@ def test_what_comes_into_the_way_is_told_and_stays(tmp_path: Path, monkeypatch: 
         assert names(tmp_path) == ["a", "b"]
 
 
-def test_checks_are_asked_in_the_order_of_the_paths(tmp_path: Path) -> None:
+def test_checks_run_in_path_order(tmp_path: Path) -> None:
     asked: list[str] = []
 
     def check(place: Path) -> None:
@@ -110,7 +110,7 @@ with drafted(Path(sys.argv[1])) as draft:
 
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_what_a_killed_process_has_left_is_removed(kind: str, tmp_path: Path) -> None:
+def test_tempfiles_of_a_dead_process_are_removed(kind: str, tmp_path: Path) -> None:
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     command = [sys.executable, "-c", LEAVING, str(tmp_path / "a"), kind]
     with subprocess.Popen(command, **pipes) as process:
@@ -160,7 +160,7 @@ def ignore_case(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("twin", ["A.PNG", "sub/../A.png", "SUB/ä.png"])
-def test_names_that_differ_in_case_are_one_file_where_the_system_says_so(
+def test_names_that_differ_in_case_follow_the_file_system(
     twin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sub").mkdir()

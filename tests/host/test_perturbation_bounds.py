@@ -123,7 +123,7 @@ shares = st.tuples(unit, unit, st.one_of(st.just(0), st.integers(0, 60)))
     shares,
     shares,
 )
-def test_no_step_is_further_off_than_its_bounds(
+def test_step_errors_stay_within_their_bounds(
     place: str,
     setting: tuple[int, int],
     which: int,

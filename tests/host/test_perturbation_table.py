@@ -196,7 +196,9 @@ def test_tiny_values_are_read_with_their_exponents() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("at_once", [1, 7, 64, 4096])
-def test_neither_threads_nor_portions_change_a_bit(monkeypatch: pytest.MonkeyPatch, threads: int, at_once: int) -> None:
+def test_table_bits_do_not_depend_on_threads_or_portions(
+    monkeypatch: pytest.MonkeyPatch, threads: int, at_once: int
+) -> None:
     orbit = stored(orbit_values(PERIOD_998, 3000, bits=300))
     expected = hashed(build(orbit, RADIUS, STEP_BITS, threads=1))
     monkeypatch.setattr(table, "_AT_ONCE", at_once)
@@ -204,7 +206,7 @@ def test_neither_threads_nor_portions_change_a_bit(monkeypatch: pytest.MonkeyPat
     assert hashed(build(orbit, RADIUS, STEP_BITS, threads=threads)) == expected
 
 
-def test_plain_numbers_give_the_bits_of_those_with_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_and_scaled_numbers_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     orbit = stored(orbit_values(PERIOD_998, 2000, bits=300))
     expected = hashed(build(orbit, RADIUS, STEP_BITS))
     monkeypatch.setattr(segments, "_PLAIN_EXPONENTS", -1)
@@ -219,13 +221,13 @@ def test_the_table_is_the_same_on_every_machine() -> None:
     assert hashed(near) == "30db183f6c5a9287b7177f1d7241327bc173f77927149a9f94ed1296eb7bc607"
 
 
-def test_bounds_change_nothing_else() -> None:
+def test_error_bounds_leave_the_table_unchanged() -> None:
     orbit = stored(orbit_values(PERIOD_998, 2000, bits=300))
     assert hashed(build(orbit, RADIUS, STEP_BITS, unit_bits=53)) == hashed(build(orbit, RADIUS, STEP_BITS))
 
 
 @pytest.mark.parametrize(("lean_from", "most"), [(10**9, 35), (1, 21)])
-def test_memory_for_each_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: int, most: int) -> None:
+def test_table_memory_per_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: int, most: int) -> None:
     monkeypatch.setattr(table, "_LEAN_FROM", lean_from)
     orbit = stored(orbit_values(PERIOD_998, 30_000, bits=300))
     levels = build(orbit, RADIUS, STEP_BITS).levels

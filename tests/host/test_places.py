@@ -93,7 +93,7 @@ def test_a_kfr_is_read(text: str) -> None:
     assert place.radius == 10_000
 
 
-def test_its_pixel_is_at_the_centre_and_rows_go_along_the_imaginary_axis() -> None:
+def test_kalles_fraktaler_pixel_is_centred_and_rows_follow_the_imaginary_axis() -> None:
     view = places.place_in(KFR).view(6, 4)
     assert view.point(3, 2) == (Fraction(-3, 4), Fraction(1, 10))
     assert view.point(3, 3)[1] - view.point(3, 2)[1] == Fraction(4, 1500) / 4
@@ -113,12 +113,12 @@ def test_its_pixel_is_at_the_centre_and_rows_go_along_the_imaginary_axis() -> No
         ("FractalType: 1E4000", "another formula"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(key: str, what: str) -> None:
+def test_unsupported_features_are_named(key: str, what: str) -> None:
     with pytest.raises(FileError, match=what):
         places.place_in(f"{KFR}{key}\n")
 
 
-def test_what_is_left_out_is_named() -> None:
+def test_dropped_settings_are_named() -> None:
     (note,) = places.place_in(KFR + "Ratio: 381.176471\n").notes
     assert "ratio: 381.176471" in note
     assert not places.place_in(KFR + "Ratio: 360.000000\nRotate: 0\n").notes
@@ -147,7 +147,7 @@ def test_a_place_of_fraktaler_3_is_that_of_a_view() -> None:
         "formula = 3",
     ],
 )
-def test_what_fraktaler_3_draws_and_we_do_not_is_refused(line: str) -> None:
+def test_unsupported_fraktaler_3_features_are_refused(line: str) -> None:
     with pytest.raises((FileError, InvalidInputError)):
         places.place_in(F3.replace("image.width = 320\n", "") + line + "\n")
 
@@ -198,7 +198,7 @@ def test_formulas_of_fraktaler_3(tables: str, text: str) -> None:
         (MANDELBROT.julia("-0.4", "0.6"), ("kfr", "toml")),
     ],
 )
-def test_formulas_that_a_program_has_not_are_refused(formula: Formula, suffixes: tuple[str, ...]) -> None:
+def test_formulas_unknown_to_a_program_are_refused(formula: Formula, suffixes: tuple[str, ...]) -> None:
     place = place_of(Job(View.centred(0, 0, 1, 8, 6), formula=formula, radius_squared=Fraction(400)))
     for suffix in suffixes:
         with pytest.raises(FileError, match=r"has no .*'"):
@@ -281,7 +281,7 @@ def test_decimals(value: str, text: str) -> None:
     assert decimal(Fraction(value)) == text
 
 
-def test_what_no_decimal_is_is_rounded_far_below_a_pixel() -> None:
+def test_non_decimal_coordinates_are_rounded_far_below_a_pixel() -> None:
     third = Fraction(1, 3)
     assert abs(Fraction(decimal(third, Fraction(1, 10**50))) - third) < Fraction(1, 10**70)
     assert abs(Fraction(scientific(third)) - third) < Fraction(1, 10**24)
@@ -341,7 +341,7 @@ def test_damaged_files_end_in_one_line(kind: str, tmp_path: Path) -> None:
     assert not [line for line in refused if "\n" in line or len(line) > 300 + len(str(path))]
 
 
-def test_files_of_others_are_refused(tmp_path: Path) -> None:
+def test_unknown_files_are_refused(tmp_path: Path) -> None:
     for name, data in {
         "a.kfr": b"Re: 1\n",
         "b.toml": b"[project]\n",
@@ -387,7 +387,7 @@ def test_a_small_text_takes_little_memory(kind: str, text: str, tmp_path: Path) 
                 assert read_colouring(path)[0] is None
 
 
-def test_no_text_hides_a_long_key() -> None:
+def test_long_keys_are_refused() -> None:
     """Whatever strings and comments stand before it, a key of 17 parts that tomllib would parse is refused."""
     rng, parsed = random.Random(5), 0
     for _ in range(20_000):

@@ -30,7 +30,7 @@ def factors(effect: Effect, values: npt.ArrayLike, job: Job = JOB) -> list[float
     return [round(float(value), 5) for value in found[0]]
 
 
-def test_light_is_on_the_side_that_it_comes_from() -> None:
+def test_light_brightens_the_side_it_comes_from() -> None:
     assert factors(Light(0), [1, 1j, -1, 1e30, -1e-30, 0]) == [1, 0.6, 0.2, 1, 0.2, 0.6]
     assert factors(Light(90), [1j, -5j]) == [1, 0.2]
     assert factors(Light(-30, 0), [1, 1j, -1]) == [pytest.approx(0.86603), 0, 0]
@@ -105,14 +105,14 @@ def test_all_hosts_are_tried() -> None:
         ("stripes", "5,high", "--stripes must be a number"),
     ],
 )
-def test_texts_without_sense(name: str, text: str, what: str) -> None:
+def test_invalid_effect_texts(name: str, text: str, what: str) -> None:
     with pytest.raises(InvalidInputError, match=what):
         effect_named(name).parse(text)
 
 
 @pytest.mark.parametrize("name", GIVEN)
 @pytest.mark.parametrize("value", [None, 1, [], ["a", "b", "c"], [1, 2, 3, 4], {"angle": 1}, [True], [[1], 2, 3]])
-def test_json_without_sense(name: str, value: Any) -> None:
+def test_invalid_effect_json(name: str, value: Any) -> None:
     text = json.dumps({"palette": "ice", "cycle": None, "offset": 0, "effects": {name: value}})
     with pytest.raises(InvalidInputError):
         Colouring.from_json(text)

@@ -88,7 +88,7 @@ def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: Wanted, f
     assert not fresh_cache.exists(), "nothing was kept on disk"
 
 
-def test_what_is_on_disk_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_orbit_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "_LEAST_WORK", 0)
     expected = kept_orbit(DEEP, 1000, FOUR)
 
@@ -102,7 +102,7 @@ def test_what_is_on_disk_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
         found_orbit(DEEP, 1001, FOUR)
 
 
-def test_orbits_go_to_the_disk_where_others_find_them(fresh_cache: Path) -> None:
+def test_orbits_are_stored_for_other_processes(fresh_cache: Path) -> None:
     """A long one: short ones are kept nowhere."""
     with Pool(1, keeps=True) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
@@ -168,7 +168,7 @@ def test_running_reference_is_cancelled(one: Pool, helpers: list[Helper], how: s
         assert one.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "it is not replaced"
 
 
-def test_what_is_begun_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     references = [Reference(DEEP.re, DEEP.im * (1 + k), DEEP.radius, 14, 14) for k in range(6)]
     with Pool(3, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
@@ -185,7 +185,7 @@ def test_what_is_begun_is_computed_by_the_pool(helpers: list[Helper], monkeypatc
     assert not any(map(runs, helpers))
 
 
-def test_no_more_are_kept_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_references_are_bounded_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pool(4, keeps=False) as processes, reference_jobs.helped(processes):
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         for room, kept_most in ((1e12, 6), (0.0, 3)):
@@ -196,7 +196,9 @@ def test_no_more_are_kept_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
             assert len(reference_jobs._begun) == kept_most
 
 
-def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reference_of_a_dead_process_is_computed_locally(
+    helpers: list[Helper], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ask = Helper.compute
 
     def killed(self: Helper, *arguments: Any) -> Any:
@@ -213,7 +215,7 @@ def test_where_a_process_dies_it_is_computed_here(helpers: list[Helper], monkeyp
     assert len(helpers) == 2, "none is started in place of one that died"
 
 
-def test_what_nobody_waits_for_is_stopped(helpers: list[Helper]) -> None:
+def test_abandoned_reference_is_cancelled(helpers: list[Helper]) -> None:
     with Pool(1, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         processes.ahead(9, 1000)
@@ -225,7 +227,7 @@ def test_what_nobody_waits_for_is_stopped(helpers: list[Helper]) -> None:
         assert not any(map(runs, helpers))
 
 
-def test_how_many_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_references_under_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the limits as they are
     orbit = reference_orbit(DEEP, 1000, FOUR)
     with Pool(8, keeps=False) as processes:

@@ -57,7 +57,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def test_what_was_noted_is_opened(machine: Machine) -> None:
+def test_recorded_runtime_is_opened(machine: Machine) -> None:
     assert machine.begin("render", "gpu") == []
     preopen.note(OTHER, 1)
     assert machine.begin("render", "gpu") == [OTHER]
@@ -71,7 +71,7 @@ def test_what_was_noted_is_opened(machine: Machine) -> None:
     assert machine.begin("render", "gpu") == [OTHER]
 
 
-def test_what_was_noted_last_counts(machine: Machine) -> None:
+def test_last_record_wins(machine: Machine) -> None:
     machine.begin("render")
     preopen.note(OTHER, 0)
     machine.begin("render")
@@ -89,14 +89,14 @@ def test_another_installation_has_its_own_cached_choice(machine: Machine) -> Non
     assert machine.begin("render") == []
 
 
-def test_nothing_is_opened_where_a_loader_opens_all(machine: Machine) -> None:
+def test_loader_that_opens_all_runtimes_is_not_preopened(machine: Machine) -> None:
     machine.begin("render")
     preopen.note(ONE, 0)
     machine.takes_library = False
     assert machine.begin("render") == []
 
 
-def test_without_a_beginning_nothing_is_noted(machine: Machine, tmp_path: Path) -> None:
+def test_no_start_records_nothing(machine: Machine, tmp_path: Path) -> None:
     preopen.note(ONE, 0)
     assert not (tmp_path / "cache").exists()
     assert preopen.offered(ONE) == OFFERS[ONE]

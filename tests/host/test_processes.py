@@ -39,7 +39,7 @@ def test_live_process_id_is_recognised() -> None:
 
 
 @known
-def test_what_is_no_name_of_this_system_has_not_ended() -> None:
+def test_unknown_process_identity_counts_as_alive() -> None:
     system, _, _ = own_name().partition("-")
     for name in ("", f"{'0' * 12}-1", *(system + number for number in ("", "-", "-0", "-\u0669", f"-{9**12}"))):
         assert not has_ended(name), name
@@ -78,7 +78,7 @@ class Machine:
         return 1
 
 
-def test_windows_gives_numbers_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_reuses_process_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process is known by its start, too; one that may not be asked is taken for running."""
     machine = Machine()
     monkeypatch.setattr(sys, "platform", "win32")
@@ -101,7 +101,7 @@ def test_windows_gives_numbers_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such processes")
-def test_macos_names_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_macos_identifies_a_process_by_start_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(text: bytes) -> Callable[..., int]:
         def sysctl(name: bytes, buffer: Any, size: Any, new: Any, new_size: Any) -> int:
             assert (name, size._obj.value, new, new_size.value) == (b"kern.bootsessionuuid", 64, None, 0)

@@ -18,7 +18,7 @@ JOB = mandelcl.Job(VIEW, 50)
 ICE = mandelcl.Colouring(mandelcl.find_palette("ice"))
 
 
-def test_names_can_be_found() -> None:
+def test_public_names_are_importable() -> None:
     wanted = {"View", "Job", "Lattice", "Field", "Report", "Progress", "Settings", "MANDELBROT", "render", "render_to"}
     wanted |= {"Reference", "Colouring", "Palette", "PALETTES", "find_palette", "colourise"}
     wanted |= {name for name in vars(mandelcl.base.errors) if name.endswith("Error")}

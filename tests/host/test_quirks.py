@@ -31,7 +31,7 @@ def test_emulated_double_is_not_used(
 
 
 @pytest.mark.parametrize(("platform", "timed"), [("Apple", False), (GRAPHICS, True), ("NVIDIA CUDA", True)])
-def test_times_are_taken_where_they_are_right(platform: str, timed: bool) -> None:
+def test_event_times_are_used_if_reliable(platform: str, timed: bool) -> None:
     assert all(quirk.timed for quirk in quirks_of(platform, "1.2 1.0")) == timed
 
 
@@ -39,12 +39,12 @@ def test_times_are_taken_where_they_are_right(platform: str, timed: bool) -> Non
     ("start", "end", "known"),
     [(5000, 9000, True), (0, 0, False), (9000, 5000, False), (5000, 5900, False), (1, 1 << 63, False)],
 )
-def test_impossible_times_are_none(start: int, end: int, known: bool) -> None:
+def test_impossible_event_times_are_ignored(start: int, end: int, known: bool) -> None:
     event: Any = SimpleNamespace(wait=lambda: None, profile=SimpleNamespace(start=start, end=end))
     assert (stamps(event) is not None) == known
 
 
-def test_an_event_without_times_has_none() -> None:
+def test_event_without_times() -> None:
     class Untimed:
         @property
         def start(self) -> int:

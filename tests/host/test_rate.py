@@ -41,7 +41,7 @@ def test_stopped_clock_ends_the_measurement() -> None:
 
 
 @pytest.mark.parametrize("stays", [False, True])
-def test_where_nothing_is_iterated_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch, stays: bool) -> None:
+def test_rate_without_iterations_is_not_cached(monkeypatch: pytest.MonkeyPatch, stays: bool) -> None:
     written: list[str] = []
     monkeypatch.setattr("mandelcl.engine.rate.cache.read", lambda *_: None)
     monkeypatch.setattr("mandelcl.engine.rate.cache.write", lambda kind, *_: written.append(kind))

@@ -45,7 +45,7 @@ class Counting:
         return reference_orbit(*arguments)
 
 
-def test_what_is_begun_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_reference_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.may.clear()
     reference_jobs.begin(CENTRE, 1000, FOUR)
@@ -58,7 +58,7 @@ def test_what_is_begun_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) ->
     assert (orbit.length, orbit.ended) == (alone.length, alone.ended)
 
 
-def test_other_steps_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_with_other_tables_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     orbit, _ = reference_jobs.beside(CENTRE, 1000, FOUR)
     finer = Reference(CENTRE.re, CENTRE.im, CENTRE.radius, 22, 8)
@@ -70,14 +70,14 @@ def test_other_steps_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counting.times == 2, "and no lower one"
 
 
-def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_references_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     for number in (0, 1, 2, 0):
         reference_jobs.beside(replace(CENTRE, im=CENTRE.im + number), 100, FOUR)
     assert counting.times == 4
 
 
-def test_errors_reach_who_waits_and_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reference_errors_reach_waiters_and_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.error = MemoryError("no room")
     for _ in range(2):
@@ -105,7 +105,7 @@ CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # ne
 LONG = 1 << 32
 
 
-def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
+def test_waiters_get_progress_and_can_cancel() -> None:
     told = Told(1000)
     with pytest.raises(CancelledError):
         reference_jobs.await_begun(CUSP, LONG, FOUR, told, told)
@@ -115,7 +115,7 @@ def test_who_waits_is_told_how_far_it_is_and_may_stop() -> None:
     assert not begun.thread.is_alive(), "nobody waits for it any more"
 
 
-def test_what_one_has_stopped_another_gets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reference_cancelled_by_one_is_computed_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.may.clear()
     stopped = threading.Event()
@@ -127,7 +127,7 @@ def test_what_one_has_stopped_another_gets(monkeypatch: pytest.MonkeyPatch) -> N
     assert reference_jobs.beside(CENTRE, 1000, FOUR)[0].length > 1
 
 
-def test_who_waits_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiter_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.error = MemoryError("no room")
     with pytest.raises(MemoryError, match="no room"):

@@ -16,24 +16,24 @@ ONE = Report(
 TWO = replace(ONE, device=["GPU", "CPU"], platform=["Maker", "Other"], driver=["1.0", "2.0"], kernel_s=4.0)
 
 
-def test_the_speed_of_one_device_is_that_of_its_kernels() -> None:
+def test_speed_of_one_device_uses_kernel_time() -> None:
     assert (ONE.timed_s, ONE.giter_per_s) == (2.0, 3.0)
 
 
-def test_the_speed_of_several_devices_is_by_the_time_they_took_together() -> None:
+def test_speed_of_several_devices_uses_elapsed_time() -> None:
     assert TWO.timed_s == 2.5
     assert TWO.giter_per_s == pytest.approx(2.4)
 
 
-def test_what_an_earlier_run_has_computed_adds_nothing_to_the_speed() -> None:
+def test_resumed_bands_do_not_count_for_speed() -> None:
     assert replace(ONE, iterations_run=2_000_000_000).giter_per_s == 1
 
 
-def test_no_time_is_no_speed() -> None:
+def test_zero_time_has_no_speed() -> None:
     assert replace(ONE, kernel_s=0.0).giter_per_s == 0
 
 
-def test_the_share_at_the_limit_is_that_of_pixels_or_of_their_samples() -> None:
+def test_share_at_the_limit_counts_pixels_or_samples() -> None:
     assert replace(ONE, at_limit=8).share_at_limit == 8 / (ONE.width * ONE.height)
     assert replace(ONE, at_limit=ONE.width * ONE.height * 2, samples=2.0).share_at_limit == 1
 
@@ -45,7 +45,7 @@ def test_json_has_a_text_for_one_device_and_lists_for_several() -> None:
         assert list(values) == list(Report.__dataclass_fields__)
 
 
-def test_devices_are_lists_however_they_are_given() -> None:
+def test_devices_are_normalised_to_lists() -> None:
     assert replace(ONE, device="GPU").device == ["GPU"]
     assert replace(TWO, device=("GPU", "CPU")).device == ["GPU", "CPU"]
 
@@ -55,7 +55,7 @@ def test_devices_are_named_with_their_platforms() -> None:
     assert TWO.devices_text == "GPU (Maker) and CPU (Other)"
 
 
-def test_the_summary_of_the_command_line() -> None:
+def test_report_summary() -> None:
     from mandelcl.cli.render import _summary
 
     assert "6,000 Miter in 2.000 s (3.0 Giter/s) on GPU (Maker)" in _summary(ONE)

@@ -50,7 +50,9 @@ def at(zoom: str, **changes: Any) -> Job:
         ("1e14", [*SLOW, *WITH], "perturbation", "double"),
     ],
 )
-def test_the_view_and_the_devices_decide(zoom: str, devices: list[DeviceClass], method: str, number: str) -> None:
+def test_view_and_device_classes_decide_the_number(
+    zoom: str, devices: list[DeviceClass], method: str, number: str
+) -> None:
     resolved = resolve(at(zoom), devices)
     job = resolved.job
     assert (job.method, job.number, job.rounding, resolved.warnings) == (method, number, "fused", ())
@@ -73,7 +75,7 @@ def test_explicit_choice_is_computed_directly(changes: dict[str, Any]) -> None:
     assert resolve(at("1e30", **changes), WITH).job.method == "direct"
 
 
-def test_perturbation_that_is_asked_for() -> None:
+def test_explicit_perturbation() -> None:
     job = resolve(at("10", method="perturbation"), WITH).job
     assert (job.number, job.rounding) == ("double", "fused")
     assert job.reference == Reference.of(job.view).resolved(22, 8)
@@ -107,7 +109,7 @@ def test_a_shared_reference_decides_the_bits_of_all_its_views() -> None:
         assert resolved.reference == reference.resolved(22, 8)
 
 
-def test_bits_that_a_reference_names_are_kept() -> None:
+def test_bits_named_by_a_reference_are_kept() -> None:
     view = at("1e14").view
     job = resolve(at("1e14", reference=Reference.of(view, 14, 14)), WITH).job
     assert job.reference == Reference.of(view, 14, 14)
@@ -117,7 +119,7 @@ def test_counts_are_certified_by_perturbation_at_any_depth() -> None:
     assert resolve(at("2", planes=("certified",)), WITH).job.method == "perturbation"
 
 
-def test_proofs_take_double_where_it_is_slow() -> None:
+def test_certification_uses_double_even_if_slow() -> None:
     assert resolve(at("1e14", planes=("certified",)), SLOW).job.number == "double"
 
 
@@ -166,7 +168,7 @@ def test_a_view_on_the_circle_of_escape_is_warned_of(
     assert ["beyond the escape radius" in warning for warning in resolve(job, WITH).warnings] == [True] * warned
 
 
-def test_a_rounding_that_perturbation_does_not_have_is_direct() -> None:
+def test_unsupported_rounding_falls_back_to_direct() -> None:
     assert resolve(at("1e10", rounding="separate"), WITHOUT[:0] + WITH).job.method == "direct"
     with pytest.raises(InvalidInputError, match="leave --rounding separate out"):
         resolve(at("1e30", rounding="separate"), WITH)
@@ -258,7 +260,7 @@ def test_the_algorithm_follows_from_a_survey_and_the_class() -> None:
     assert _traced(replace(large, iterations=40, number="fixed:8"), WITH) == "border"
 
 
-def test_strict_goes_with_tracing_alone() -> None:
+def test_strict_needs_border_tracing() -> None:
     large = Job(View.centred("-0.75", "0.1", "1", 4096, 3072), 1000, algorithm="auto", strict=True)
     for counts, algorithm, strict in ((_inside, "border", True), (_noise, "escape", False)):
         job = resolve(large, WITH, _Survey(counts)).job
@@ -276,7 +278,7 @@ def test_a_survey_is_of_the_view_s_own_points(width: int, height: int) -> None:
     assert small.point(3, 1) == job.view.point(3 * cell, cell)
 
 
-def test_no_speed_decides_what_a_job_becomes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resolution_does_not_depend_on_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Devices may be as fast as they like today: another one is chosen, and the job stays the same."""
     chance = random.Random(3)
 

@@ -42,7 +42,7 @@ def truth(degrees: Fraction, function: str) -> Fraction:
 @example(Fraction(-91, 2))
 @example(Fraction(1, 10**50))
 @example(Fraction(-(10**100), 7))
-def test_to_nearest(degrees: Fraction) -> None:
+def test_rotation_is_rounded_to_nearest(degrees: Fraction) -> None:
     unit, error = Fraction(1, 1 << BITS), Fraction(1, 1 << 240)
     for got, function in zip(cosine_and_sine(degrees), ("cos", "sin"), strict=True):
         exact = truth(degrees, function)
@@ -68,13 +68,13 @@ def test_squares_sum_to_one(degrees: Fraction) -> None:
 
 @unhurried
 @given(angles, st.integers(-(10**9), 10**9))
-def test_the_same_after_any_turns(degrees: Fraction, turns: int) -> None:
+def test_rotation_is_periodic(degrees: Fraction, turns: int) -> None:
     assert cosine_and_sine(degrees + 360 * turns) == cosine_and_sine(degrees)
 
 
 @unhurried
 @given(angles)
-def test_symmetric(degrees: Fraction) -> None:
+def test_rotation_is_symmetric(degrees: Fraction) -> None:
     cosine, sine = cosine_and_sine(degrees)
     assert cosine_and_sine(-degrees) == (cosine, -sine)
     assert cosine_and_sine(degrees + 180) == (-cosine, -sine)
@@ -82,5 +82,5 @@ def test_symmetric(degrees: Fraction) -> None:
 
 
 @pytest.mark.parametrize(("degrees", "sine"), [(30, Fraction(1, 2)), (150, Fraction(1, 2)), (210, Fraction(-1, 2))])
-def test_where_the_sine_is_a_ratio(degrees: int, sine: Fraction) -> None:
+def test_rational_sines_are_exact(degrees: int, sine: Fraction) -> None:
     assert cosine_and_sine(Fraction(degrees))[1] == sine

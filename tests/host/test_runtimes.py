@@ -43,7 +43,7 @@ def test_conda_loader_is_told_of_the_system(machine: Machine) -> None:
     assert named(prepare().folder) == ["libpocl.so.2"]
 
 
-def test_later_calls_give_the_first_answer(machine: Machine) -> None:
+def test_later_calls_return_the_first_answer(machine: Machine) -> None:
     machine.add("venv/lib/libintelocl.so")
     first = prepare()
     machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
@@ -103,7 +103,7 @@ def test_correct_folder_is_not_rewritten(machine: Machine) -> None:
 
 @reads_folders
 @pytest.mark.parametrize("damage", ["cache is a file", "folder is a file", "entry is a folder", "off", "open to all"])
-def test_without_a_usable_cache_a_temporary_folder_serves(machine: Machine, damage: str) -> None:
+def test_temporary_folder_replaces_an_unusable_cache(machine: Machine, damage: str) -> None:
     intel = machine.add("venv/lib/libintelocl.so")
     if damage == "cache is a file":
         machine.add("cache", "not a folder")
@@ -135,7 +135,7 @@ def test_child_process_uses_parent_temporary_folder(machine: Machine) -> None:
     shutil.rmtree(folder)
 
 
-def test_with_no_writable_folder_at_all_the_system_still_works(machine: Machine) -> None:
+def test_no_writable_folder_leaves_system_runtimes(machine: Machine) -> None:
     machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
     machine.add("venv/lib/libintelocl.so")
     machine.patch.setenv("MANDELCL_CACHE", "off")
@@ -182,7 +182,7 @@ def test_rusticl_is_enabled_unless_the_user_said_otherwise(machine: Machine) -> 
 
 
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
-def test_other_systems_keep_their_ways(machine: Machine, platform: str) -> None:
+def test_other_systems_are_unchanged(machine: Machine, platform: str) -> None:
     machine.add("venv/lib/libintelocl.so")
     machine.patch.setattr(sys, "platform", platform)
     machine.patch.setattr(windows_vendors, "_registered", lambda: iter(()))
@@ -230,7 +230,7 @@ FILES = {f"{i:02}-x.icd": f"lib{i}.so\n".encode() for i in range(20)}
 
 
 @reads_folders
-def test_processes_that_meet_in_an_empty_cache(tmp_path: Path) -> None:
+def test_processes_sharing_an_empty_cache(tmp_path: Path) -> None:
     code = f"from mandelcl.opencl.runtimes import _merged_folder as m; print(m({FILES!r}))"
     children = [run(code, MANDELCL_CACHE=str(tmp_path / "cache")) for _ in range(4)]
     folders = {child.communicate(timeout=600)[0].strip() for child in children}
@@ -262,7 +262,7 @@ print(folder, len(list(folder.iterdir())), flush=True)
     assert Path(folder).parent == tmp_path
 
 
-def test_pocl_whose_folder_cannot_be_used_gets_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pocl_with_unusable_folder_gets_a_temporary_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "temporary").mkdir()

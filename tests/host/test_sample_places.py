@@ -17,7 +17,7 @@ JOB = Job(View.centred(0, 0, 1, 8, 6))
 
 
 @pytest.mark.parametrize("bits", range(1, 9))
-def test_each_rectangle_of_equal_area_has_a_sample(bits: int) -> None:
+def test_samples_are_stratified(bits: int) -> None:
     places = [(x % 1, y % 1) for x, y in shifts(1 << bits)]
     for across in range(bits + 1):
         boxes = {(int(x * (1 << across)), int(y * (1 << (bits - across)))) for x, y in places}
@@ -25,7 +25,7 @@ def test_each_rectangle_of_equal_area_has_a_sample(bits: int) -> None:
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3, 7, 16, 100, 256])
-def test_samples_lie_about_the_point_at_exact_parts(samples: int) -> None:
+def test_sample_offsets_are_exact_and_centred(samples: int) -> None:
     places = shifts(samples)
     assert list(places[0]) == [0, 0]
     assert len(set(places)) == samples
@@ -35,17 +35,17 @@ def test_samples_lie_about_the_point_at_exact_parts(samples: int) -> None:
     assert finest(JOB, Colouring(ICE, samples=samples)).view.lattice.pitch * (1 << bits_of(samples)) == JOB.view.pitch
 
 
-def test_the_first_of_many_are_those_of_few() -> None:
+def test_first_samples_do_not_depend_on_the_total() -> None:
     assert shifts(64)[:16] == shifts(16)
 
 
 @pytest.mark.parametrize("samples", [0, 257, -1, 2.0, True, "many", None])
-def test_numbers_that_there_may_not_be(samples: Any) -> None:
+def test_unsupported_sample_counts(samples: Any) -> None:
     with pytest.raises(InvalidInputError, match="from 1 to 256 samples, or auto, not"):
         Colouring(ICE, samples=samples)
 
 
-def test_what_needs_a_count_of_each_pixel() -> None:
+def test_options_that_need_one_count_per_pixel() -> None:
     several = Colouring(ICE, samples=4)
     assert Colouring.from_json(several.to_json()) == several
     require_sampled(["a.png", "b.jpg"], JOB, several, counts=False)

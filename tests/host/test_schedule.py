@@ -16,7 +16,7 @@ sides = st.integers(1, 5000)
 
 
 @given(sides, sides, st.integers(1, 10_000_000), st.integers(1, 64))
-def test_blocks_have_at_most_so_many_pixels(width: int, height: int, pixels: int, unit: int) -> None:
+def test_block_size_is_bounded(width: int, height: int, pixels: int, unit: int) -> None:
     columns, rows = block_shape(width, height, pixels, unit)
     assert 1 <= columns <= width
     assert 1 <= rows <= height
@@ -43,7 +43,7 @@ def test_blocks_tile_the_picture(width: int, height: int, block_width: int, bloc
     assert all(b.width <= block_width and b.height <= block_height for b in blocks)
 
 
-def test_the_blocks_of_a_small_picture() -> None:
+def test_blocks_of_a_small_picture() -> None:
     assert list(grid(Block(0, 0, 5, 3), 4, 2)) == [
         Block(0, 0, 4, 2),
         Block(4, 0, 1, 2),
@@ -109,7 +109,7 @@ BUDGET = 0.1
     ("width", "height", "strides"), [(1000, 300, 63), (4096, 64, 6250), (1, 1, 20_000), (50, 9, 500)]
 )
 @pytest.mark.parametrize("measured", [0.3, 1.0, 1.9])
-def test_launches_keep_to_the_budget(width: int, height: int, strides: int, measured: float) -> None:
+def test_launches_stay_within_the_budget(width: int, height: int, strides: int, measured: float) -> None:
     """The rate was measured wrong by some factor; after the first launch that no longer shows."""
     device = Simulated()
     device.render(Pace(BUDGET, device.rate * measured, device.saturation), width, height, strides)
@@ -168,7 +168,7 @@ def test_plans_are_possible(
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e15), st.floats(-1, 100)), max_size=30))
-def test_the_rate_stays_sane(launches: list[tuple[float, float]]) -> None:
+def test_estimated_rate_stays_bounded(launches: list[tuple[float, float]]) -> None:
     pace = Pace(BUDGET, 1e9, 100)
     for orbit_groups, seconds in launches:
         before = pace.rate
@@ -192,7 +192,7 @@ def test_random_devices() -> None:
         assert max(device.lengths[2:], default=0) <= 2 * BUDGET
 
 
-def test_one_pixel_at_a_cap_of_four_billion_is_split_by_iterations() -> None:
+def test_one_pixel_at_a_limit_of_4e9_is_split_by_iterations() -> None:
     """It never escapes: many launches, none longer than the budget, and they are not too small either."""
     device = Simulated(rate=1e12, saturation=100_000)  # one orbit: 10 million iterations a second
     pace, stride = Pace(BUDGET, device.rate, device.saturation), 4096
@@ -219,7 +219,7 @@ def test_hundredfold_cost_increase_keeps_launches_short() -> None:
 
 @pytest.mark.parametrize("uneven", [True, False])
 @pytest.mark.parametrize("saving", [0.0, 0.06, 0.09])
-def test_launches_that_take_long_to_save_orbits_do_not_dwindle(saving: float, uneven: bool) -> None:
+def test_launches_with_slow_saves_do_not_shrink(saving: float, uneven: bool) -> None:
     """Each launch takes that long whatever its strides: with a stride each there would be ten times as many."""
     pace, done, launches, now = Pace(BUDGET, 1e9, 1000, uneven), 0, 0, 14
     while done < 1000:
@@ -239,7 +239,7 @@ def test_busy_machine_does_not_leave_single_stride_launches(uneven: bool) -> Non
     assert now >= 8
 
 
-def test_slow_turns_may_be_single() -> None:
+def test_slow_steps_may_be_launched_singly() -> None:
     pace, now = Pace(BUDGET, 1e9, 1000, uneven=True), 8
     for _ in range(20):
         now = pace.next(now, 0.08 * now, 1000)

@@ -23,13 +23,13 @@ def launcher(slowness: float, delays: list[float]) -> Launcher:
 
 
 @pytest.mark.parametrize(("slowness", "software"), [(0.5, False), (1.4, False), (25, True), (200, True)])
-def test_software_is_told_from_hardware(slowness: float, software: bool) -> None:
+def test_software_fma_is_distinguished_from_hardware(slowness: float, software: bool) -> None:
     assert is_software(launcher(slowness, [1.0]), launcher(1, [1.0])) == software
 
 
 @pytest.mark.parametrize("slowness", [0.5, 1.4])
 @pytest.mark.parametrize("seed", range(20))
-def test_hardware_on_a_busy_device_is_not_taken_for_software(slowness: float, seed: int) -> None:
+def test_hardware_fma_on_a_busy_device_is_not_taken_for_software(slowness: float, seed: int) -> None:
     """Two launches of three take up to thirty times as long, of either kind."""
     chance = random.Random(seed)
 
@@ -40,7 +40,7 @@ def test_hardware_on_a_busy_device_is_not_taken_for_software(slowness: float, se
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_software_on_a_busy_device_is_still_software(seed: int) -> None:
+def test_software_fma_on_a_busy_device_is_recognised(seed: int) -> None:
     chance = random.Random(seed)
     delays = [chance.uniform(1, 3) for _ in range(30)]
     assert is_software(launcher(25, delays), launcher(1, delays))

@@ -57,7 +57,7 @@ def test_every_pixel_is_accepted_once(
     assert all(count == 1 for row in seen for count in row)
 
 
-def test_the_faster_gets_the_larger_block() -> None:
+def test_faster_device_gets_larger_blocks() -> None:
     """By its speed, and once more by its speed, so that a slow one's is soon done even where nothing escapes."""
     share = ShareOut(bands(100, 10_000, 10_000), 1_000_000, lambda _wait: True)
     share.join("gpu", 300, 1, 1 << 20)
@@ -164,7 +164,7 @@ def test_late_block_is_reassigned_and_counted_once() -> None:
     assert not share.finish("slow", block)
 
 
-def test_without_room_nothing_is_handed_out() -> None:
+def test_no_block_is_assigned_without_room() -> None:
     room = False
     share = ShareOut(bands(4, 4, 2), 16, lambda _wait: room)
     share.join("a", 1, 16, 16)
@@ -174,7 +174,7 @@ def test_without_room_nothing_is_handed_out() -> None:
     assert share.take("a") == Block(0, 0, 4, 2)
 
 
-def test_a_lost_block_is_handed_out_first() -> None:
+def test_lost_block_is_reassigned_first() -> None:
     share = ShareOut(bands(4, 8, 1), 32, lambda _wait: True)
     share.join("a", 1, 4, 4)
     share.join("b", 1, 4, 4)

@@ -15,7 +15,7 @@ WORDS = [
 ]
 
 
-def test_a_line_of_each_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_quoting_of_each_system(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["pip", "install", "mandelcl[cpu]", "-o", "C:\\a b\\", "C:\\a.png"]
     monkeypatch.setattr(sys, "platform", "linux")
     assert command_line(words) == "pip install 'mandelcl[cpu]' -o 'C:\\a b\\' 'C:\\a.png'"
@@ -24,7 +24,7 @@ def test_a_line_of_each_system(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command_line(['say "a\\"', ""]) == '"say \\"a\\\\\\"" ""'
 
 
-def test_words_arrive_as_they_were() -> None:
+def test_quoted_arguments_are_preserved() -> None:
     """A process that is started with the line has the very words."""
     show = "import sys; print(ascii(sys.argv[1:]))"
     line = command_line([sys.executable, "-c", show, *WORDS])

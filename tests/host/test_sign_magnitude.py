@@ -100,7 +100,7 @@ def test_a_launch_stays_below_the_limit_of_loops() -> None:
     assert steps * (1 + 3 * 32 + 5 * 12 + 4 + 4) + 200 < 65535
 
 
-def test_where_there_is_no_compiler_the_rows_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_compiler_is_reported_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_name: str) -> native.Library:
         raise DeviceError("there is no C compiler; install gcc or clang, or set CC")
 
@@ -112,7 +112,7 @@ def test_where_there_is_no_compiler_the_rows_say_so(monkeypatch: pytest.MonkeyPa
 
 
 @needs_compiler
-def test_the_rows_in_c() -> None:
+def test_native_rows() -> None:
     rows = list(rewriting.run(Bench([], repeat=1, scale=Fraction(1, 256), cap=30)))
     assert [row.validation for row in rows] == ["ok"] * len(rows)
     assert {row.extra["threads"] for row in rows} == {1, cores()}

@@ -45,7 +45,7 @@ def fraction_of(count: int, step: int, bits: int, degree: int = 2) -> np.float32
 
 
 @every_degree
-def test_no_end_of_a_chord_depends_on_the_platform(degree: int) -> None:
+def test_chord_ends_do_not_depend_on_the_platform(degree: int) -> None:
     """Each is where it is by a margin far above the error of any library's logarithm."""
     starts = logarithms(degree).starts
     assert len(starts) == (MOST_BITS + 1 - LEAST_BITS) >> CHORD_BITS
@@ -85,7 +85,7 @@ def test_fraction_does_not_grow_with_the_norm(bits: list[int], degree: int) -> N
 
 
 @every_degree
-def test_fractions_fall_across_the_ends_of_chords(degree: int) -> None:
+def test_fractions_decrease_across_chord_ends(degree: int) -> None:
     ends = LEAST_BITS + np.arange(1, 64512, dtype=np.uint32) * (1 << CHORD_BITS)
     around: Words = (ends[:, None] + np.array([-1, 0, 1])).astype(np.uint32).reshape(-1)
     same = np.zeros(around.shape, np.uint32)
@@ -117,7 +117,7 @@ def test_fractions_are_rounded_once(count: int, further: int, bits: int, degree:
         (0xFFFFFFFF, MOST_BITS),
     ],
 )
-def test_what_is_no_norm_has_a_fraction(bits: int, same: int) -> None:
+def test_invalid_norm_has_a_fraction(bits: int, same: int) -> None:
     assert fraction_of(5, 8, bits) == fraction_of(5, 8, same)
 
 

@@ -166,7 +166,7 @@ def test_the_first_wrong_word_is_shown_and_all_are_counted() -> None:
     assert (record.first_wrong.round, record.first_wrong.index, record.first_wrong.bits) == (7, 70, [0, 2])
 
 
-def test_one_bit_that_differs_is_said_in_good_english() -> None:
+def test_single_differing_bit_is_worded_correctly() -> None:
     (_,), said = soaked(FakeDevice(planted=flipped([0])))
     assert said[0].endswith(": bit 5 differs")
 
@@ -187,7 +187,7 @@ def test_slowdown_is_detected_at_any_time(since: int) -> None:
     assert verdict(record).word == SLOWED
 
 
-def test_spikes_and_disturbances_that_pass_are_none() -> None:
+def test_spikes_and_temporary_disturbances_are_not_slowdowns() -> None:
     spikes = FakeDevice(planted=lambda k, runs: slower(0, 5.0 if k % 9 == 3 else 1.0)(k, runs))
     passing = FakeDevice(planted=slower(100, 1.5, until=160))
     for record in soaked(spikes, passing)[0]:
@@ -218,7 +218,7 @@ def test_oscillating_speed_is_unstable() -> None:
     assert not any(finding.startswith("transfer is unsteady") for finding in found.findings)
 
 
-def test_what_is_worst_comes_first_and_the_rest_is_said_too() -> None:
+def test_worst_verdict_comes_first_and_others_are_listed() -> None:
     def plant(number: int, runs: list[JobRun]) -> list[JobRun]:
         return dies(250, "it broke")(number, flipped([3])(number, slower(120, 1.5)(number, runs)))
 
@@ -244,7 +244,7 @@ def test_failing_device_leaves_others_running() -> None:
     assert verdict(records[1]).findings[0] == "before the first round was over: self-test failed: wrong fma"
 
 
-def test_an_error_of_our_own_is_a_failure_too() -> None:
+def test_internal_error_is_a_failure() -> None:
     def plant(_number: int, _runs: list[JobRun]) -> list[JobRun]:
         raise ZeroDivisionError("oops")
 
@@ -316,7 +316,7 @@ def test_devices_that_share_cores_take_turns() -> None:
     assert {*order[:9]} == {*order[30:39]} == {"0:0", "1:0", "2:0"}
 
 
-def test_nobody_waits_for_a_device_that_cannot_be_prepared() -> None:
+def test_unpreparable_device_is_not_waited_for() -> None:
     good, bad = FakeDevice("1:0", "cpu"), FakeDevice("2:0", "cpu", refuses="no")
     clock = FakeClock()
     records = Soak(100, starter(clock), clock).run(cast(list[Device], [good, bad]), NEVER)
@@ -334,7 +334,7 @@ def test_waiting_for_a_turn_can_be_cancelled() -> None:
         pass
 
 
-def test_rounds_are_short_enough_to_judge_by() -> None:
+def test_soak_rounds_are_short_enough_for_a_verdict() -> None:
     assert Soak(600).job_seconds(1) == pytest.approx(0.4)
     assert Soak(36000).job_seconds(3) == run._MOST_JOB_S
     assert Soak(1).job_seconds(1) == run._LEAST_JOB_S
@@ -345,7 +345,7 @@ def test_rounds_are_short_enough_to_judge_by() -> None:
 
 
 @pytest.mark.parametrize("rate", [1e5, 1e7, 1e9, 1e10, 1e12, 1e13])
-def test_pictures_are_as_large_as_the_time_allows(rate: float) -> None:
+def test_soak_picture_size_follows_the_round_time(rate: float) -> None:
     side, cap = sized(rate, 0.5, 2000, 200_000)
     assert 64 <= side <= 2048
     assert 2000 <= cap <= 200_000
@@ -407,7 +407,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, dialogue: FakeDialogue) -> SoakProce
     return SoakProcess(cast(Device, FakeDevice()), 0.1, lambda: None)
 
 
-def test_what_a_process_says_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_output_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch, FakeDialogue({"jobs": [GOOD_JOB]}, {"runs": [GOOD_RUN], "others": 0.25})) as soaking:
         assert soaking.jobs == [JobFacts("a", "b", "bytes", 8, 4, True)]
         assert soaking.round(0) == Round([JobRun(5, 0.5, 1, (1, 2, 3))], 0.25)
@@ -420,9 +420,7 @@ def test_what_a_process_says_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         *(([GOOD_JOB], value) for value in WRONG_RUNS),
     ],
 )
-def test_nonsense_from_a_process_is_a_failure_of_its_device(
-    monkeypatch: pytest.MonkeyPatch, jobs: Any, runs: Any
-) -> None:
+def test_invalid_message_is_a_failure_of_its_device(monkeypatch: pytest.MonkeyPatch, jobs: Any, runs: Any) -> None:
     dialogue = FakeDialogue({"jobs": jobs}, {"runs": runs, "others": 0.0})
     with pytest.raises((DeviceError, WireError), match="nonsense"):
         opened(monkeypatch, dialogue).round(0)
@@ -461,7 +459,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "mandelcl: stopped before the 10 min were over\n"
 
 
-def test_without_a_terminal_there_is_a_line_a_minute(
+def test_progress_without_a_terminal_is_one_line_a_minute(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shown, "_LINE_S", 0.0)
@@ -486,7 +484,7 @@ def test_wrong_word_reports_its_position() -> None:
     assert (word.column, word.row, word.bits) == (3, 5, [1])
 
 
-def test_other_programs_are_seen_where_the_system_says_so() -> None:
+def test_other_load_is_detected_if_the_system_reports_it() -> None:
     if not Path("/proc/stat").exists():
         assert Others().share() == 0
         return

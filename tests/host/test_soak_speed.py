@@ -107,7 +107,7 @@ def test_gradual_slowdown_is_detected() -> None:
         assert held.slowdown is not None
 
 
-def test_little_is_no_slowdown_and_faster_is_none_either() -> None:
+def test_small_change_or_speedup_is_not_a_slowdown() -> None:
     for seed in range(60):
         chance = random.Random(seed)
         for factor in (0.95, 1.5):
@@ -117,7 +117,7 @@ def test_little_is_no_slowdown_and_faster_is_none_either() -> None:
             assert held.slowdown is None
 
 
-def test_the_warm_up_does_not_count() -> None:
+def test_warm_up_is_ignored() -> None:
     speeds = [200.0] * 9 + [100.0] * 191
     held = steadiness(times(ROUNDS), speeds)
     assert held is not None
@@ -126,7 +126,7 @@ def test_the_warm_up_does_not_count() -> None:
     assert steadiness([], []) is None
 
 
-def test_too_few_rounds_tell_nothing() -> None:
+def test_too_few_rounds_give_no_verdict() -> None:
     speeds = [100.0] * 15 + [10.0] * 15
     held = steadiness(times(30), speeds)
     assert held is not None
@@ -146,7 +146,7 @@ def test_only_ratios_matter(speeds: list[float], factor: float) -> None:
 
 
 @given(st.lists(SPEEDS, min_size=1, max_size=150))
-def test_what_is_said_of_speeds_is_among_them(speeds: list[float]) -> None:
+def test_reported_speeds_are_measured_ones(speeds: list[float]) -> None:
     held = steadiness(times(len(speeds)), speeds)
     if held is not None:
         assert min(speeds) <= held.median <= max(speeds)
@@ -167,7 +167,7 @@ def test_speeds_within_a_tenth_are_never_slowed(speeds: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 3), (3, 2), (4, 3)])
-def test_chances_of_ranks_are_those_of_all_orders(first: int, second: int) -> None:
+def test_rank_probabilities_equal_enumeration(first: int, second: int) -> None:
     orders = list(permutations(range(first + second)))
     before, after = range(10, 10 + first), range(second)  # as low as it can be
     counts = [sum(b > a for b in order[:first] for a in order[first:]) for order in orders]
@@ -179,7 +179,7 @@ def test_chances_of_ranks_are_those_of_all_orders(first: int, second: int) -> No
 
 
 @given(st.integers(1, 20), st.integers(1, 20))
-def test_there_are_as_many_orders_as_there_must_be(first: int, second: int) -> None:
+def test_rank_orders_are_complete(first: int, second: int) -> None:
     ways = speed._ways(first, second)
     assert sum(ways) == math.comb(first + second, first)
     assert ways == ways[::-1]

@@ -67,7 +67,7 @@ def test_a_step_is_off_by_less_than_its_unit(number: NumberFormat, rounding: str
 
 @steps
 @kinds
-def test_two_orbits_part_by_less_than_the_bounds(number: NumberFormat, rounding: str, formula: Formula) -> None:
+def test_orbit_distance_stays_within_bounds(number: NumberFormat, rounding: str, formula: Formula) -> None:
     """Both orbits' errors count, from z of any size, and what rounds c is on top."""
     bounds = number.error_bounds(View.centred(0, 0, 1, 9, 7), formula.degree, Fraction(4), rounding)
     unit = number.step_unit(formula.products)

@@ -75,7 +75,7 @@ def names(folder: Path) -> list[str]:
 
 @given(data=st.data(), form=st.sampled_from(FORMS), most=st.sampled_from([255, 65535, (1 << 32) - 1]))
 @same_folder
-def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, form: str, most: int) -> None:
+def test_band_survives_a_round_trip(tmp_path: Path, data: st.DataObject, form: str, most: int) -> None:
     """Words of one, two and four bytes, each layer by itself, with differences that wrap; in one frame or several."""
     sizes = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9)))
     manifest = manifest_of(form, *sizes)
@@ -96,7 +96,7 @@ def test_a_band_comes_back(tmp_path: Path, data: st.DataObject, form: str, most:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_not_of_the_form_is_no_band(tmp_path: Path, form: str) -> None:
+def test_array_of_another_layout_is_refused(tmp_path: Path, form: str) -> None:
     manifest = manifest_of(form)
     store = a_store(tmp_path / "s", manifest)
     values = values_of(manifest, 0)
@@ -109,7 +109,7 @@ def test_what_is_not_of_the_form_is_no_band(tmp_path: Path, form: str) -> None:
     store.remove()
 
 
-def test_small_words_take_little_room(tmp_path: Path) -> None:
+def test_small_words_are_packed_tightly(tmp_path: Path) -> None:
     """Smooth steps are kept as what they are beyond the counts: noise of one byte."""
     manifest = a_manifest(100, 100, 100, smooth=True, cap=1 << 30)
     store = a_store(tmp_path / "s", manifest)
@@ -152,7 +152,7 @@ def forged(form: BandLayout, *frames: bytes, width: int = 1) -> None:
     packing.unpack(memoryview(table), memoryview(b"".join(frames)), form, 2, 2)
 
 
-def test_frames_that_hold_something_else() -> None:
+def test_band_files_with_other_content() -> None:
     """Whatever their checksums say: nonsense, too little, too much, two in one; little memory is taken for any."""
     form = BandLayout.pixels(COLOURING, indexed=True)
     compressor = packing._compressor()
@@ -168,7 +168,7 @@ def test_frames_that_hold_something_else() -> None:
         packing.unpack(memoryview(b""), memoryview(frame), form, 2, 2)
 
 
-def test_bands_of_others_are_damaged(tmp_path: Path) -> None:
+def test_bands_of_another_job_are_damaged(tmp_path: Path) -> None:
     """Another band's file, and the same band's of another job or another grid, under this one's name."""
     manifest = a_manifest()
     store = a_store(tmp_path / "s", manifest)
@@ -227,7 +227,7 @@ def test_every_damage_of_a_manifest_is_refused(tmp_path: Path, form: str) -> Non
 @pytest.mark.parametrize(
     "text", ["", "[]", "null", "{}", "[" * 100_000, '{"manifest": 1, "checksum": 2}', "\0", "1e999"]
 )
-def test_nonsense_is_no_manifest(text: str) -> None:
+def test_invalid_manifest_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
         Manifest.parse(text)
 
@@ -257,7 +257,7 @@ def test_manifest_names_its_band_layout(form: str) -> None:
         {"kind": "pixels", "indexed": 1, "colouring": {}}, {"kind": "pixels", "indexed": True},
     ],
 )  # fmt: skip
-def test_unknown_forms_are_refused(form: object) -> None:
+def test_unknown_band_layouts_are_refused(form: object) -> None:
     values = json.loads(a_manifest().text())["manifest"] | {"form": form}
     text = json.dumps({"manifest": values, "checksum": _checksum(values)})
     with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
@@ -322,7 +322,7 @@ def test_invalid_manifest_with_valid_checksum(rows: object) -> None:
 
 
 @pytest.mark.parametrize("facts", [b"[" * 4000, b"[]", b"\xff", b""])
-def test_facts_of_nonsense_with_a_right_checksum(tmp_path: Path, facts: bytes) -> None:
+def test_invalid_facts_with_valid_checksum(tmp_path: Path, facts: bytes) -> None:
     store, manifest = a_store(tmp_path / "s", a_manifest()), a_manifest()
     table, frames = packing.pack(values_of(manifest, 0), manifest.form)
     head = _HEAD.pack(_MAGIC, store._digest(0, facts, table), len(facts))
@@ -345,7 +345,7 @@ def test_part_file_of_another_job_is_refused() -> None:
 
 @pytest.mark.parametrize("resolved", ["escape", "border"])
 @pytest.mark.parametrize("strict", [False, True])
-def test_strict_differs_only_where_it_says_something(resolved: str, strict: bool) -> None:
+def test_strict_is_stored_only_with_border_tracing(resolved: str, strict: bool) -> None:
     """Escape time fills nothing, so `auto` and strict may have been settled on it with or without the word."""
     manifest = Manifest.of_words(replace(a_manifest().job, algorithm=resolved, strict=strict), 2)
     assert adopt(replace(manifest.job, algorithm="auto"), manifest) == manifest.job
@@ -387,7 +387,7 @@ def test_store_without_bands_is_ignored(tmp_path: Path) -> None:
         assert names(tmp_path) == []
 
 
-def test_what_is_no_manifest_of_ours_stays(tmp_path: Path) -> None:
+def test_foreign_manifest_is_kept(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "manifest.json").write_text("somebody's")
     with locked([BandStore(tmp_path / "s")]) as stores, pytest.raises(FileError, match="nothing here can be used"):
@@ -419,7 +419,7 @@ def test_second_process_is_refused_while_first_runs(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("device_pool", [0, 1, 2, 3])
-def test_too_few_descriptors_leave_nothing(tmp_path: Path, begun: bool, device_pool: int) -> None:
+def test_descriptor_limit_leaves_no_file(tmp_path: Path, begun: bool, device_pool: int) -> None:
     """Neither to lock several stores, nor to look into a folder in order to empty it."""
     import filelock  # noqa: F401 - a process has it by then
 
@@ -478,7 +478,7 @@ def test_a_folder_that_mandelcl_did_not_make_is_refused(tmp_path: Path, name: st
     assert names(folder) == [name], "no lock was made"
 
 
-def test_foreign_folders_stay_beside_a_store(tmp_path: Path) -> None:
+def test_foreign_folders_beside_a_store_are_kept(tmp_path: Path) -> None:
     """Folders have names of a store's files, and the lock of a process that was killed is there."""
     folder = tmp_path / "a.png.part"
     for name in ("draft", "band-0000001", "manifest.json.new"):
@@ -510,7 +510,7 @@ def test_finished_store_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX")
 @pytest.mark.parametrize("name", ["manifest.json", "band-0000000"])
-def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
+def test_endless_file_is_not_read(tmp_path: Path, name: str) -> None:
     """A pipe that nobody writes, a device, a file of holes."""
     store = BandStore(tmp_path)
     store.manifest = a_manifest()
@@ -532,7 +532,7 @@ def test_what_never_ends_is_not_read(tmp_path: Path, name: str) -> None:
         (tmp_path / name).unlink()
 
 
-def test_what_packing_does_not_shrink_is_read(tmp_path: Path) -> None:
+def test_incompressible_band_is_read(tmp_path: Path) -> None:
     manifest = a_manifest(1000, 100, 100, cap=(1 << 32) - 2)
     store = a_store(tmp_path / "s", manifest)
     chance = np.random.default_rng(1)

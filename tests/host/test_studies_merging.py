@@ -44,7 +44,7 @@ def test_rows_are_ordered_by_case_and_know_their_machine() -> None:
     assert (found.version, found.date) == ("9.9", "2026-03-03T00:00:00Z")
 
 
-def test_every_form_of_a_merged_table_has_machines_and_ratios() -> None:
+def test_every_format_of_a_merged_table_has_machines_and_ratios() -> None:
     found = merged(a=A, b=B)
     headings, lines = found.table()
     assert headings[:2] == ["Case", "Machine"]
@@ -114,7 +114,7 @@ def test_machines_are_named_after_files_and_told_apart() -> None:
     assert [row.machine for row in result.rows if row.case == "x"] == ["a", "b", "a (2)"]
 
 
-def test_what_does_not_go_together_is_said() -> None:
+def test_unmergeable_tables_are_refused() -> None:
     stopped = table(planted("x 32²"), planted("y", extra={"rounding": "fused"}), complete=False, version="0.2")
     found = merged(a=table(planted("x"), planted("y", extra={"rounding": "separate"})), b=stopped)
     assert not found.complete
@@ -139,7 +139,7 @@ def test_tables_of_two_studies_are_not_merged() -> None:
 # Conclusions
 
 
-def test_devices_end_in_the_fastest_and_whether_counts_agree() -> None:
+def test_device_summary_names_the_fastest_and_agreement() -> None:
     study = find_study("devices")
     rows = [
         planted("float 8² cap 3", 2.0, extra={"number": "float"}),
@@ -166,7 +166,7 @@ def test_devices_end_in_the_fastest_and_whether_counts_agree() -> None:
     assert counts == "All counts were right."
 
 
-def test_rows_without_what_a_conclusion_needs_end_in_a_line() -> None:
+def test_rows_without_data_for_a_conclusion_are_one_line() -> None:
     study = find_study("border")
     found = merged(a=table(planted(), study=study), b=table(planted(), study=study, date="later"))
     assert found.conclusions() == ["Nothing is concluded: the rows lack values that this study measures."]
@@ -242,7 +242,7 @@ def test_labels_are_distinct_even_where_long_names_are_cut() -> None:
     assert not any(label.startswith("_") for label in shown)
 
 
-def test_rows_without_what_a_plot_needs_are_one_line(tmp_path: Path) -> None:
+def test_rows_without_data_for_a_plot_are_one_line(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     rows = json.loads(table(planted()).to_json())["rows"]
     for name in ("border", "sizes", "workgroup", "scaling", "breakdown", "hybridizer"):

@@ -76,7 +76,7 @@ def test_one_pixel_after_the_other(test: str) -> None:
 
 @needs_compiler
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_posts_program(threads: int) -> None:
+def test_program_of_the_hybridizer_post(threads: int) -> None:
     job = jobs.hybridizer_job(23, 60)
     load = native.upright("hybridizer", "rows_of_counts", job, (threads,))
     np.testing.assert_array_equal(_counts(load, job), oracle.counts(job))
@@ -111,7 +111,7 @@ def test_unwritable_picture_is_a_row_with_its_error(tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_what_is_to_stop_computes_no_more() -> None:
+def test_cancelled_native_program_stops() -> None:
     job = jobs.hpc_job(20, "double", cap=_CAP)
     for load in (hpc_native.vectors(job, Threads(2)), hpc_native.plain(job, "norm", Threads(2))):
         counts: Words = np.zeros((job.view.height, job.view.width), np.uint32)
@@ -120,7 +120,7 @@ def test_what_is_to_stop_computes_no_more() -> None:
 
 
 @pytest.mark.parametrize("name", ["norm", "scaling", "precision", "hybridizer", "sizes"])
-def test_without_a_compiler_rows_say_so(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_missing_compiler_is_reported_in_each_row(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("CC", "/nowhere/cc")
     native.library.cache_clear()
     rows = list(find_study(name).run(Bench([], repeat=1, scale=Fraction(1, 2048), cap=30)))

@@ -62,7 +62,7 @@ def is_line(text: str) -> bool:
         ('{"schema": 1, "study": "test", "rows": [{"case": "a"}]}', "its rows .* row 1: device is missing"),
     ],
 )
-def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str | bytes, why: str) -> None:
+def test_invalid_table_is_refused_in_one_line(tmp_path: Path, text: str | bytes, why: str) -> None:
     with pytest.raises(FileError, match=why) as refused:
         read(tmp_path, text)
     assert is_line(str(refused.value))
@@ -106,7 +106,7 @@ def test_rows_that_are_not_as_the_schema_has_them_are_refused(tmp_path: Path, ch
         ({"sources": [{"machine": "a"}]}, "which is not among its sources"),
     ],
 )
-def test_what_a_table_says_of_itself_is_checked(tmp_path: Path, change: dict[str, Any], why: str) -> None:
+def test_table_metadata_is_validated(tmp_path: Path, change: dict[str, Any], why: str) -> None:
     assert why in refusal(tmp_path, json.dumps(json.loads(GOOD.to_json()) | change))
 
 
@@ -117,7 +117,7 @@ def test_a_file_that_is_too_large_or_no_file_is_refused(tmp_path: Path, monkeypa
         reading.read(tmp_path)
 
 
-def test_tables_of_before_merging_are_read(tmp_path: Path) -> None:
+def test_tables_of_older_versions_are_read(tmp_path: Path) -> None:
     values = json.loads(GOOD.to_json())
     del values["sources"]
     for row in values["rows"]:

@@ -34,13 +34,13 @@ def filled(*places: tuple[slice, slice, int]) -> Words:
     return counts
 
 
-def test_rectangles_are_filled_with_their_edges_where_they_are_proved() -> None:
+def test_proved_rectangles_include_their_edges() -> None:
     made = fills((0, 0, 4, 3, NO_COUNT, 9), (4, 0, 8, 3, 7, 7), (0, 3, 4, 6, NO_COUNT, NO_COUNT))
     expected = filled((slice(3, 5), slice(5, 8), 9), (slice(2, 6), slice(8, 13), 7))
     np.testing.assert_array_equal(made.over(ESCAPE), expected)
 
 
-def test_a_picture_without_rectangles_is_that_of_escape_time() -> None:
+def test_picture_without_rectangles_equals_escape() -> None:
     np.testing.assert_array_equal(Fills().over(ESCAPE), ESCAPE)
     assert judged(ESCAPE, ESCAPE.copy(), Fills())[0] == 0
 
@@ -69,7 +69,7 @@ def test_planted_wrong_pixel_is_blamed_on_the_device() -> None:
     assert validation.differing == int((ESCAPE[3:7, 5:10] != 4).sum())
 
 
-def test_rules_that_rest_on_proofs_are_for_formulas_that_have_them() -> None:
+def test_proof_rules_are_limited_to_proved_formulas() -> None:
     for name in FORMULAS:
         formula = formula_named(name)
         names = [rule.name for rule in rules.RULES if rule.suits(formula)]
@@ -77,7 +77,7 @@ def test_rules_that_rest_on_proofs_are_for_formulas_that_have_them() -> None:
     assert MANDELBROT.traceable
 
 
-def test_rules_keep_the_division() -> None:
+def test_all_rules_use_the_same_division() -> None:
     plan = DivisionPlan(first=7, split=3, smallest=5, early=9)
     for rule in rules.RULES:
         changed = rule.change(plan)
@@ -100,7 +100,7 @@ def rows(devices: int) -> list[dict[str, Any]]:
     return made
 
 
-def test_what_is_concluded() -> None:
+def test_conclusions_of_the_rules() -> None:
     lines = variations.conclude(labelled(rows(2)))
     assert len(lines) == 4 + 2
     assert lines[0].startswith("`border alone` has wrong pixels in Julia dust (up to 31), and none in Mandelbrot set,")
@@ -110,14 +110,14 @@ def test_what_is_concluded() -> None:
     assert variations.conclude([]) == []
 
 
-def test_nothing_is_concluded_of_a_device_that_is_wrong() -> None:
+def test_wrong_device_gives_no_conclusion() -> None:
     """A row that is WRONG has no wrong pixels of the rule's."""
     wrong = [row for row in rows(1) if "wrong_pixels" not in row["extra"]]
     assert variations.conclude(labelled(wrong)) == []
 
 
 @pytest.mark.parametrize("made", [[], rows(1), rows(3)], ids=["nothing", "one device", "three"])
-def test_drawing(made: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_plot_of_the_rules(made: list[dict[str, Any]], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "plot.svg"
     plots.save(variations.STUDY, made, path)

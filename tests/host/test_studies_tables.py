@@ -149,7 +149,7 @@ def test_device_is_found_after_runtimes_are_renumbered() -> None:
     assert [bool(change.worse) for change in _changes(old, new)] == [True, False]
 
 
-def test_twins_are_told_apart_by_their_numbers() -> None:
+def test_identical_devices_are_numbered() -> None:
     old = table(planted(spec="0:0"), planted(spec="0:1"))
     new = table(planted(spec="0:0"), planted("a", 2.0, spec="0:1"))
     assert [(change.device, bool(change.worse)) for change in _changes(old, new)] == [

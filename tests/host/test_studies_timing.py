@@ -38,7 +38,7 @@ def test_repeats_grow_with_the_spread_up_to_a_limit() -> None:
     assert len(repeated(slow.run, 10, 60, slow.clock)) == 13  # 1 s more, and the run under way
 
 
-def test_patience_ends_the_repeats_and_one_run_is_always_made() -> None:
+def test_time_limit_ends_repeats_after_at_least_one_run() -> None:
     runs = Runs([1.0], seconds=4.0)
     assert len(repeated(runs.run, 10, 9, runs.clock)) == 3
     assert len(repeated(Runs([1.0], seconds=4.0).run, 10, 1, iter(range(100)).__next__)) == 2
@@ -58,6 +58,6 @@ def test_times() -> None:
     assert (times.min, times.median, times.max, times.mean) == (1.0, 2.5, 8.0, 3.5)
 
 
-def test_shortcuts_are_off_and_nothing_else_is_changed() -> None:
+def test_timing_changes_only_shortcuts() -> None:
     assert plain(None) == Settings(shortcuts=False)
     assert plain(Settings(budget=0.5, blocks=(2, 2))) == Settings(budget=0.5, blocks=(2, 2), shortcuts=False)

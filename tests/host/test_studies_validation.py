@@ -65,7 +65,7 @@ def test_known_sha256_decides_correctness(monkeypatch: pytest.MonkeyPatch) -> No
     assert (outcome.ok, outcome.differing) == (False, None)
 
 
-def test_keys_tell_pictures_apart_and_not_how_they_are_found() -> None:
+def test_picture_keys_depend_on_the_picture_only() -> None:
     job = jobs.hybridizer_job(24)
     assert validation.key_of(job) == validation.key_of(replace(job, planes=("counts", "smooth")))
     others = (jobs.hybridizer_job(25), jobs.hybridizer_job(24, 255), replace(job, rounding="fused"))

@@ -84,7 +84,7 @@ def test_thin_blocks_are_all_border(width: int, height: int) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"first": 0}, {"split": 1}, {"smallest": 1}, {"depth": 0}, {"early": -1}, {"steps": -1}, {"trust": "me"}]
 )
-def test_plans_that_are_none(wrong: dict[str, int]) -> None:
+def test_invalid_division_plans(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be"):
         replace(DivisionPlan(), **wrong)  # type: ignore[arg-type]
 
@@ -98,7 +98,7 @@ def job(number: str, rounding: str, pitch: Fraction = Fraction(1, 300), radius_s
     ("number", "rounding"), [("float", "fused"), ("float", "separate"), ("double", "separate"), ("fp128", "fixed")]
 )
 @pytest.mark.parametrize("radius_squared", [4, 5])
-def test_bounds_err_on_the_safe_side(number: str, rounding: str, radius_squared: int) -> None:
+def test_bounds_are_conservative(number: str, rounding: str, radius_squared: int) -> None:
     wanted = job(number, rounding, radius_squared=radius_squared)
     pitch, unit, step, relative, far, within, beyond = (Fraction(float(bound)) for bound in proof.bounds(wanted))
     assert wanted.view.pitch < pitch < wanted.view.pitch * Fraction(1001, 1000)
@@ -126,7 +126,7 @@ def test_bounds_grow_with_rounding() -> None:
         assert number.error_bounds(turned, 2, Fraction(4), number.roundings[0]).step > upright.step
 
 
-def test_share_of_one_count() -> None:
+def test_share_of_uniform_cells() -> None:
     counts = np.full((5, 5), 100, np.uint32)
     assert share_of_one_count(counts, job("float", "fused")) == 1
     assert share_of_one_count(np.arange(25, dtype=np.uint32).reshape(5, 5), job("float", "fused")) == 0

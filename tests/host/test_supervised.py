@@ -108,7 +108,7 @@ def test_worker_without_progress_is_overdue(clock: Clock) -> None:
     assert slot.of.overdue(busy=False) is None
 
 
-def test_what_this_process_could_not_hear_is_no_silence(clock: Clock) -> None:
+def test_delay_of_this_process_is_not_counted_as_silence(clock: Clock) -> None:
     slot = Slot(RestartPolicy(launch=10.0))
     assert slot.of.overdue() is None, "there is no worker"
     slot.of.start()
@@ -169,7 +169,7 @@ def test_worker_restarts_follow_the_pause_schedule(clock: Clock) -> None:
     assert not slot.of.due
 
 
-def test_nobody_waits_for_the_end_of_a_worker_that_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_released_worker_ends_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = threading.Event()
     monkeypatch.setattr(Idle, "end", lambda _worker: gone.wait())
     slot = Slot(RestartPolicy())
@@ -188,7 +188,7 @@ def test_nobody_waits_for_the_end_of_a_worker_that_is_released(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("refused", "again"), [((False, True, True), False), ((False, True, False), True)])
-def test_where_the_system_starts_no_worker_that_is_a_fault(refused: tuple[bool, ...], again: bool) -> None:
+def test_failed_process_start_counts_as_a_fault(refused: tuple[bool, ...], again: bool) -> None:
     slot = Slot(RestartPolicy(), *refused)
     slot.of.start()
     assert slot.of.restart() == again
@@ -204,7 +204,7 @@ def deep() -> list[Any]:
 
 
 @pytest.mark.parametrize("why", ["\x1b[31m red", "\ud800", "a\nb", deep, None])
-def test_why_a_worker_was_lost_does_nothing_to_a_terminal(why: "str | Callable[[], object] | None") -> None:
+def test_worker_output_in_errors_is_escaped(why: "str | Callable[[], object] | None") -> None:
     worker = cast(Worker, Idle())
     loss = WorkerMessage(worker, {"say": "failed", "why": why() if callable(why) else why}, bytearray()).loss
     assert loss

@@ -22,7 +22,7 @@ HEADINGS, LINES = TABLE.table()
 
 
 @given(st.integers(1, 400))
-def test_what_is_left_fits_or_is_never_left_out(width: int) -> None:
+def test_columns_are_dropped_until_the_table_fits(width: int) -> None:
     headings, lines, missing = fitted(HEADINGS, LINES, width)
     assert len(lines) == len(LINES)
     assert all(len(line) == len(headings) for line in lines)
@@ -34,7 +34,7 @@ def test_what_is_left_fits_or_is_never_left_out(width: int) -> None:
     assert sum(folded) + 3 * (len(headings) - 1) <= width or set(headings) <= {*_NEVER, "SPEC"}
 
 
-def test_times_lose_their_range_before_a_column_goes() -> None:
+def test_time_ranges_are_dropped_before_columns() -> None:
     assert fitted(HEADINGS, LINES, 400) == (HEADINGS, LINES, [])
     headings, lines, missing = fitted(HEADINGS, LINES, 230)
     assert not missing

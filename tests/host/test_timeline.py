@@ -53,7 +53,7 @@ def batch(*names: str, pid: int = 7, process: str = "mandelcl", tracks: dict[int
     return Batch(pid, process, {1: "work"} if tracks is None else tracks, spans)
 
 
-def test_without_a_recorder_nothing_is_noted_or_made() -> None:
+def test_no_recorder_records_nothing() -> None:
     commands = Commands("device", lambda _event: (0, 1))
     assert timeline.since() == 0
     assert timeline.span("a") is timeline.span("b")
@@ -84,7 +84,7 @@ def test_spans_are_those_of_their_threads() -> None:
     assert all(span.details == {"n": 1} for span in kept.spans if span.kind == "host")
 
 
-def test_a_thread_takes_over_the_track_of_one_of_its_name_that_has_ended() -> None:
+def test_thread_reuses_the_track_of_an_ended_namesake() -> None:
     def work() -> None:
         with timeline.span("work"):
             pass
@@ -123,7 +123,7 @@ def test_stage_is_a_span_and_its_time_is_counted() -> None:
 # The file.
 
 
-def test_the_file_is_whole_after_each_batch(tmp_path: Path) -> None:
+def test_trace_file_is_complete_after_each_batch(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_text("old " * 1000)
     file = TraceFile(path, {"command": "x"})
@@ -137,7 +137,7 @@ def test_the_file_is_whole_after_each_batch(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["otherData"] == {"command": "x", "spans left out": 0}
 
 
-def test_the_file_has_a_bound(tmp_path: Path) -> None:
+def test_trace_file_is_bounded(tmp_path: Path) -> None:
     file = TraceFile(tmp_path / "trace.json", {}, most=3)
     for _ in range(3):
         file.write(batch("a", "b"))
@@ -188,7 +188,7 @@ def test_full_disk_is_reported_after_the_work() -> None:
         raise KeyError  # it is the work's own error that counts
 
 
-def test_many_spans_do_not_pile_up(tmp_path: Path) -> None:
+def test_spans_are_flushed_in_batches(tmp_path: Path) -> None:
     with recording(tmp_path / "trace.json", "test", {}):
         for _ in range(10_000):
             with timeline.span("a"):
@@ -201,7 +201,7 @@ def test_many_spans_do_not_pile_up(tmp_path: Path) -> None:
 
 
 @given(st.integers(-(10**15), 10**15), st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**9)), min_size=1))
-def test_an_offset_keeps_to_every_bound_of_clocks_that_run_alike(true: int, slacks: list[tuple[int, int]]) -> None:
+def test_clock_offset_satisfies_all_bounds(true: int, slacks: list[tuple[int, int]]) -> None:
     offset = ClockOffset()
     for below, above in slacks:
         offset.bound(true - below, true + above)
@@ -253,7 +253,7 @@ COMMANDS = st.tuples(*[st.integers(0, MS)] * 2, st.integers(2000, 50 * MS), st.b
     st.lists(COMMANDS, min_size=1, max_size=30),
     st.data(),
 )
-def test_commands_keep_order_and_durations_whatever_the_devices_clock_says(
+def test_commands_keep_order_and_durations_with_any_device_clock(
     ahead: int, drift: float, listed: list[tuple[int, int, int, bool]], data: st.DataObject
 ) -> None:
     fake = FakeQueue(ahead, drift)

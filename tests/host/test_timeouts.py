@@ -39,7 +39,7 @@ SPIN = "import os\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\nprin
         (0, 1e9, 10),
     ],
 )
-def test_who_has_what_it_could_use_was_not_delayed(ran: float, waited: float, delayed: float) -> None:
+def test_delay_follows_from_run_and_wait_times(ran: float, waited: float, delayed: float) -> None:
     assert delay(10, ran, waited, 2) == pytest.approx(delayed)
 
 
@@ -59,7 +59,7 @@ def spinning(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 @counts_delays
-def test_time_for_which_others_keep_a_process_from_running_is_counted() -> None:
+def test_time_waiting_for_a_cpu_is_counted_as_delay() -> None:
     with spinning(3) as processes:
         begun = time.monotonic()
         found = RunDelay(processes[0].pid)
@@ -80,7 +80,7 @@ def _rests(pid: int) -> bool:
 
 @counts_delays
 @pytest.mark.parametrize("state", ["asleep", "stopped", "gone"])
-def test_who_does_not_want_to_run_is_not_delayed(state: str) -> None:
+def test_sleeping_process_is_not_delayed(state: str) -> None:
     """However busy the processor is: all its time counts."""
     with spinning(3) as processes:
         code = SPIN.replace("while True: pass", "import time; time.sleep(3600)") if state == "asleep" else SPIN

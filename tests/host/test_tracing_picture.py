@@ -30,7 +30,7 @@ def traced(tmp_path: Path) -> TracingPicture:
     return picture
 
 
-def test_what_was_filled_is_drawn(traced: TracingPicture, tmp_path: Path) -> None:
+def test_filled_rectangles_are_drawn(traced: TracingPicture, tmp_path: Path) -> None:
     traced.write()
     with Image.open(tmp_path / "how.png") as image:
         pixels = np.asarray(image)
@@ -59,7 +59,7 @@ def test_symlink_is_kept(traced: TracingPicture, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "expected"), [(OSError(28, "full"), FileError), (KeyboardInterrupt(), KeyboardInterrupt)]
 )
-def test_no_draft_stays(
+def test_no_tempfile_remains(
     error: BaseException,
     expected: type[BaseException],
     traced: TracingPicture,
@@ -76,7 +76,7 @@ def test_no_draft_stays(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_rectangles_all_was_computed(tmp_path: Path) -> None:
+def test_no_rectangles_draws_all_computed(tmp_path: Path) -> None:
     picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
     picture.write()
     with Image.open(tmp_path / "how.png") as image:

@@ -39,7 +39,7 @@ def places(colouring: Colouring, field: Field) -> npt.NDArray[np.int64]:
 
 
 @pytest.mark.parametrize("transfer", names.TRANSFERS)
-def test_a_transfer_turns_the_palette_by_its_function(transfer: str) -> None:
+def test_transfer_maps_counts_by_its_function(transfer: str) -> None:
     assert tuple(BENDS) == names.TRANSFERS
     field, length = a_field(), 1.6 * UNITS[transfer]
     nu = field.counts + field.planes["smooth"].astype(np.float64) - 1
@@ -55,7 +55,7 @@ def test_a_transfer_turns_the_palette_by_its_function(transfer: str) -> None:
     assert np.abs(apart[~field.inside]).max() < 1.5
 
 
-def test_the_usual_transfers_are_named_too() -> None:
+def test_default_transfers_may_be_named() -> None:
     field = a_field()
     for palette, transfer in (("ice", "root4"), ("coursework", "linear")):
         named = colourise(field, palette, transfer=transfer)
@@ -66,7 +66,7 @@ def test_the_usual_transfers_are_named_too() -> None:
         Colouring(find_palette("ice"), transfer="cube")
 
 
-def test_a_fast_turn_does_not_overflow() -> None:
+def test_fast_cycle_does_not_overflow() -> None:
     for transfer in ("root4", "root2", "log"):
         turns = bent(4096, transfer, 1e-300, 0.0)
         assert turns.chords.starts.dtype == np.uint32
@@ -115,7 +115,7 @@ def test_parts_of_a_picture_share_samples() -> None:
     assert (sampled_view(tiny).width, sampled_view(tiny).height) == (1, 1)
 
 
-def test_what_equalises_must_know_the_picture() -> None:
+def test_equalising_needs_a_distribution() -> None:
     field = a_field()
     colouring = Colouring(find_palette("ice"), equalise=0.75)
     with pytest.raises(InvalidInputError, match="must know the picture"):
@@ -137,7 +137,7 @@ def test_pictures_without_outside_and_of_one_count() -> None:
 
 
 @pytest.mark.parametrize("knots", [[1.0], [0.0] * 258, [1e300] * 257, [float("nan")] * 257, [3, 2] * 128 + [9], "x"])
-def test_junk_is_no_distribution(knots: object) -> None:
+def test_invalid_distribution_is_refused(knots: object) -> None:
     values = json.loads(Colouring(find_palette("ice"), equalise=1).to_json()) | {"knots": knots}
     with pytest.raises(InvalidInputError, match="not a mandelcl colouring"):
         Colouring.from_json(json.dumps(values))

@@ -25,7 +25,7 @@ def places(turns: Turns, counts: list[int], smooth: list[float] | None = None) -
 
 @given(SIZES, st.fractions(Fraction(1, 12), 5000, max_denominator=12), COUNTS, st.fractions(-2, 2, max_denominator=9))
 @settings(deadline=None)
-def test_whole_counts_are_exact(size: int, cycle: Fraction, counts: list[int], offset: Fraction) -> None:
+def test_positions_of_whole_counts_are_exact(size: int, cycle: Fraction, counts: list[int], offset: Fraction) -> None:
     """Also where neither the cycle, nor the colours of a count, nor the offset is a binary fraction."""
     got = places(linear(size, float(cycle), float(offset), continuous=False), counts)
     assert got == [floor((Fraction(count) / cycle + offset) * size) % size for count in counts]
@@ -51,7 +51,7 @@ def test_the_published_table_is_n_mod_16(counts: list[int]) -> None:
         (255, 255, 1.2, [51, 52, 53, 54, 55]),
     ],
 )
-def test_by_hand(size: int, cycle: float, offset: float, expected: list[int]) -> None:
+def test_cycle_positions_by_hand(size: int, cycle: float, offset: float, expected: list[int]) -> None:
     assert places(linear(size, cycle, offset, continuous=False), [0, 1, 2, 3, 4]) == expected
 
 
@@ -62,7 +62,7 @@ def test_by_hand(size: int, cycle: float, offset: float, expected: list[int]) ->
     st.floats(-4, 1001, width=32),
 )
 @settings(deadline=None)
-def test_continuous_counts_are_where_they_belong(cycle: float, offset: float, count: int, smooth: float) -> None:
+def test_positions_of_continuous_counts_are_accurate(cycle: float, offset: float, count: int, smooth: float) -> None:
     """Within what 2⁻²⁶ of a count, and 2⁻³⁰ of a turn, make of it."""
     size = 4096
     got = places(linear(size, cycle, offset, continuous=True), [count], [smooth])[0]
@@ -95,14 +95,14 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
     st.lists(st.floats(-3, 3, width=32), min_size=2, max_size=50),
 )
 @settings(deadline=None)
-def test_roots_never_turn_back(turn: float, count: int, smooth: list[float]) -> None:
+def test_roots_are_monotonic(turn: float, count: int, smooth: list[float]) -> None:
     """Places rise with the fraction: as a whole by less than a turn, so modulo the size no step is a large one."""
     turns = bent(1 << 20, "root4", turn, 0.0)
     got = np.array(places(turns, [count] * len(smooth), sorted(smooth)))
     assert (np.diff(got) % (1 << 20) < 1 << 19).all()
 
 
-def test_roots_never_turn_back_at_the_ends_of_chords() -> None:
+def test_roots_are_monotonic_at_chord_ends() -> None:
     ends = np.unique(np.concatenate([2.0 ** np.arange(10, 24), np.arange(1 << 14, 1 << 15, 32.0)])).astype(np.uint32)
     around = (ends[:, None] + np.array([-9, -8, -7])).astype(np.uint32)
     got = bent(1 << 20, "root4", 1.6, 0.0).places(around.reshape(-1), None).reshape(around.shape)

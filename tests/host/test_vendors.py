@@ -14,7 +14,7 @@ from tests.host.conftest import Machine, named, reads_folders
 pytestmark = reads_folders
 
 
-def test_nothing_installed(machine: Machine) -> None:
+def test_no_runtime_installed(machine: Machine) -> None:
     found = prepare()
     assert found.vendors == ()
     assert found.searched == (machine.system, machine.root / "usr/share/OpenCL/vendors", machine.prefix / "lib")
@@ -61,7 +61,7 @@ def test_a_driver_is_found_along_the_library_path(machine: Machine) -> None:
     assert [v.library for v in prepare().vendors] == [str(driver)]
 
 
-def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) -> None:
+def test_unreadable_icd_files_are_reported_and_skipped(machine: Machine) -> None:
     (machine.system / "folder.icd").mkdir()
     (machine.system / "gone.icd").symlink_to("nowhere")
     machine.add("etc/OpenCL/vendors/empty.icd", "\n")
@@ -75,7 +75,7 @@ def test_unreadable_icd_files_are_reported_and_hurt_nothing(machine: Machine) ->
     assert "directory" in reasons["folder.icd"].lower()
 
 
-def test_pipes_and_devices_among_icd_files_are_kept_from_the_loader(machine: Machine) -> None:
+def test_pipes_and_devices_among_icd_files_are_hidden_from_the_loader(machine: Machine) -> None:
     """It would wait for ever, and so would whoever reads them to see."""
     posix.os.mkfifo(machine.system / "pipe.icd")
     (machine.system / "zeros.icd").symlink_to("/dev/zero")
@@ -97,7 +97,7 @@ def test_a_library_may_have_any_character_in_its_name(machine: Machine) -> None:
     assert [v.library for v in prepare().vendors] == ["/lib\x85\u2028x/lib\x1dy.so"]
 
 
-def test_the_wheels_own_folder_is_left_to_its_loader(machine: Machine) -> None:
+def test_folder_of_the_wheel_is_left_to_its_loader(machine: Machine) -> None:
     machine.patch.setattr(runtimes, "find_loader", vendors.find_loader)
     machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/pocl.icd", "libpocl-1.so")
     pocl = machine.add("venv/lib/python3.11/site-packages/pyopencl/.libs/libpocl-1.so")
@@ -125,7 +125,7 @@ def test_the_older_name_of_the_standard_folder_is_respected(machine: Machine) ->
 
 
 @pytest.mark.parametrize("chosen", ["mine", "mine/one.icd"])
-def test_what_the_user_set_stays(machine: Machine, chosen: str) -> None:
+def test_user_setting_is_kept(machine: Machine, chosen: str) -> None:
     machine.add("venv/lib/libintelocl.so")
     machine.add("mine/one.icd", "libone.so")
     machine.patch.setenv("OCL_ICD_VENDORS", str(machine.root / chosen))
@@ -138,7 +138,7 @@ def test_what_the_user_set_stays(machine: Machine, chosen: str) -> None:
     assert not machine.cache.exists()
 
 
-def test_the_user_may_name_a_system_file_or_a_library_or_nonsense(machine: Machine) -> None:
+def test_user_setting_may_be_a_file_a_library_or_invalid(machine: Machine) -> None:
     machine.add("etc/OpenCL/vendors/pocl.icd", "libpocl.so.2")
     expected = {"pocl.icd": "libpocl.so.2", "libown.so": "libown.so", "/nonsense": "/nonsense", "/nonsense.icd": ""}
     for chosen, library in expected.items():
@@ -150,7 +150,7 @@ def test_the_user_may_name_a_system_file_or_a_library_or_nonsense(machine: Machi
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\0\377\376", b"libone.so\0"])
 @pytest.mark.parametrize("chosen", ["mine", "mine/odd.icd", ""])
-def test_files_that_end_loaders_are_kept_from_them(machine: Machine, chosen: str, content: bytes) -> None:
+def test_files_that_crash_loaders_are_hidden_from_them(machine: Machine, chosen: str, content: bytes) -> None:
     folder = machine.root / "mine" if chosen else machine.system
     for name in ("one.icd", "two.icd"):
         machine.add(f"{folder.relative_to(machine.root)}/{name}", f"lib{name[:3]}.so")

@@ -80,7 +80,7 @@ JUNK = (
 
 
 @pytest.mark.parametrize("text", ["1e-99999", "1" * 15_000, "1/" + "1" * 15_000, "x" * 100_000])
-def test_a_refusal_names_the_limit(text: str) -> None:
+def test_refused_number_names_the_limit(text: str) -> None:
     message = _refusal(parse_number, text, "zoom")
     assert f"more than {MAX_DIGITS} digits" in message or f"more than {2 * MAX_DIGITS + 2} characters" in message
 
@@ -106,7 +106,7 @@ def test_digits_behind_zeros(places: int) -> None:
 
 
 @pytest.mark.parametrize("text", JUNK, ids=lambda text: repr(text[:20]))
-def test_junk_is_no_number(text: str) -> None:
+def test_invalid_number_is_refused(text: str) -> None:
     assert "zoom" in _refusal(parse_number, text, "zoom")
 
 
@@ -132,7 +132,7 @@ def test_sizes(width: int, height: int, between: str) -> None:
     ["", "x", "10", "10x", "x10", "10x10x10", "-1x5", "1.5x2", "10 x 10", "١x1", "1x12345678901", "x" * 10**5],
     ids=lambda text: repr(text[:20]),
 )
-def test_junk_is_no_size(text: str) -> None:
+def test_invalid_size_is_refused(text: str) -> None:
     assert "1920x1080" in _refusal(parse_size, text)
 
 
@@ -281,7 +281,7 @@ def test_whole_numbers_of_any_type_are_ints(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_is_no_whole_number_is_refused(name: str) -> None:
+def test_non_integers_are_refused(name: str) -> None:
     for junk in (None, "x", True, np.array([1, 2]), 1.5, np.float32(1.5), Fraction(1, 2), 1j):
         _refusal(WHOLE[name], junk, junk)
     if name != "cap":

@@ -66,7 +66,7 @@ def told() -> str:
     return os.environ["OCL_ICD_FILENAMES"]
 
 
-def test_what_pip_has_installed_is_named_to_the_loader(machine: Windows) -> None:
+def test_pip_runtimes_are_registered_with_the_loader(machine: Windows) -> None:
     """pip puts it where nothing looks, and registers nothing."""
     library = machine.library("venv")
     found = machine.prepare()
@@ -76,7 +76,7 @@ def test_what_pip_has_installed_is_named_to_the_loader(machine: Windows) -> None
     assert told() == library
 
 
-def test_what_the_user_has_named_stays(machine: Windows) -> None:
+def test_user_named_drivers_are_kept(machine: Windows) -> None:
     library = machine.library("venv")
     machine.patch.setenv("OCL_ICD_FILENAMES", r"C:\drivers\other64.dll")
     machine.prepare()
@@ -88,7 +88,7 @@ def test_what_the_user_has_named_stays(machine: Windows) -> None:
 
 
 @pytest.mark.parametrize(("value", "kind", "counts"), [(0, DWORD, True), (1, DWORD, False), (0, 1, False)])
-def test_one_that_is_registered_is_enough(machine: Windows, value: int, kind: int, counts: bool) -> None:
+def test_registered_runtime_is_not_added_again(machine: Windows, value: int, kind: int, counts: bool) -> None:
     """Its devices would be there twice; but a value of another kind, or other than 0, registers nothing."""
     library, registered = machine.library("venv"), machine.library("oneAPI")
     machine.values = [(r"C:\gone\intelocl64.dll", 0, DWORD), (registered, value, kind)]
@@ -111,7 +111,7 @@ def test_elevated_process_is_told_how_to_register_runtime(machine: Windows) -> N
     assert note in explain_absence(found)
 
 
-def test_other_environments_stay_out(machine: Windows) -> None:
+def test_runtimes_of_other_environments_are_ignored(machine: Windows) -> None:
     base, user = machine.library("base"), machine.library("user")
     assert machine.prepare().vendors == ()
     machine.patch.setattr(site, "ENABLE_USER_SITE", True)

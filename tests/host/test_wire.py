@@ -34,13 +34,13 @@ def test_truncated_message_ends_the_channel() -> None:
 @pytest.mark.parametrize(
     "junk", [b"Warning: a driver prints what it likes\n", b"\xff" * 100, b"\x01" + bytes(11) + b"["]
 )
-def test_junk_is_refused(junk: bytes) -> None:
+def test_invalid_wire_data_is_refused(junk: bytes) -> None:
     with pytest.raises(wire.WireError):
         wire.receive(io.BytesIO(junk), 200)
 
 
 @given(heads, st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 100), st.integers(0, 255)), max_size=4))
-def test_damaged_messages_are_refused_or_cut_off_or_other_ones(
+def test_damaged_messages_are_refused_truncated_or_different(
     head: dict[str, object], payload: bytes, damage: list[tuple[int, int]]
 ) -> None:
     pipe = io.BytesIO()
@@ -61,13 +61,13 @@ def test_declared_length_allocates_no_memory() -> None:
 
 
 @pytest.mark.parametrize("come", [0, 100, 40 << 20])
-def test_memory_is_taken_for_what_comes(come: int) -> None:
+def test_memory_is_allocated_as_data_arrives(come: int) -> None:
     pipe = io.BytesIO(struct.pack("<IQ", 2, 1 << 33) + b"{}" + bytes(come))
     with allocating(3 * come + (40 << 20)):
         assert wire.receive(pipe, 1 << 33) is None
 
 
-def test_an_answer_of_several_pieces_is_whole() -> None:
+def test_reply_in_several_pieces_is_complete() -> None:
     payload = bytes(range(256)) * 300_000
     pipe = io.BytesIO()
     wire.send(pipe, {}, payload)
@@ -81,7 +81,7 @@ def test_deeply_nested_npy_header_is_refused() -> None:
         wire.receive(io.BytesIO(struct.pack("<IQ", len(text), 0) + text), 0)
 
 
-def test_what_is_written_bit_by_bit_is_whole() -> None:
+def test_partial_writes_are_completed() -> None:
     """A signal may cut a write to a pipe short."""
 
     class Hesitant(io.BytesIO):

@@ -235,7 +235,7 @@ def test_a_worker_that_hangs_is_ended_after_its_timeout(
 
 
 @pytest.mark.parametrize("user", [soak, references, exact_counts, saves])
-def test_who_is_interrupted_leaves_no_process_behind(
+def test_interrupt_leaves_no_worker_process(
     user: User, faulty: Callable[[str], None], processes: list[WorkerProcess]
 ) -> None:
     faulty("hang")

@@ -57,9 +57,7 @@ def test_every_role_is_there() -> None:
         find_role("nothing")
 
 
-def test_questions_are_answered_by_the_very_package_of_the_parent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_uses_the_parent_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by one in the current folder, nor with modules from there."""
     (tmp_path / "mandelcl").mkdir()
     (tmp_path / "mandelcl" / "__init__.py").write_text("raise ImportError('another package')")
@@ -72,7 +70,7 @@ def test_questions_are_answered_by_the_very_package_of_the_parent(
         assert first["pid"] == second["pid"] != os.getpid()
 
 
-def test_a_function_is_called_in_another_process_as_a_worker_is(tmp_path: Path) -> None:
+def test_function_runs_in_a_worker_process(tmp_path: Path) -> None:
     for name in ("mandelcl", "json", "queue", "numpy"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a file of the current folder')")
     for texts in (["a", "--", "", "ü b"], []):
@@ -104,7 +102,7 @@ with Dialogue("role_beside_it:echo", lambda: None) as worker:
     assert done.stdout == f"{tmp_path}/mandelcl/__init__.py\n", done.stderr
 
 
-def test_what_goes_wrong_is_told_in_a_line() -> None:
+def test_worker_error_is_one_line() -> None:
     with Dialogue("tests.host.roles:fail", nothing) as worker, pytest.raises(DeviceError) as failure:
         worker.ask({})
     assert str(failure.value) == r"ValueError: a role\x1b[31m that fails"
@@ -135,7 +133,7 @@ def test_worker_may_exit_or_be_abandoned_at_any_time() -> None:
         worker.ask({})
 
 
-def test_an_answer_has_a_deadline_and_its_process_timeouts() -> None:
+def test_reply_has_a_deadline_and_its_process_timeouts() -> None:
     with Dialogue("tests.host.roles:build", nothing, policy=RestartPolicy(start=0.5)) as worker:
         worker.allow(0.0, DeviceError("too long"))
         with pytest.raises(DeviceError, match=r"^too long$"):
@@ -161,7 +159,7 @@ def test_worker_reports_its_state_repeatedly() -> None:
         assert started.messages.empty(), "signs of life do not pile up"
 
 
-def test_replies_come_in_the_buffers_that_are_lent() -> None:
+def test_replies_arrive_in_lent_buffers() -> None:
     with Started("tests.host.roles:lend", 8, 2) as started:
         for _ in range(5):
             started.worker.send({"do": "it"}, lend=True)
@@ -172,7 +170,7 @@ def test_replies_come_in_the_buffers_that_are_lent() -> None:
         assert bytes(started.said().payload) == b"by bytes"
 
 
-def test_buffers_that_are_taken_back_are_lent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_returned_buffers_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here nobody answers, so that all are lent soon."""
     with Started("tests.host.roles:build", 8, 2) as started:
         lent: list[Any] = []
@@ -185,7 +183,7 @@ def test_buffers_that_are_taken_back_are_lent_again(monkeypatch: pytest.MonkeyPa
     assert [set(lent[:2]), lent[2], set(lent[3:5]), lent[5]] == [{0, 1}, None] * 2
 
 
-def test_the_worker_of_a_parent_that_is_killed_while_it_builds_ends() -> None:
+def test_worker_ends_if_its_parent_is_killed_during_a_build() -> None:
     script = """
 import queue, sys, time
 from mandelcl.workers.process import WorkerProcess
@@ -277,7 +275,7 @@ JUNK = {
 
 
 @pytest.mark.parametrize("kind", JUNK)
-def test_nonsense_costs_a_worker_at_once(kind: str, tmp_path: Path) -> None:
+def test_invalid_message_ends_a_worker_at_once(kind: str, tmp_path: Path) -> None:
     junk = tmp_path / "junk"  # Windows takes no more than 32,767 characters for a process
     junk.write_bytes(JUNK[kind])
     script = (
@@ -315,13 +313,13 @@ def test_channel_ends_on_closed_pipe_and_on_invalid_message(capsys: pytest.Captu
     assert "WireError" in capsys.readouterr().err
 
 
-def test_what_is_sent_to_one_that_has_been_ended_is_lost() -> None:
+def test_message_to_an_ended_worker_is_dropped() -> None:
     with Started(script="import time; time.sleep(3600)") as started:
         started.worker.end()
         started.worker.send({"do": "nothing"})
 
 
-def test_what_may_take_long_is_over_as_soon_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_timeout_ends_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a device that hangs right after a build would be taken for one that builds."""
     monkeypatch.setattr("mandelcl.workers.channel.BEAT_S", 3600)
     theirs, ours = os.pipe()
@@ -341,7 +339,7 @@ def test_what_may_take_long_is_over_as_soon_as_it_is(monkeypatch: pytest.MonkeyP
     assert [message[0]["doing"] for message in messages if message] == [LAUNCHING, BUILDING, IDLE]
 
 
-def test_signals_that_ask_to_stop_are_for_the_parent() -> None:
+def test_stop_signals_are_handled_by_the_parent() -> None:
     if os.name == "nt":
         pytest.skip("signals are another matter there")
     with Dialogue("tests.host.roles:echo", nothing) as worker:
@@ -372,7 +370,7 @@ worker.end()
 """
 
 
-def test_ctrl_c_at_the_terminal_is_not_for_a_worker(tmp_path: Path) -> None:
+def test_worker_ignores_ctrl_c_of_the_terminal(tmp_path: Path) -> None:
     """Not even for one that has not come so far as to ignore it."""
     own_terminal: int = getattr(subprocess, "CREATE_NEW_CONSOLE", 0)
     done = subprocess.run(

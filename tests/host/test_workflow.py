@@ -24,11 +24,11 @@ def _commands(workflow: Any) -> str:
     return "\n".join(step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"])
 
 
-def test_it_can_be_started_by_hand(workflow: Any) -> None:
+def test_workflow_can_be_dispatched(workflow: Any) -> None:
     assert {"workflow_dispatch", "push", "pull_request"} == set(workflow[True])  # YAML takes `on` for true
 
 
-def test_each_system_has_each_python(workflow: Any) -> None:
+def test_workflow_runs_each_system_with_each_python(workflow: Any) -> None:
     jobs = workflow["jobs"]
     pythons = ["3.11", "3.12", "3.13"]
     assert jobs["test"]["strategy"]["matrix"] == {"system": ["ubuntu-latest", "windows-latest"], "python": pythons}
@@ -36,7 +36,7 @@ def test_each_system_has_each_python(workflow: Any) -> None:
     assert jobs["macos"]["runs-on"] == "macos-latest"
 
 
-def test_what_its_commands_name_is_there(workflow: Any) -> None:
+def test_workflow_commands_name_existing_files(workflow: Any) -> None:
     commands = _commands(workflow)
     known = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     extras = re.findall(r"'\.\[([\w,]+)\]'", commands)
@@ -48,6 +48,6 @@ def test_what_its_commands_name_is_there(workflow: Any) -> None:
     assert all(name in (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8") for name in workflow["env"])
 
 
-def test_actions_have_versions(workflow: Any) -> None:
+def test_workflow_actions_are_pinned(workflow: Any) -> None:
     used = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", name) for name in used), used

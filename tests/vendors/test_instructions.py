@@ -90,7 +90,7 @@ def wrong(gpu: Target, number: NumberFormat, rounding: str, text: str) -> list[s
 
 
 @pytest.mark.parametrize(("gpu", "number", "rounding"), CASES)
-def test_loops_round_as_they_are_written(gpu: Target, number: NumberFormat, rounding: str) -> None:
+def test_compiled_loops_round_as_written(gpu: Target, number: NumberFormat, rounding: str) -> None:
     assert not wrong(gpu, number, rounding, loop(gpu, number, rounding))
 
 
@@ -101,7 +101,7 @@ def test_contraction_is_detected_in_instructions(gpu: Target, number: NumberForm
 
 
 @pytest.mark.parametrize(("gpu", "number", "rounding"), CASES)
-def test_the_self_test_asks_what_it_seems_to_ask(gpu: Target, number: NumberFormat, rounding: str) -> None:
+def test_compiled_self_test_keeps_its_operations(gpu: Target, number: NumberFormat, rounding: str) -> None:
     """Its products and sums are apart, and its two fma are two."""
     text = source_text(number, rounding, class_variant(gpu.device_class, number, False), MANDELBROT)
     kernels = built(gpu, text)
