@@ -3,14 +3,15 @@
 import os
 import sys
 
+from mandelcl.base.system import system
+
 
 def cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    platform: str = sys.platform  # so that the type checker reads the code for all
     allowed = 0
-    if platform == "win32":
+    if system() == "win32":
         from mandelcl.base import windows  # loaded where it is needed
 
         allowed = windows.allowed_cores()

@@ -2,7 +2,6 @@
 
 import importlib
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from mandelcl.base.system import system
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -56,7 +57,7 @@ def scarce_addresses() -> list[str]:
 
 def _system() -> float:
     try:
-        return _ASKED.get(sys.platform, _linux)()
+        return _ASKED.get(system(), _linux)()
     except (ImportError, OSError, ValueError, IndexError, AttributeError):  # or a library without the function
         return math.inf
 

@@ -8,10 +8,11 @@ gives that to another process: there a name has the machine, and the process's s
 import hashlib
 import os
 import re
-import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+from mandelcl.base.system import system
 
 _BOOT, _NUMBERING = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
 _DIGITS = 12
@@ -37,13 +38,12 @@ def has_ended(name: str) -> bool:
 @cache
 def _system() -> str:
     """Return what names this start of the system and the numbering of its processes; an empty text where unknown."""
-    platform: str = sys.platform  # so that the type checker reads the code for all
     try:
-        if platform == "win32":
+        if system() == "win32":
             from mandelcl.base import windows  # loaded where it is needed
 
             text = windows.machine()
-        elif platform == "darwin":
+        elif system() == "darwin":
             from mandelcl.base import macos  # loaded where it is needed
 
             text = macos.boot_session()
@@ -56,8 +56,7 @@ def _system() -> str:
 
 def _process(number: int) -> str:
     """Return what names the process of a number, an empty text for none; raises OSError where that is unknown."""
-    platform: str = sys.platform
-    if platform == "win32":
+    if system() == "win32":
         from mandelcl.base import windows  # loaded where it is needed
 
         started = windows.started(number)

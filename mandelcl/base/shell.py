@@ -2,8 +2,9 @@
 
 import re
 import shlex
-import sys
 from collections.abc import Iterable
+
+from mandelcl.base.system import system
 
 _PLAIN = re.compile(r"[\w+\-./\\:=]+", re.ASCII)  # what neither cmd.exe nor PowerShell takes for something else
 
@@ -13,7 +14,7 @@ def command_line(words: Iterable[str]) -> str:
 
     PowerShell reads a line for the command prompt alike, unless it begins with a quotation mark or has some in a word.
     """
-    quote = _for_windows if sys.platform == "win32" else shlex.quote
+    quote = _for_windows if system() == "win32" else shlex.quote
     return " ".join(map(quote, words))
 
 

@@ -8,6 +8,8 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+from mandelcl.base.system import system
+
 _REFUSALS = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EPIPE") if hasattr(errno, name)}
 
 
@@ -81,4 +83,4 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
 def _reader_has_gone(error: OSError) -> bool:
     """Return whether an error of writing to a pipe says that nobody reads it any more."""
     # Windows' C library has EINVAL where what is read from is closed in an orderly way.
-    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
+    return isinstance(error, BrokenPipeError) or (system() == "win32" and error.errno == errno.EINVAL)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from mandelcl.base.errors import FileError, InvalidInputError, require_type
 from mandelcl.base.printable import printable
+from mandelcl.base.system import system
 from mandelcl.files import tempfiles
 from mandelcl.files.leftovers import cleared_by
 
@@ -32,7 +33,7 @@ def target(path: str | Path) -> Path:
         raise FileError(f"{path} is the name of a folder", path)
     if "\0" in str(path):
         raise FileError(f"{str(path)!r} is not a path", path)
-    if sys.platform == "win32":
+    if system() == "win32":
         _require_name(path)
     return Path(os.path.realpath(path))
 

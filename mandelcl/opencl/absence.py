@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mandelcl.base.extras import how_to_install
 from mandelcl.base.processes import ending
+from mandelcl.base.system import system
 from mandelcl.opencl.runtimes import Runtimes
 from mandelcl.opencl.vendors import Vendor, driver_vendors, is_folder, loader_is_condas
 from mandelcl.workers.run_delay import run_bounded
@@ -193,11 +194,11 @@ def _loader_in_use() -> str:
 
 def _hints(vendors: tuple[Vendor, ...]) -> Iterator[str]:
     musl = any(ROOT.glob("lib/ld-musl-*"))
-    if platform.machine() in ("x86_64", "AMD64") and sys.platform in ("linux", "win32") and not musl:
+    if platform.machine() in ("x86_64", "AMD64") and system() in ("linux", "win32") and not musl:
         yield f"any CPU, without administrator rights: {how_to_install('cpu')}"
-    if sys.platform == "win32":
+    if system() == "win32":
         yield "a GPU: install its maker's graphics driver, which brings OpenCL"
-    elif sys.platform == "darwin":
+    elif system() == "darwin":
         yield "macOS brings OpenCL with its graphics driver; a virtual machine without a GPU may have none"
         if loader_is_condas():
             yield "that driver's devices in this environment: conda install -c conda-forge ocl_icd_wrapper_apple"

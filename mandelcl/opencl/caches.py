@@ -5,12 +5,12 @@ the process. It takes `POCL_CACHE_DIR`, or else `pocl/kcache` in `XDG_CACHE_HOME
 """
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from mandelcl.base.system import system
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.opencl.vendors import Vendor
 
@@ -29,8 +29,7 @@ _NEEDED_BYTES = 1 << 16  # what a small kernel takes; a full disk has less
 
 def runtimes_caches() -> list[tuple[str, Path]]:
     """Return the caches of runtimes that exist on this machine: the runtime's name and the folder. Linux only."""
-    platform: str = sys.platform  # so that the type checker reads the code for all
-    if platform != "linux":
+    if system() != "linux":
         return []
     user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     found = []

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mandelcl.base.printable import printable
+from mandelcl.base.system import system
 from mandelcl.files import cache
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted
@@ -88,12 +89,12 @@ def prepare() -> Runtimes:
 
 
 def _prepare() -> Runtimes:
-    platform: str = sys.platform  # so that the type checker reads the code for all
-    if platform == "linux":
+    found = system()
+    if found == "linux":
         return _prepare_linux()
-    if platform == "darwin" and loader_is_condas():
+    if found == "darwin" and loader_is_condas():
         return _prepare_conda_on_macos()
-    if platform == "win32":
+    if found == "win32":
         known, notes = windows_vendors.prepare()
         return Runtimes(_other_loader(), vendors=known, notes=notes)
     return Runtimes(_other_loader())
@@ -187,8 +188,7 @@ def only(library: str) -> Iterator[None]:
 
 
 def _other_loader() -> str:
-    platform: str = sys.platform
-    if platform == "darwin":
+    if system() == "darwin":
         return "the OpenCL framework of macOS, which finds its devices itself"
     return "OpenCL.dll, which finds the drivers that are registered with the system"
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mandelcl.base.errors import FileError
+from mandelcl.base.system import system
 from mandelcl.files.paths import read_bounded
 
 # The first is the standard one; openSUSE and NixOS patch their loaders to read the others.
@@ -56,7 +57,7 @@ def find_loader() -> tuple[str, Path | None]:
     for library in sorted(Path(spec.origin).parent.glob(".libs/libOpenCL*")):
         return f"ocl-icd, inside the pyopencl wheel ({library})", library.parent
     if is_conda():
-        name = "libOpenCL.1.dylib" if sys.platform == "darwin" else "libOpenCL.so.1"
+        name = "libOpenCL.1.dylib" if system() == "darwin" else "libOpenCL.so.1"
         return f"the environment's {Path(sys.prefix, 'lib', name)}", None
     return "the system's libOpenCL.so.1", None
 

@@ -4,13 +4,13 @@ import importlib
 import mmap
 import os
 import secrets
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from mandelcl.base.system import system
 from mandelcl.base.words import Words
 
 
@@ -28,10 +28,9 @@ class SharedBuffers:
     @classmethod
     def make(cls, size: int, count: int) -> "SharedBuffers | None":
         """Return new buffers of at least `size` bytes; None on systems where two processes can share no memory so."""
-        platform: str = sys.platform  # so that the type checker reads the code for all
         size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         with suppress(OSError):
-            if platform == "win32":
+            if system() == "win32":
                 return cls(size, count, tag=f"mandelcl-{secrets.token_hex(16)}")
             descriptor = _unnamed()
             if descriptor is None:
