@@ -1,18 +1,14 @@
 """The mean of several samples a pixel, as light."""
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.colour.colour import Colouring
-from mandelcl.colour.linear_light import Light
 from mandelcl.colour.painting import finished, lit
 from mandelcl.colour.quantising import Pixels
 from mandelcl.core.block import Block
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS
-
-Indices = npt.NDArray[np.uint32]
 
 
 class Averages:
@@ -29,11 +25,6 @@ class Averages:
         self._samples = np.zeros((band.height, band.width), np.uint16)
         self._outside = np.zeros((band.height, band.width), np.uint16) if colouring.transparent else None
 
-    @property
-    def transparent(self) -> bool:
-        """Whether samples inside the set are left out."""
-        return self._outside is not None
-
     def add(self, job: Job, rows: Rows, left: int, top: int) -> None:
         """Add a sample of some pixels, the first of which is at this place of the picture; `job` is the sample's."""
         counts = rows[COUNTS.name]
@@ -47,22 +38,6 @@ class Averages:
             self._outside[place] += outside
         self._light[place] += light
         self._samples[place] += 1
-
-    def add_inner(self, job: Job, rows: Rows, left: int, top: int) -> None:
-        """Add a sample of those of some pixels that lie in the band."""
-        band, (height, width) = self.band, rows[COUNTS.name].shape
-        x, y = max(left, band.x), max(top, band.y)
-        right, bottom = min(left + width, band.x + band.width), min(top + height, band.y + band.height)
-        if x < right and y < bottom:
-            inner = np.s_[y - top : bottom - top, x - left : right - left]
-            self.add(job, {name: values[inner] for name, values in rows.items()}, x, y)
-
-    def put(self, indices: Indices, light: Light, outside: npt.NDArray[np.uint16], samples: int) -> None:
-        """Add sums of `samples` further samples of the pixels at these places of the band, row·width + column."""
-        self._light.reshape(-1, 3)[indices] += light
-        self._samples.reshape(-1)[indices] += samples
-        if self._outside is not None:
-            self._outside.reshape(-1)[indices] += outside
 
     def pixels(self) -> Pixels:
         """Return the pixels of the band."""

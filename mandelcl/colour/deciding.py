@@ -1,18 +1,23 @@
 """Which pixels need more samples, where that is decided for each by itself and its neighbours on the lattice.
 
-So a part of a picture, a strip, and a device that has some of its blocks decide alike.
+So a part of a picture, a strip, and a device that has some of its blocks decide alike. Most pixels keep their first
+sample, so that is kept as bytes where the palette's table has all colours, and sums are kept of the others alone.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.colour.averaging import Averages, Indices
-from mandelcl.colour.linear_light import Light, bytes_of
-from mandelcl.colour.painting import lit
+from mandelcl.colour.colour import Colouring
+from mandelcl.colour.linear_light import Light, bytes_of, light_of
+from mandelcl.colour.painting import finished, lit, places_of
+from mandelcl.colour.quantising import Pixels
+from mandelcl.core.block import Block
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS
+from mandelcl.core.planes import CHUNK_PIXELS, COUNTS
 
+Bytes = npt.NDArray[np.uint8]
+Indices = npt.NDArray[np.uint32]
 Marks = npt.NDArray[np.bool_]
 Wholes = npt.NDArray[np.int32]
 
@@ -20,62 +25,155 @@ _CONTRAST = 16  # of 255, between neighbours: above it a pixel is more than its 
 _ERROR = 2  # of 255: the standard error of a pixel's mean that is left
 
 
-def contrasting(light: Light) -> Marks:
-    """Return which pixels differ from one of their eight neighbours; `light` has a row and column more on each side."""
-    height, width = light.shape[0] - 2, light.shape[1] - 2
-    marks = np.zeros((height, width), np.bool_)
-    for channel in range(3):
-        values = bytes_of(light[..., channel]).astype(np.int16)
-        middle = values[1:-1, 1:-1]
-        for y in range(3):
-            for x in range(3):
-                marks |= np.abs(values[y : y + height, x : x + width] - middle) >= _CONTRAST
+def contrasting(values: Bytes) -> Marks:
+    """Return which pixels differ from one of their eight neighbours.
+
+    `values` are channels × rows × columns, with a row and a column more on each side.
+    """
+    marks = np.zeros((values.shape[1] - 2, values.shape[2] - 2), np.bool_)
+    for channel in values:
+        middle = channel[1:-1, 1:-1]
+        marks |= _of_three_by_three(np.maximum, channel) - middle >= _CONTRAST  # neither goes below 0
+        marks |= middle - _of_three_by_three(np.minimum, channel) >= _CONTRAST
     return marks
+
+
+def _of_three_by_three(most: np.ufunc, values: Bytes) -> Bytes:
+    """Return the largest or the least of each pixel and its neighbours."""
+    rows = most(most(values[:-2], values[1:-1]), values[2:])
+    found: Bytes = most(most(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
+    return found
+
+
+class FirstSamples:
+    """The first sample of each pixel of a band and of its neighbours; (0, 0) is the pixel above and left of the band's.
+
+    They are bytes, and light where these do not say all.
+    """
+
+    def __init__(self, colouring: Colouring, band: Block) -> None:
+        height, width = band.height + 2, band.width + 2
+        self._colouring, self._band = colouring, band
+        self._bytes = np.empty((3, height, width), np.uint8)
+        plain = not colouring.fine and not colouring.effects
+        self._light = None if plain else np.empty((height, width, 3), np.float32)
+        self._outside = np.empty((height, width), np.bool_) if colouring.transparent else None
+
+    def put(self, job: Job, rows: Rows, x: int, y: int) -> None:
+        """Take the samples of some pixels, the first of which is at this column and row."""
+        height, width = rows[COUNTS.name].shape
+        step = max(1, CHUNK_PIXELS // max(1, width))
+        for top in range(0, height, step):
+            part = {name: values[top : top + step] for name, values in rows.items()}
+            self._put(job, part, np.s_[y + top : y + min(top + step, height), x : x + width])
+
+    def _put(self, job: Job, rows: Rows, place: tuple[slice, slice]) -> None:
+        if self._light is None:
+            places, table = places_of(job.iterations, rows, self._colouring), self._colouring.palette.table()
+            for channel, values in enumerate(self._bytes):
+                values[place] = np.take(np.ascontiguousarray(table[:, channel]), places, mode="clip")
+        else:
+            light = lit(job, rows, self._colouring)
+            self._light[place] = light
+            self._bytes[(slice(None), *place)] = np.moveaxis(bytes_of(light), -1, 0)
+        if self._outside is not None:
+            self._outside[place] = rows[COUNTS.name] != np.uint32(job.iterations)
+
+    def undecided(self) -> "Undecided":
+        """Return the pixels that need more samples."""
+        marks = contrasting(self._bytes)
+        if self._light is None:
+            light = light_of(np.stack([values[1:-1, 1:-1][marks] for values in self._bytes], axis=-1))
+        else:
+            light = self._light[1:-1, 1:-1][marks]
+        outside = None if self._outside is None else self._outside[1:-1, 1:-1][marks]
+        return Undecided(self._colouring, np.flatnonzero(marks).astype(np.uint32), light, outside)
+
+    def pixels(self, job: Job, decided: "Undecided") -> Pixels:
+        """Return the pixels of the band, those that have more samples as the mean of these."""
+        colouring, band = self._colouring, self._band
+        light, opacity = decided.means()
+        outside = None if self._outside is None else self._outside[1:-1, 1:-1]
+        if self._light is None:
+            pixels: Pixels = np.empty((band.height, band.width, colouring.channels), np.uint8)
+            for channel, values in enumerate(self._bytes):
+                pixels[..., channel] = values[1:-1, 1:-1]
+            if outside is not None:
+                pixels[..., :3] *= outside[..., np.newaxis]
+                pixels[..., 3] = np.where(outside, 255, 0)
+            row = None if opacity is None else opacity[np.newaxis]
+            means = finished(light[np.newaxis], row, colouring, job, 0, 0)
+            pixels.reshape(-1, colouring.channels)[decided.all] = means[0]
+            return pixels
+        whole = np.ascontiguousarray(self._light[1:-1, 1:-1])
+        alpha = None if outside is None else outside.astype(np.float32)
+        if alpha is not None:
+            whole *= alpha[..., np.newaxis]
+            alpha.reshape(-1)[decided.all] = opacity
+        whole.reshape(-1, 3)[decided.all] = light
+        return finished(whole, alpha, colouring, job, band.x, band.y)
 
 
 class Undecided:
     """Pixels of a band of which further samples are taken, at `indices` (row·width + column), and sums over these.
 
-    By the sums of bytes, which is how pixels look, the error of their means is told.
+    By the sums of bytes, which is how pixels look, the error of their means is told. Where `outside` says which of the
+    first samples are, samples inside are left out of the light. Decided pixels stay in `all`.
     """
 
-    def __init__(self, averages: Averages, marks: Marks, light: Light) -> None:
-        self.indices: Indices = np.flatnonzero(marks).astype(np.uint32)
-        self._averages = averages
-        values = self._values(light[marks])
+    def __init__(self, colouring: Colouring, indices: Indices, light: Light, outside: Marks | None) -> None:
+        self.all: Indices = indices
+        self.indices: Indices = indices
+        self._colouring = colouring
+        self._places = np.arange(indices.size)  # of the undecided among all
+        values = self._values(light)
         self._sums, self._squares, self._samples = values, values**2, 1
+        self._light = light if outside is None else light * outside[:, np.newaxis]
+        self._outside = None if outside is None else outside.astype(np.uint16)
+        self._taken = np.ones(indices.size, np.uint16)
         self._clear()
 
     def _clear(self) -> None:
-        """Begin sums that the averages have not been told of."""
-        self._light = np.zeros((self.indices.size, 3), np.float32)
-        self._outside = np.zeros(self.indices.size, np.uint16)
+        """Begin sums of a level."""
+        self._further_light = np.zeros((self.indices.size, 3), np.float32)
+        self._further_outside = np.zeros(self.indices.size, np.uint16)
         self._further = 0
 
     def add(self, job: Job, rows: Rows) -> None:
         """Add a sample of each pixel; `rows` have a single row, of these pixels, and `job` is the sample's."""
-        light = lit(job, rows, self._averages.colouring)[0]
-        outside = rows[COUNTS.name][0] != np.uint32(job.iterations)
+        light = lit(job, rows, self._colouring)[0]
         values = self._values(light)
         self._sums += values
         values *= values
         self._squares += values
         self._samples += 1
-        self._outside += outside
-        self._light += light * outside[:, np.newaxis] if self._averages.transparent else light
+        if self._outside is not None:
+            outside = rows[COUNTS.name][0] != np.uint32(job.iterations)
+            self._further_outside += outside
+            light *= outside[:, np.newaxis]
+        self._further_light += light
         self._further += 1
 
     def settle(self) -> None:
-        """Tell the averages of the samples, and go on with the pixels whose means have too large an error."""
-        self._averages.put(self.indices, self._light, self._outside, self._further)
+        """Go on with the pixels whose means have too large an error."""
+        self._light[self._places] += self._further_light
+        self._taken[self._places] += self._further
+        if self._outside is not None:
+            self._outside[self._places] += self._further_outside
         n, sums = self._samples, self._sums
         # n² times the variance of the mean, times n − 1, in whole numbers: exactly the same everywhere.
         scaled = n * self._squares - sums * sums
         worst = np.maximum(np.maximum(scaled[:, 0], scaled[:, 1]), scaled[:, 2])
         left = worst >= _ERROR**2 * n * n * (n - 1)
-        self.indices = self.indices[left]
+        self.indices, self._places = self.indices[left], self._places[left]
         self._sums, self._squares = sums[left], self._squares[left]
         self._clear()
+
+    def means(self) -> tuple[Light, npt.NDArray[np.float32] | None]:
+        """Return the mean light of all pixels, pixels × 3, and how opaque they are, where not all are."""
+        shares = np.maximum(self._taken if self._outside is None else self._outside, 1)
+        light: Light = np.divide(self._light, shares[:, np.newaxis], dtype=np.float32)
+        return light, None if self._outside is None else np.divide(self._outside, self._taken, dtype=np.float32)
 
     @staticmethod
     def _values(light: Light) -> Wholes:

@@ -19,10 +19,9 @@ import numpy as np
 from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
-from mandelcl.colour.averaging import Averages, Indices
+from mandelcl.colour.averaging import Averages
 from mandelcl.colour.colour import Colouring
-from mandelcl.colour.deciding import Undecided, contrasting
-from mandelcl.colour.painting import lit
+from mandelcl.colour.deciding import FirstSamples, Indices
 from mandelcl.colour.quantising import Pixels
 from mandelcl.colour.samples import AUTO, LEVELS, bits_of, most_of, shifts
 from mandelcl.core.block import Block
@@ -144,13 +143,12 @@ class SampledWork(WorkStage):
 
     def _averaged(self, band: Block, cancel: Token) -> Pixels:
         """Return the pixels of a band; raises _ExcludedError where a worker was found wrong."""
-        averages = Averages(self.job, self._colouring, band)
         if self._colouring.samples == AUTO:
-            self._decide(averages, cancel)
-        else:
-            for shift in shifts(self._most):
-                self._add(averages, shift, cancel)
-                self._tell(0)
+            return self._decided(band, cancel)
+        averages = Averages(self.job, self._colouring, band)
+        for shift in shifts(self._most):
+            self._add(averages, shift, cancel)
+            self._tell(0)
         with self.watch.of("colour"):
             return averages.pixels()
 
@@ -165,10 +163,12 @@ class SampledWork(WorkStage):
                     averages.add(job, part, block.x, block.y + top)
         self._note(band.pixels)
 
-    def _decide(self, averages: Averages, cancel: Token) -> None:
-        """Compute as many samples of each pixel of a band as it needs."""
-        band = averages.band
-        undecided, taken, places = self._contrasting(averages, cancel), 1, shifts(self._most)
+    def _decided(self, band: Block, cancel: Token) -> Pixels:
+        """Return the pixels of a band, of each of which as many samples are computed as it needs."""
+        first = self._first(band, cancel)
+        with self.watch.of("colour"):
+            undecided = first.undecided()
+        taken, places = 1, shifts(self._most)
         for level in LEVELS:
             for shift in places[taken:level] if undecided.indices.size else ():
                 job = self.job.at(self.job.view.shifted(*shift))
@@ -180,23 +180,20 @@ class SampledWork(WorkStage):
             taken = level
             with self.watch.of("colour"):
                 undecided.settle()
+        with self.watch.of("colour"):
+            return first.pixels(self.job, undecided)
 
-    def _contrasting(self, averages: Averages, cancel: Token) -> Undecided:
-        """Compute the first sample of a band, and of its neighbours; return what needs more."""
-        band, view = averages.band, self.job.view
+    def _first(self, band: Block, cancel: Token) -> FirstSamples:
+        """Compute the first sample of each pixel of a band, and of its neighbours."""
+        view, first = self.job.view, FirstSamples(self._colouring, band)
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
-        light = np.empty((wider.height, wider.width, 3), np.float32)
         for block, results, _ in self._results(job, wider, cancel):
             with self.watch.of("colour"):
-                rows = values_of(job.planes, results, job.facts)
-                top = block.y - wider.y
-                light[top : top + block.height, block.x : block.x + block.width] = lit(job, rows, self._colouring)
-                averages.add_inner(job, rows, block.x - 1, block.y - 1)
+                first.put(job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
         self._note(band.pixels)
         self._tell(0)
-        with self.watch.of("colour"):
-            return Undecided(averages, contrasting(light), light[1:-1, 1:-1])
+        return first
 
     def _listed(self, job: Job, band: Block, indices: Indices, cancel: Token) -> Words:
         """Return the results of some pixels of a band, words × pixels."""

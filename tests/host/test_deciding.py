@@ -3,11 +3,9 @@
 import numpy as np
 
 from mandelcl.base.view import View
-from mandelcl.colour.averaging import Averages
 from mandelcl.colour.colour import Colouring, find_palette
-from mandelcl.colour.deciding import Undecided, contrasting
+from mandelcl.colour.deciding import FirstSamples, Undecided, contrasting
 from mandelcl.colour.linear_light import light_of
-from mandelcl.colour.painting import lit
 from mandelcl.core.block import Block
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
@@ -26,7 +24,7 @@ def test_contrast_includes_neighbours_outside_the_picture() -> None:
     values[3, 4] = (0, 15, 0)  # too little
     values[1, 2, 2] = 16
     values[0, 7, 0] = 200  # beyond the edge
-    marks = contrasting(light_of(values))
+    marks = contrasting(np.moveaxis(values, -1, 0))
     # Pixel (i, j) of the picture is (i + 1, j + 1) here.
     expected = np.zeros((5, 7), bool)
     expected[0:2, 0:3] = True
@@ -35,13 +33,13 @@ def test_contrast_includes_neighbours_outside_the_picture() -> None:
 
 
 def test_pixels_leave_refinement_once_certain() -> None:
-    averages = Averages(JOB, COLOURING, BAND)
-    first = np.full((5, 6), 3, np.uint32)
-    averages.add(JOB, {"counts": first}, 0, 0)
-    light = lit(JOB, {"counts": first}, COLOURING)
-    marks = np.zeros((5, 6), bool)
-    marks[1, 2] = marks[4, 5] = True
-    undecided = Undecided(averages, marks, light)
+    first = FirstSamples(COLOURING, BAND)
+    counts = np.full((7, 8), 3, np.uint32)
+    counts[2, 0] = counts[6, 7] = 50  # pixels beyond the edge: those of the band beside them are marked
+    first.put(JOB, {"counts": counts}, 0, 0)
+    undecided = first.undecided()
+    assert undecided.indices.tolist() == [0, 6, 12, 29]
+    undecided = Undecided(COLOURING, np.array([8, 29], np.uint32), light_of(COLOURING.palette.table()[[3, 3]]), None)
     assert undecided.indices.tolist() == [8, 29]
     for other in (3, 3, 3):
         undecided.add(JOB, rows_of([3, other + 5]))
@@ -50,7 +48,7 @@ def test_pixels_leave_refinement_once_certain() -> None:
     for _ in range(12):
         undecided.add(JOB, rows_of([8]))
     undecided.settle()
-    pixels = averages.pixels()
+    pixels = first.pixels(JOB, undecided)
     table = COLOURING.palette.table()
     expected = (light_of(table[3]) + 15 * light_of(table[8])) / 16
     assert np.abs(light_of(pixels[4, 5]) - expected).max() < 0.01
