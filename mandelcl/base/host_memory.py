@@ -1,6 +1,5 @@
 """How much memory this process may still take: what the system has left, and what its control groups allow."""
 
-import importlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from mandelcl.base.system import system
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
-_ENOUGH_ADDRESSES = 2 << 30  # with three runtimes of CPUs, 1.5 were enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +38,6 @@ def new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if math.prod(shape) * dtype.itemsize > available_bytes():
         raise MemoryError
     return np.empty(shape, dtype)
-
-
-def scarce_addresses() -> list[str]:
-    """Return a line for the user if this process may have so few addresses that drivers are likely to end it."""
-    try:
-        resource: Any = importlib.import_module("resource")
-    except ImportError:  # Windows
-        return []
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY or limit >= _ENOUGH_ADDRESSES:
-        return []
-    given = f"this process may have {limit / 2**30:.1f} GiB of addresses (ulimit -v)"
-    return [f"{given}, and drivers end a process that has too few; {_ENOUGH_ADDRESSES >> 30} GiB are enough for most"]
 
 
 def _system() -> float:

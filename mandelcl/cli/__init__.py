@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from mandelcl.base import interrupts
+from mandelcl.base import interrupts, process_limits
 from mandelcl.base.errors import LONGEST_LINE, CancelledError, MandelclError
 from mandelcl.base.printable import printable
 from mandelcl.base.suggestions import alike
@@ -178,8 +178,11 @@ def main() -> None:
             raise
         say(f"mandelcl: {error}")
         sys.exit(interrupts.exit_code() if isinstance(error, CancelledError) else 1)
-    except OSError as error:
-        if not standard_output.refuses(error):
+    except (ImportError, OSError, RuntimeError) as error:
+        if line := process_limits.reached(error):
+            say(f"mandelcl: {line}")
+            sys.exit(1)
+        if not (isinstance(error, OSError) and standard_output.refuses(error)):
             raise
         standard_output.give_up(error, 1)
 

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from mandelcl.base.errors import FileError, InvalidInputError, require_type
 from mandelcl.base.printable import printable
+from mandelcl.base.process_limits import why
 from mandelcl.base.system import system
 from mandelcl.files import tempfiles
 from mandelcl.files.leftovers import cleared_by
@@ -237,7 +238,7 @@ def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
     except InvalidInputError as error:
         raise FileError(f"{begin}: {error}", path) from error
     except OSError as error:
-        raise FileError(f"{begin}: {error.strerror or error}", path) from error
+        raise FileError(f"{begin}: {why(error)}", path) from error
     except MemoryError as error:
         raise FileError(f"{begin}: not enough memory for it", path) from error
 

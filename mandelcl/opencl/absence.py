@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mandelcl.base.extras import how_to_install
+from mandelcl.base.process_limits import scarce_files
 from mandelcl.base.processes import ending
 from mandelcl.base.system import system
 from mandelcl.opencl.runtimes import Runtimes
@@ -132,7 +133,7 @@ def explain_absence(runtimes: Runtimes) -> str:
         lines += [f"  {vendor.icd}: {_outcome(vendor)}" for vendor in vendors]
     elif runtimes.searched:
         lines.append("OCL_ICD_VENDORS names no runtime." if runtimes.user_set else "No OpenCL runtime is installed.")
-    lines += [f"Note: {note}" for note in runtimes.notes]
+    lines += [f"Note: {note}" for note in (*runtimes.notes, scarce_files()) if note]
     if runtimes.rusticl_user_set:
         lines.append(f"Note: RUSTICL_ENABLE={runtimes.rusticl!r} was set outside mandelcl; rusticl shows no others")
     lines.append("What helps here:")

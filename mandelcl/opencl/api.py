@@ -11,8 +11,10 @@ from typing import Protocol, TypeAlias
 from mandelcl.base import interrupts
 from mandelcl.base.errors import DeviceError, NoDeviceError
 from mandelcl.base.extras import not_loaded
+from mandelcl.base.process_limits import require_addresses
 from mandelcl.opencl import runtimes
 
+require_addresses()
 RUNTIMES = runtimes.prepare()  # before pyopencl is imported: it decides which runtimes the loader sees
 # pyopencl keeps the little that it generates for each kernel in a database in the home folder; without one it fails.
 os.environ.setdefault("PYOPENCL_NO_CACHE", "1")

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from mandelcl.base.errors import NoDeviceError
 from mandelcl.base.names import DEVICE_TYPES
 from mandelcl.base.printable import quoted
+from mandelcl.base.process_limits import scarce_files
 
 
 class Described(Protocol):
@@ -42,7 +43,8 @@ def named(specs: Sequence[str], available: Sequence[_D]) -> list[_D]:
     Raises NoDeviceError for one that names nothing.
     """
     if not available:
-        raise NoDeviceError("no OpenCL device found; `mandelcl devices` says what was tried and what to install")
+        hint = scarce_files() or "`mandelcl devices` says what was tried and what to install"
+        raise NoDeviceError(f"no OpenCL device found; {hint}")
     chosen: set[str] = set()
     for spec in specs or ("all",):
         found = [device.spec for device in available if names(spec, device)]

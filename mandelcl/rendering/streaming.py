@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 
+from mandelcl.base import process_limits
 from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import (
     InvalidInputError,
     require_type,
 )
-from mandelcl.base.host_memory import scarce_addresses
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.equalising import sampled_view
@@ -94,7 +94,7 @@ def render_to(
         require_sampled(paths, job, colouring, digest or see is not None)
         output.check_drawable(*paths, **size, depth=colouring.depth, clear=colouring.transparent)
     notice = notice or (lambda _line: None)
-    for line in scarce_addresses():
+    for line in process_limits.remarks():
         notice(line)
     stores = [BandStore(_part(path)) for path in paths]
     # A driver may end the process: unless something is there already, nothing is made before drivers have worked.

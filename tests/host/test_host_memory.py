@@ -12,7 +12,7 @@ import pytest
 
 from mandelcl.base import host_memory, macos, windows
 from mandelcl.base.errors import MandelclError
-from mandelcl.base.host_memory import available_bytes, scarce_addresses
+from mandelcl.base.host_memory import available_bytes
 from mandelcl.base.view import View
 from mandelcl.core.field import allocate
 from mandelcl.core.job import Job
@@ -184,12 +184,3 @@ def test_field_beyond_cgroup_limit_is_refused(host: Host) -> None:
     host.group_2("", 4_000_100, 101)
     with pytest.raises(MandelclError, match=r"a field of 1000x1000 needs 0.0 GiB of memory, more than there is"):
         allocate(job)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no such limits")
-@pytest.mark.parametrize(("limit", "words"), [(600 << 20, "0.6 GiB of addresses (ulimit -v)"), (8 << 30, ""), (-1, "")])
-def test_address_space_limit_is_warned_of(limit: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    import resource
-
-    monkeypatch.setattr(resource, "getrlimit", lambda _what: (limit, -1))
-    assert [words in line for line in scarce_addresses()] == [True] * bool(words)

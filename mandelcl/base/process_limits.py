@@ -1,0 +1,79 @@
+"""Limits of a process, as `ulimit` sets them: too few addresses, or too few open files, and what to say of it."""
+
+import errno
+import importlib
+import os
+from contextlib import suppress
+from typing import Any
+
+from mandelcl.base.errors import NoDeviceError
+
+_ENOUGH_ADDRESSES = 2 << 30  # with three runtimes of CPUs, 1.5 were enough
+_LEAST_ADDRESSES = 512 << 20  # with fewer, each of three runtimes of CPUs crashed, or was not found
+_ENOUGH_FILES = 64
+_FILES_ERRORS = (errno.EMFILE, errno.ENFILE)
+# As the dynamic linker and Python say it, where no number comes with the error.
+_MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+
+
+def require_addresses() -> None:
+    """Raise NoDeviceError where this process has so few addresses that drivers would only end it."""
+    limit = _addresses()
+    if limit is not None and limit < _LEAST_ADDRESSES:
+        raise NoDeviceError(f"no OpenCL driver can be loaded: {_few_addresses(limit)}; raise the limit")
+
+
+def remarks() -> list[str]:
+    """Return lines for the user if this process may have so little that drivers are likely to end it."""
+    limit = _addresses()
+    few = [_few_addresses(limit)] if limit is not None and limit < _ENOUGH_ADDRESSES else []
+    return [f"{line}, and drivers end a process that has too few" for line in (*few, scarce_files()) if line]
+
+
+def scarce_files() -> str:
+    """Return a phrase for the user if this process may have so few files open that drivers may lack some, or ""."""
+    limit = _limit("RLIMIT_NOFILE")
+    if limit is None or limit >= _ENOUGH_FILES:
+        return ""
+    return f"this process may have only {limit} files open (ulimit -n); {_ENOUGH_FILES} are enough for most"
+
+
+def why(error: OSError) -> str:
+    """Return why the system refused, with what to do where too many files are open."""
+    reason = error.strerror or str(error)
+    advice = scarce_files() if error.errno in _FILES_ERRORS else ""
+    return f"{reason}: {advice}" if advice else reason
+
+
+def reached(error: Exception) -> str:
+    """Return a line for the user if an error comes of too few addresses or files, else "".
+
+    So end imports, of Python's own modules and of libraries, and starts of threads.
+    """
+    text = str(error)
+    if getattr(error, "errno", None) in _FILES_ERRORS or os.strerror(errno.EMFILE) in text:
+        return f"too many open files: {scarce_files() or 'close some, or raise `ulimit -n`'}"
+    if any(words in text.lower() for words in _MEMORY_WORDS):
+        limit = _addresses()
+        few = f"{_few_addresses(limit)}; raise the limit" if limit is not None else "close other programs"
+        return f"not enough memory: {few}"
+    return ""
+
+
+def _few_addresses(limit: int) -> str:
+    enough = f"{_ENOUGH_ADDRESSES >> 30} GiB are enough for most"
+    return f"this process may have {limit / 2**30:.1f} GiB of addresses (ulimit -v); {enough}"
+
+
+def _addresses() -> int | None:
+    """Return how many bytes of addresses this process may have; None where there is no limit."""
+    return _limit("RLIMIT_AS")
+
+
+def _limit(name: str) -> int | None:
+    """Return a limit of this process by its name in `resource`; None where there is none, or no such thing."""
+    with suppress(ImportError, AttributeError):  # Windows
+        resource: Any = importlib.import_module("resource")
+        limit: int = resource.getrlimit(getattr(resource, name))[0]
+        return None if limit == resource.RLIM_INFINITY else limit
+    return None
