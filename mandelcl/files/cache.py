@@ -57,7 +57,7 @@ KINDS = MappingProxyType(
         "openings": "the runtime that a command is likely to use",
         "tuning": "shapes that `mandelcl tune` found",
         "orbits": "reference orbits of deep views",
-        "surveys": "counts of a few points of views, which decide iteration limits",
+        "surveys": "a few points of views, which decide iteration limits",
         "thumbnails": "small pictures of the named places",
         _VENDORS: "the runtimes found, for the loader",
     }

@@ -13,7 +13,6 @@ from mandelcl.base.suggestions import matching, unknown
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.named import ALIASES, BY_LINES, NAMED
-from mandelcl.formulas.notation import operations_of
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
@@ -59,6 +58,8 @@ class Formula:
         name = matching(text, (*NAMED, *ALIASES))
         if name is not None:
             return Formula(NAMED[ALIASES.get(name, name)].lines)
+        from mandelcl.formulas.notation import operations_of  # few need it, and its expressions take time to compile
+
         return Formula(reading.lines(operations_of(text)))
 
     def julia(self, re: Exact, im: Exact) -> "Formula":

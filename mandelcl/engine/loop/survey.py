@@ -49,6 +49,7 @@ class DeviceSurvey:
         cancel: Token = NEVER,
     ) -> None:
         self._devices, self._self_test, self._wait, self._cancel = devices, self_test, wait, cancel
+        self._choice: choose.Choice | None = None  # for the last job; the next one may differ in its limit alone
 
     def counts(self, job: Job) -> Words:
         """Return the counts, rows × columns; they are kept on disk for the next time."""
@@ -57,14 +58,12 @@ class DeviceSurvey:
     def proved(self, job: Job) -> Proofs:
         """Return which pixels shortcuts know never to escape, after about as many iterations as the job's limit.
 
-        Below a low limit few cycles show, so there are some thousands in any case.
+        Below a low limit few cycles show, so there are some thousands in any case. They are kept on disk, too.
         """
-        beyond, block = replace(job, iterations=MAX_ITERATIONS), _whole(job)
+        beyond = replace(job, iterations=MAX_ITERATIONS)
         if method_of(beyond).host_work(beyond):  # a reference without an end: it would have to go as far
-            return np.zeros((block.height, block.width), np.bool_)
-        program = self._program(beyond, guarded=True)
-        counts = _counts_so_far(program, block, max(job.iterations, _LEAST_PROOF), self._cancel)
-        return np.asarray(counts == np.uint32(MAX_ITERATIONS))
+            return np.zeros((job.view.height, job.view.width), np.bool_)
+        return _kept("proofs", job, 1, self._proofs).astype(np.bool_)
 
     def period(self, job: Job) -> int:
         """Return the period of the job's reference, if it has one within the limit; else 0."""
@@ -79,26 +78,40 @@ class DeviceSurvey:
         counts: Words = results[0]
         return counts
 
+    def _proofs(self, job: Job) -> Words:
+        """Return 1 for pixels that are known never to escape, and 0 for the others."""
+        program = self._program(replace(job, iterations=MAX_ITERATIONS), guarded=True)
+        counts = _counts_so_far(program, _whole(job), max(job.iterations, _LEAST_PROOF), self._cancel)
+        proofs: Words = (counts == np.uint32(MAX_ITERATIONS)).astype(np.uint32)
+        return proofs
+
     def _program(self, job: Job, guarded: bool = False) -> Program:
-        choice = choose.fastest(job, self._devices, self._self_test)
+        if self._choice is None or self._choice.job != replace(job, iterations=self._choice.job.iterations):
+            self._choice = choose.fastest(job, self._devices, self._self_test)
+        choice = self._choice
         return Program(choice.device, job, choice.variant, Execution(guarded=guarded, loop_limit=choice.loop_limit))
 
 
 def kept_counts(job: Job, compute: Callable[[Job], Words]) -> Words:
     """Return the counts of a small resolved job: those that are kept on disk, or those that `compute` returns."""
-    key, shape = digest(f"{_FORM} {job.to_json()}"), (job.view.height, job.view.width)
+    return _kept("", job, job.iterations, compute)
+
+
+def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Words]) -> Words:
+    """Return words of a job's pixels, none larger than `most`: those that are kept, or those that `compute` returns."""
+    key, shape = digest(f"{_FORM}{what} {job.to_json()}"), (job.view.height, job.view.width)
     kept = cache.read(_KIND, key)
     if kept is not None:
         try:
-            counts = np.frombuffer(zlib.decompress(kept), "<u4").astype(np.uint32).reshape(shape)
+            words: Words = np.frombuffer(zlib.decompress(kept), "<u4").astype(np.uint32).reshape(shape)
         except (ValueError, zlib.error):
             cache.remove(_KIND, key)  # it is not what this version writes
         else:
-            if counts.max() <= job.iterations:
-                return counts
-    counts = compute(job)
-    cache.write(_KIND, key, zlib.compress(little_endian(counts), 1))
-    return counts
+            if words.max() <= most:
+                return words
+    words = compute(job)
+    cache.write(_KIND, key, zlib.compress(little_endian(words), 1))
+    return words
 
 
 def _counts_so_far(program: Program, block: Block, iterations: int, cancel: Token) -> Words:
