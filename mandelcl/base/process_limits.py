@@ -32,7 +32,7 @@ def remarks() -> list[str]:
 
 def scarce_files() -> str:
     """Return a phrase for the user if this process may have so few files open that drivers may lack some, or ""."""
-    limit = _limit("RLIMIT_NOFILE")
+    limit = _files()
     if limit is None or limit >= _ENOUGH_FILES:
         return ""
     return f"this process may have only {limit} files open (ulimit -n); {_ENOUGH_FILES} are enough for most"
@@ -52,7 +52,7 @@ def reached(error: Exception) -> str:
     """
     text = str(error)
     if getattr(error, "errno", None) in _FILES_ERRORS or os.strerror(errno.EMFILE) in text:
-        return f"too many open files: {scarce_files() or 'close some, or raise `ulimit -n`'}"
+        return f"too many open files: {scarce_files() or 'raise `ulimit -n`'}"
     if any(words in text.lower() for words in _MEMORY_WORDS):
         limit = _addresses()
         few = f"{_few_addresses(limit)}; raise the limit" if limit is not None else "close other programs"
@@ -66,14 +66,17 @@ def _few_addresses(limit: int) -> str:
 
 
 def _addresses() -> int | None:
-    """Return how many bytes of addresses this process may have; None where there is no limit."""
-    return _limit("RLIMIT_AS")
-
-
-def _limit(name: str) -> int | None:
-    """Return a limit of this process by its name in `resource`; None where there is none, or no such thing."""
-    with suppress(ImportError, AttributeError):  # Windows
+    """Return how many bytes of addresses this process may have; None where there is no limit, as on Windows."""
+    with suppress(ImportError):
         resource: Any = importlib.import_module("resource")
-        limit: int = resource.getrlimit(getattr(resource, name))[0]
+        limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
         return None if limit == resource.RLIM_INFINITY else limit
+    return None
+
+
+def _files() -> int | None:
+    """Return how many files this process may have open; None where there is no limit, as on Windows."""
+    with suppress(AttributeError):  # without `resource`, whose import takes a file itself
+        limit: int = os.sysconf("SC_OPEN_MAX")
+        return limit if limit >= 0 else None
     return None

@@ -1,5 +1,6 @@
 """Limits of a process: what is refused and said where it may have too few addresses or open files."""
 
+import os
 import subprocess
 import sys
 from functools import partial
@@ -28,16 +29,16 @@ def test_few_addresses_are_warned_of(value: int, words: str, monkeypatch: pytest
 
 
 def test_no_device_is_told_apart_from_too_few_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit(monkeypatch, 5)
+    monkeypatch.setattr(os, "sysconf", lambda _name: 5)
     with pytest.raises(NoDeviceError, match=r"only 5 files open \(ulimit -n\); 64 are enough for most"):
         named((), ())
-    limit(monkeypatch, 1024)
+    monkeypatch.setattr(os, "sysconf", lambda _name: 1024)
     with pytest.raises(NoDeviceError, match="`mandelcl devices` says what was tried"):
         named((), ())
 
 
 def test_too_many_open_files_are_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    limit(monkeypatch, 6)
+    monkeypatch.setattr(os, "sysconf", lambda _name: 6)
     begins = r"^cannot write x: Too many open files: this process may have only 6 files"
     with pytest.raises(FileError, match=begins), one_line("cannot write", "x"):
         raise OSError(24, "Too many open files")
