@@ -12,6 +12,8 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
+from mandelcl.base.errors import NoDeviceError
+from mandelcl.base.process_limits import require_addresses
 from mandelcl.files import cache
 from mandelcl.opencl import icd, installation, runtimes
 from mandelcl.opencl.icd import Offered
@@ -38,6 +40,11 @@ class _Opening:
         self._thread.join(seconds)
 
     def _open(self) -> None:
+        with suppress(NoDeviceError, ImportError, OSError):  # a process's limits: whoever needs it will tell
+            require_addresses()
+            self._look()
+
+    def _look(self) -> None:
         machine = runtimes.prepare()
         if not machine.takes_library or cache.folder() is None:
             return

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mandelcl.base.errors import NoDeviceError
 from mandelcl.files import cache
 from mandelcl.opencl import icd, installation, preopen, runtimes
 from mandelcl.opencl.icd import Offered
@@ -55,6 +56,17 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(icd, "context", made.context)
     monkeypatch.setattr(preopen, "_opening", None)
     return made
+
+
+def test_nothing_is_opened_with_too_few_addresses(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.begin("--device", "cpu")
+    preopen.note(ONE, 0)
+    monkeypatch.setattr(preopen, "require_addresses", refuse)
+    assert machine.begin("--device", "cpu") == []
+
+
+def refuse() -> None:
+    raise NoDeviceError("no OpenCL driver can be loaded")
 
 
 def test_recorded_runtime_is_opened(machine: Machine) -> None:
