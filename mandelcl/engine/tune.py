@@ -167,4 +167,4 @@ class _Bench:
 
 def _job(number: NumberFormat, rounding: str, side: int) -> Job:
     view = View.centred(Fraction(-1, 2), Fraction(0), Fraction(4, 3), side, side)
-    return Job(view, _CAP, number=number.name, rounding=rounding)
+    return Job(view, _CAP, number=number.name, rounding=rounding, method="direct")
