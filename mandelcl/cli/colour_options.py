@@ -117,8 +117,7 @@ class ColourOptions:
 
         What of another program's colours is not taken over goes to `notice`, a line each, unless --palette is given.
         """
-        from mandelcl.colour.colour import find_palette
-        from mandelcl.colour.palettes import read_colour
+        from mandelcl.colour.palettes import find_palette, read_colour
 
         base = base or _base(location, like, notice if self.palette is None else lambda _line: None)
         if self.palette is not None:
@@ -164,7 +163,8 @@ def _samples(text: str | None) -> int | str | None:
 
 
 def _base(location: Location | None, like: str | None, notice: Say) -> "Colouring":
-    from mandelcl.colour.colour import Colouring, find_palette
+    from mandelcl.colour.colour import Colouring
+    from mandelcl.colour.palettes import find_palette
 
     if like is not None:
         from mandelcl.colour.foreign import read_colouring

@@ -21,6 +21,7 @@ from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from tests.device.comparing import check
 from tests.device.targets import Target
+from tests.operations import OPERATION_TEXTS
 
 VIEW = View.centred("-0.13", "-0.07", "0.9", 19, 13)
 SMALL = View.centred("-0.13", "-0.07", "0.9", 11, 7)
@@ -70,7 +71,7 @@ def test_named_in_fixed_point(device: Device, formula: Formula, number: str) -> 
     check(Job(SMALL, 30, radius_squared, formula, number, "fixed", planes=KEPT), device)
 
 
-words = st.sampled_from(["sqr", "sqr", "mul", "store", "absx", "absy", "negx", "negy", "add", "rot:30", "rot:3/5,-4/5"])
+words = st.sampled_from(("sqr", *OPERATION_TEXTS))
 lines = st.lists(words, min_size=1, max_size=5).map(" ".join)
 programs = st.lists(lines, min_size=2, max_size=3).map(" add / ".join).map("{} add".format)
 

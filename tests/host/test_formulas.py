@@ -15,7 +15,9 @@ from mandelcl.base.view import View
 from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_named
+from mandelcl.formulas.operations import OPERATIONS
 from mandelcl.numbers import DOUBLE
+from tests.operations import OPERATION_TEXTS
 from tests.oracle import vectors
 from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job
 from tests.ratios import Complex, Ratios
@@ -255,7 +257,7 @@ def test_formulas_are_known_by_name() -> None:
     assert hash(Julia(Fraction(1), Fraction(2))) != hash(Julia(Fraction(2), Fraction(1)))
 
 
-words = st.sampled_from(["sqr", "mul", "store", "absx", "absy", "negx", "negy", "add", "rot:30", "rot:3/5,-4/5"])
+words = st.sampled_from(OPERATION_TEXTS)
 texts = st.lists(st.lists(words, max_size=9).map(" ".join), max_size=4).map(" / ".join)
 
 
@@ -268,6 +270,10 @@ def parsed(text: str) -> Formula | None:
     assert message
     assert len(message.splitlines()) == 1
     return None
+
+
+def test_every_operation_is_drawn() -> None:
+    assert {text.partition(":")[0] for text in OPERATION_TEXTS} == set(OPERATIONS)
 
 
 @unhurried

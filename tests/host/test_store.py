@@ -418,8 +418,8 @@ def test_second_process_is_refused_while_first_runs(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 @pytest.mark.parametrize("begun", [False, True])
-@pytest.mark.parametrize("device_pool", [0, 1, 2, 3])
-def test_descriptor_limit_leaves_no_file(tmp_path: Path, begun: bool, device_pool: int) -> None:
+@pytest.mark.parametrize("spare", [0, 1, 2, 3])
+def test_descriptor_limit_leaves_no_file(tmp_path: Path, begun: bool, spare: int) -> None:
     """Neither to lock several stores, nor to look into a folder in order to empty it."""
     import filelock  # noqa: F401 - a process has it by then
 
@@ -432,7 +432,7 @@ def test_descriptor_limit_leaves_no_file(tmp_path: Path, begun: bool, device_poo
             stack.enter_context(locked(stores))
             stores[0].begin(a_manifest())
             stores[0].write(0, values_of(a_manifest(), 0))
-        limits.enter_context(posix.limited(posix.resource.RLIMIT_NOFILE, free + device_pool + 2 * begun))
+        limits.enter_context(posix.limited(posix.resource.RLIMIT_NOFILE, free + spare + 2 * begun))
         if not begun:
             stack.enter_context(locked(stores))
     assert names(tmp_path) == (["a"] if begun else [])

@@ -121,7 +121,7 @@ def _line(line: tuple[reading.Step, ...], z: Point, c: Point, fmt: Format, fused
         elif step.name == "add":
             z = add(x, c[0], fmt), add(y, c[1], fmt)
         else:
-            change = absolute if step.name.startswith("abs") else negate
+            change = {"abs": absolute, "neg": negate}[step.name[:-1]]
             z = (change(x), y) if step.name.endswith("x") else (x, change(y))
     return z
 

@@ -125,8 +125,10 @@ class Fixed:
                 y = self.folded(y)
             elif step.name == "negx":
                 x = [-part for part in x]
-            else:
+            elif step.name == "negy":
                 y = [-part for part in y]
+            else:
+                raise ValueError(f"the oracle has no operation {step.name}")
         return x, y
 
     def norm_squared(self, x: Digits, y: Digits) -> Integers:

@@ -1,6 +1,7 @@
-"""The operations that formulas are made of: here is the list of all.
+"""The list of all operations of formulas.
 
-To add one: a kernel part, its `Operation` in a module, and its line in `OPERATIONS`.
+To add one, write a kernel part and an `Operation`, and add it to `OPERATIONS`. docs/architecture.md ("To add
+something") lists the oracles and tests that must learn it, too.
 """
 
 from collections.abc import Mapping
