@@ -10,12 +10,14 @@ CancelledError            a render that was stopped before its end, because some
 
 Being stopped is no failure, so CancelledError stands beside the others: `except MandelclError`, which tries something
 else or notes down what went wrong, does not swallow it. `except (MandelclError, CancelledError)` takes all of them.
+A `Token` says from outside that work is to stop; whatever takes long asks it with `stop_if`.
 """
 
 from pathlib import Path
 from types import NoneType
+from typing import Protocol
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 
 LONGEST_LINE = 288  # characters of a line: with what the command line puts before it, under 300
 
@@ -97,3 +99,27 @@ def first_error(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
     return (telling or lines or ["no reason given"])[0][:300]
+
+
+class Token(Protocol):
+    """Whatever says that work is to stop; a `threading.Event` does."""
+
+    def is_set(self) -> bool:
+        """Return whether to stop."""
+
+
+class Never:
+    """The token of work that nobody stops."""
+
+    def is_set(self) -> bool:
+        """Return False."""
+        return False
+
+
+NEVER = Never()
+
+
+def stop_if(token: Token) -> None:
+    """Raise CancelledError where the work is to stop."""
+    if token.is_set():
+        raise CancelledError("stopped")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 # What an exact number can be made of: a str is read as `parse_number` does, a float is the binary fraction that it is.
 Exact: TypeAlias = Fraction | int | str | float | Decimal

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.base.errors import MandelclError
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 
 _ROOT = Path(__file__).parents[2]
 

@@ -10,8 +10,8 @@ from typing import Self
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import Exact, exact, floor_log2, root_above, root_below, whole
-from mandelcl.base.printable import quoted
 from mandelcl.base.rotation import cosine_and_sine
+from mandelcl.base.text import quoted
 
 Matrix = tuple[Fraction, Fraction, Fraction, Fraction]
 

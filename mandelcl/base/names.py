@@ -1,4 +1,13 @@
-"""What a job may name, and defaults that users see: apart from what computes, so that `--help` need not load that."""
+"""What a job may name, defaults that users see, and names as people write them.
+
+This module loads nothing that computes, so that `--help` need not load that either.
+"""
+
+import re
+from collections.abc import Iterable
+
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.text import quoted
 
 NUMBERS = ("float", "double", "fp128")
 ROUNDINGS = ("fused", "separate", "fixed")
@@ -18,3 +27,32 @@ PALETTE_SUFFIXES = (".map", ".ugr", ".ual", ".gpl", ".ggr", ".kfp", ".txt", ".he
 
 TUNING_S = 25.0  # for a device and number
 PATIENCE_S = 30.0  # for a row of a study
+_MOST = 3
+_LEAST_ALIKE = 0.6
+
+
+def matching(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is meant, whatever its case, hyphens and underscores; None where there is none."""
+    keys = {_key(one): one for one in known}
+    return name if name in keys.values() else keys.get(_key(name))
+
+
+def alike(name: str, known: Iterable[str], most: int = _MOST, least: float = _LEAST_ALIKE) -> list[str]:
+    """Return the known names that are most like one, the nearest first; those less alike than `least` are left out."""
+    import difflib  # for errors alone
+
+    keys = {_key(one): one for one in known}
+    return [keys[key] for key in difflib.get_close_matches(_key(name), keys, most, cutoff=least)]
+
+
+def unknown(what: str, name: str, known: Iterable[str], hint: str = "") -> InvalidInputError:
+    """Return the error of a name that is not known: it has the nearest names, then all, then a hint."""
+    names = list(known)
+    near = alike(name, names)
+    question = f"; did you mean {' or '.join(near)}?" if near else ";"
+    listed = f" there is {', '.join(names)}"
+    return InvalidInputError(f"unknown {what} {quoted(name)}{question}{listed}{f'; {hint}' if hint else ''}")
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()

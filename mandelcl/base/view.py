@@ -8,7 +8,7 @@ from typing import Self
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, about, exact, whole
 from mandelcl.base.lattice import Lattice, factor_of
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 _MAX_SIDE = 1 << 31
 

@@ -16,8 +16,8 @@ import click
 
 from mandelcl.base import interrupts, process_limits
 from mandelcl.base.errors import LONGEST_LINE, CancelledError, MandelclError
-from mandelcl.base.printable import printable
-from mandelcl.base.suggestions import alike
+from mandelcl.base.names import alike
+from mandelcl.base.text import printable
 from mandelcl.cli import standard_output
 from mandelcl.cli.progress import say
 from mandelcl.version import __version__

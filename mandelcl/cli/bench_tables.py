@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
 from mandelcl.files.paths import require_writable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mandelcl.base.errors import FileError, MandelclError
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.cli import completion, standard_output
 from mandelcl.cli.progress import say
 from mandelcl.files.paths import target

@@ -4,7 +4,7 @@ import click
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 AUTO = "auto"
 

@@ -16,7 +16,7 @@ from mandelcl.cli.progress import phases_bar, say
 from mandelcl.core.locations import find_location
 
 if TYPE_CHECKING:
-    from mandelcl.base.cancelling import Token
+    from mandelcl.base.errors import Token
     from mandelcl.perturbation.locate import Box, Minibrot
 
 _MOST_PERIOD = 1_000_000

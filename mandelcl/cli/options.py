@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from mandelcl.base.names import KEPT_PLANES
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.cli import completion
 from mandelcl.core.timeline.chrome import recording
 from mandelcl.files.deflate import COMPRESSIONS, FAST

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mandelcl.base.exact import parse_size
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.confirming import confirmed, sample_of

@@ -8,7 +8,7 @@ import click
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.core.locations import LOCATIONS, Location, find_location

@@ -22,7 +22,7 @@ from mandelcl.cli.stops import StopOptions, stop_options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mandelcl.base.cancelling import Token
+    from mandelcl.base.errors import Token
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.film.folder import Folder
     from mandelcl.film.keyframes import Computed

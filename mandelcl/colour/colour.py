@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 
 from mandelcl.base.errors import InvalidInputError, require_type
-from mandelcl.base.printable import quoted
-from mandelcl.base.suggestions import unknown
+from mandelcl.base.names import unknown
+from mandelcl.base.text import quoted
 from mandelcl.colour import colouring_text
 from mandelcl.colour.effects import Effect, in_order
 from mandelcl.colour.equalising import knots_of, sampled_rows

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 
 def values(text: str, what: str, most: int) -> list[str]:

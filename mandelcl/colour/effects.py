@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
-from mandelcl.base.suggestions import unknown
+from mandelcl.base.names import unknown
+from mandelcl.base.text import quoted
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ import numpy as np
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palette_files.kalles_fraktaler import read
 from mandelcl.colour.turns import BEND, BENDS

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import InvalidInputError, require_type
-from mandelcl.base.printable import quoted
-from mandelcl.base.suggestions import matching, unknown
+from mandelcl.base.names import matching, unknown
+from mandelcl.base.text import quoted
 from mandelcl.colour.blending import as_bytes, turn_of
 
 TABLE_SIZE = 4096

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 MOST_SAMPLES = 256
 AUTO = "auto"

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.palettes import Palette
 
 _WIDTH, _STRIP, _LINE, _MARGIN, _INSIDE = 1024, 40, 22, 8, 40

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import InvalidInputError, MandelclError, require_type
-from mandelcl.base.host_memory import available_bytes, new
-from mandelcl.base.printable import quoted
+from mandelcl.base.machine import available_bytes, new
+from mandelcl.base.text import quoted
 from mandelcl.base.words import Words, sha256
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH

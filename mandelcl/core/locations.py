@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import Exact, parse_number
-from mandelcl.base.printable import quoted
-from mandelcl.base.suggestions import alike, matching
+from mandelcl.base.names import alike, matching
+from mandelcl.base.text import quoted
 from mandelcl.base.view import View
 
 _ALIKE = 3  # places that are named for one that there is not

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from mandelcl.base.distance import distances_of
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
 from mandelcl.base.smooth import fractions_of
+from mandelcl.base.text import quoted
 from mandelcl.base.words import Words
 
 Values = npt.NDArray[Any]

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.cancelling import stop_if
-from mandelcl.base.errors import CancelledError, DeviceError
-from mandelcl.base.host_cores import give_way
+from mandelcl.base.errors import CancelledError, DeviceError, stop_if
+from mandelcl.base.machine import give_way
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
-from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.host_memory import new
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
+from mandelcl.base.machine import new
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, report_of

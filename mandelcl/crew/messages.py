@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core.block import Block
 from mandelcl.workers.wire import WireError
 

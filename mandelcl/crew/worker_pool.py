@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias, cast
 
 from mandelcl.base.errors import LONGEST_LINE, DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.host_memory import available_bytes, new
+from mandelcl.base.machine import available_bytes, new
 from mandelcl.base.words import Words
 from mandelcl.opencl.device import Device
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.base.errors import FileError, InvalidInputError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
 from mandelcl.core.job import Job
 from mandelcl.files import own_folder

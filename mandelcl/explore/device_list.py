@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.explore import aside
 from mandelcl.explore.device_slots import DeviceSlot
 from mandelcl.explore.loop_queue import LoopQueue

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.explore.frames import HEADER_BYTES

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PUBLIC = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)

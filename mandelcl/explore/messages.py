@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.lattice import Lattice
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.arithmetic import Complex
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.core.job import Job
 

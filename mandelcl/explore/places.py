@@ -11,7 +11,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import root_below, to_digits
 from mandelcl.base.lattice import Lattice
 from mandelcl.base.rotation import cosine_and_sine
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palette_files import hexadecimal

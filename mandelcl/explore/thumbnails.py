@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
-from mandelcl.base.host_cores import give_way
+from mandelcl.base.machine import give_way
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
 from mandelcl.core.job import Job

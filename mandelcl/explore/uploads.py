@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mandelcl.base.errors import InvalidInputError, MandelclError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.colour.colour import Colouring
 from mandelcl.explore import messages, places
 from mandelcl.explore.messages import Message

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mandelcl.base.errors import CancelledError, MandelclError
-from mandelcl.base.host_cores import give_way
 from mandelcl.base.lattice import Lattice
+from mandelcl.base.machine import give_way
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.crew.messages import corners

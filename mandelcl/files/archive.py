@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import FileError, InvalidInputError
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.core.field import Field, RowSource
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, PLANES

@@ -6,7 +6,7 @@
 import os
 from pathlib import Path
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.files import own_folder
 
 _OFF = ("off", "0", "no", "none", "false")

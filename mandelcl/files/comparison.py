@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import FileError, MandelclError
 from mandelcl.base.exact import about
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.core.job import Job
 from mandelcl.files.loading import read_field, read_job
 from mandelcl.files.paths import require_readable

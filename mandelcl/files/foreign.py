@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mandelcl.base.errors import FileError, MandelclError
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.base.view import View
 from mandelcl.core.field import Field
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job

@@ -12,9 +12,9 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, BinaryIO
 
 from mandelcl.base.errors import FileError, InvalidInputError, require_type
-from mandelcl.base.printable import printable
 from mandelcl.base.process_limits import why
 from mandelcl.base.system import system
+from mandelcl.base.text import printable
 from mandelcl.files import tempfiles
 from mandelcl.files.leftovers import cleared_by
 

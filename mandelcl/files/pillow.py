@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.files import deflate
 from mandelcl.files.strips import Picture, in_order, strip_rows
 

@@ -7,8 +7,8 @@ from itertools import groupby
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from mandelcl.base.cancelling import Token, stop_if
-from mandelcl.base.host_cores import cores
+from mandelcl.base.errors import Token, stop_if
+from mandelcl.base.machine import cores
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.linear_light import Light
 from mandelcl.core.report import Stopwatch

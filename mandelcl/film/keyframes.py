@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.field import Field, allocate

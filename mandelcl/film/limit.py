@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.film.folder import PLAN, Folder

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.colour.colour import Colouring
 from mandelcl.core import timeline
 from mandelcl.core.report import Stopwatch

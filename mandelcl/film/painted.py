@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.host_cores import cores
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes, cores
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.equalising import sampled_rows
 from mandelcl.colour.linear_light import Light

@@ -8,8 +8,8 @@ from typing import TypeAlias
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, exact, root_above
-from mandelcl.base.printable import quoted
-from mandelcl.base.suggestions import matching, unknown
+from mandelcl.base.names import matching, unknown
+from mandelcl.base.text import quoted
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.named import ALIASES, BY_LINES, NAMED

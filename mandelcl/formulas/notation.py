@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 _TELLING = re.compile(r"[\^²³⁴⁵⁶⁷⁸⁹()|*=·]|(?<![a-z])c\s*\+|\+\s*c(?![a-z])", re.IGNORECASE)
 _BEGINNING = re.compile(r"^[^=→]*?(?:=|→|->)\s*")  # "z =", "z_{n+1} ->"

@@ -4,9 +4,9 @@ from functools import lru_cache
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import parse_number
-from mandelcl.base.printable import quoted
+from mandelcl.base.names import alike, unknown
 from mandelcl.base.rotation import cosine_and_sine
-from mandelcl.base.suggestions import alike, unknown
+from mandelcl.base.text import quoted
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import OPERATIONS, Operation, Rot
 

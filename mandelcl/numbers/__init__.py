@@ -6,7 +6,7 @@ To add one: a kernel part, a module with its `NumberFormat`, and its name in `NU
 import re
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.numbers.fixed import FP128, LEAST_WORDS, MOST_WORDS, FixedFormat
 from mandelcl.numbers.format import NumberFormat
 from mandelcl.numbers.ieee import DOUBLE, FLOAT, IeeeFormat

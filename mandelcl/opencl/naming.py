@@ -5,8 +5,8 @@ from typing import Protocol, TypeVar
 
 from mandelcl.base.errors import NoDeviceError
 from mandelcl.base.names import DEVICE_TYPES
-from mandelcl.base.printable import quoted
 from mandelcl.base.process_limits import scarce_files
+from mandelcl.base.text import quoted
 
 
 class Described(Protocol):

@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mandelcl.base.printable import printable
 from mandelcl.base.system import system
+from mandelcl.base.text import printable
 from mandelcl.files import cache
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.files.paths import drafted

@@ -13,7 +13,7 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from mandelcl.base import windows
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 from mandelcl.opencl.vendors import Vendor
 
 KEY = r"HKLM\SOFTWARE\Khronos\OpenCL\Vendors"

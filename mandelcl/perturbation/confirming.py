@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.field import Field

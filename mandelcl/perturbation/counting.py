@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
-from mandelcl.base.errors import DeviceError
+from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 from mandelcl.core.job import Job
 from mandelcl.perturbation.bounded import KeepOn, Point
 from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
-from mandelcl.base.errors import DeviceError
+from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference

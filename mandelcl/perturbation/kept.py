@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.reference import Reference
 from mandelcl.files import cache
 from mandelcl.perturbation.integers import reference_bits

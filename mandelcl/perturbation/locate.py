@@ -9,8 +9,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.exact import root_above
 from mandelcl.base.view import View
 from mandelcl.core.reference import Reference

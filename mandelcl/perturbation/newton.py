@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.perturbation.integers import FASTEST, Integers, advanced, doubles, normalised
 

@@ -12,10 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.integers import (

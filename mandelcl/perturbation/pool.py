@@ -8,10 +8,8 @@ import math
 import threading
 from collections.abc import Callable
 
-from mandelcl.base.cancelling import Token, stop_if
-from mandelcl.base.errors import CancelledError, DeviceError
-from mandelcl.base.host_cores import cores
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.errors import CancelledError, DeviceError, Token, stop_if
+from mandelcl.base.machine import available_bytes, cores
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.kept import Wanted
 from mandelcl.perturbation.orbit import Orbit

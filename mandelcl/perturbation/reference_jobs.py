@@ -15,8 +15,7 @@ from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import CancelledError
+from mandelcl.base.errors import NEVER, CancelledError, Token
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit

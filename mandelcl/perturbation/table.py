@@ -17,8 +17,7 @@ from functools import partial
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.core.reference import rounded_up
 from mandelcl.perturbation.bounds import Bounds, of_level
 from mandelcl.perturbation.error_rows import Domain

@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import MandelclError
+from mandelcl.base.errors import NEVER, MandelclError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.engine import choose

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.core.job import Job
 from mandelcl.core.planes import words_of
 from mandelcl.engine.narrowing import narrows

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.opencl.device import Device
 
 _HEADS = ("Device", "Name", "Platform", "Type", "Units", "Memory")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.core.job import Job
 from mandelcl.core.job_text import integer
 from mandelcl.rendering.band_layout import BandLayout

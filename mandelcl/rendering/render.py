@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError, require_callable, require_type
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, require_callable, require_type
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, grid
 from mandelcl.core.field import Field, allocate

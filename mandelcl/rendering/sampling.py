@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
 from mandelcl.colour.averaging import Averages
 from mandelcl.colour.colour import Colouring

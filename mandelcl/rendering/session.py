@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError, require_type
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, require_type
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED
 from mandelcl.engine import choose

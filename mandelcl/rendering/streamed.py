@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from mandelcl.base.cancelling import Token, stop_if
 from mandelcl.base.errors import (
     CancelledError,
     DeviceError,
     FileError,
     MandelclError,
+    Token,
     remark,
+    stop_if,
 )
 from mandelcl.base.words import Words, little_endian
 from mandelcl.colour.colour import Colouring

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import NoneType
 
 from mandelcl.base import process_limits
-from mandelcl.base.cancelling import NEVER, Token
 from mandelcl.base.errors import (
+    NEVER,
     InvalidInputError,
+    Token,
     require_type,
 )
 from mandelcl.base.words import Words

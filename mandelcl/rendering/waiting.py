@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from mandelcl.base.cancelling import Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError, Token
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.device_class import DeviceClass

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine import source

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant

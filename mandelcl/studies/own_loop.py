@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import rate

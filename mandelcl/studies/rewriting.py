@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 from mandelcl.base.words import Words, sha256
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 from mandelcl.studies import hpc_published, scaling_devices, scaling_native
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.row import Row

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import DeviceError
+from mandelcl.base.errors import NEVER, DeviceError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, whole_of
 from mandelcl.core.job import Job

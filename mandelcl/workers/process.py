@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
 from mandelcl.base.processes import ending
+from mandelcl.base.text import printable
 from mandelcl.core import timeline
 from mandelcl.workers import timelines, wire
 from mandelcl.workers.buffers import SharedBuffers

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 
 _EACH_S = 0.5
 _MOST_SAMPLES = 4096  # some half an hour; before that, all of the time counts

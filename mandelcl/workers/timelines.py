@@ -8,7 +8,7 @@ its own clock, which bounds how far that is from the parent's: on the systems th
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core import timeline
 from mandelcl.core.timeline.recorder import Batch, ClockOffset, Recorder, Span
 from mandelcl.workers.wire import WireError

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import DeviceError
+from mandelcl.base.errors import NEVER, DeviceError, Token
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
+from mandelcl.base.errors import NEVER, CancelledError, DeviceError, InvalidInputError, Token
 from mandelcl.base.srgb import decode, encode
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring, colourise, find_palette

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mandelcl.base.errors import LONGEST_LINE, BuildError, CancelledError, FileError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.colour import PALETTES, Colouring
 from mandelcl.colour.light import Light
 from mandelcl.core.job import Job

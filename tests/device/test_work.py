@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 import numpy as np
 import pytest
 
-from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

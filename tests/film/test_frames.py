@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mandelcl.base.cancelling import NEVER
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError
 from mandelcl.colour.colour import Colouring, colourise
 from mandelcl.colour.linear_light import Light, bytes_of
 from mandelcl.colour.palettes import find_palette

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mandelcl.base.cancelling import NEVER
-from mandelcl.base.errors import DeviceError, NoDeviceError
+from mandelcl.base.errors import NEVER, DeviceError, NoDeviceError
 from mandelcl.colour.linear_light import Light
 from mandelcl.core.report import Stopwatch
 from mandelcl.engine import verdicts

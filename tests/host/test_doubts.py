@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from mandelcl.base.cancelling import NEVER
+from mandelcl.base.errors import NEVER
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.engine.device_class import DeviceClass

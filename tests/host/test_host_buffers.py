@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mandelcl.base import host_memory
+from mandelcl.base import machine
 from mandelcl.base.words import Words
 from mandelcl.engine import host_buffers
 from mandelcl.engine.host_buffers import HostPool
@@ -117,7 +117,7 @@ def test_arrays_may_be_freed_in_any_thread() -> None:
 
 def test_too_little_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     bank, _ = host_pool()
-    for module in (host_buffers, host_memory):
+    for module in (host_buffers, machine):
         monkeypatch.setattr(module, "available_bytes", lambda: 100.0)
     assert bank.lend((25,)).size == 25
     with pytest.raises(MemoryError):

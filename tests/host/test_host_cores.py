@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mandelcl.base import windows
-from mandelcl.base.host_cores import cores, give_way
+from mandelcl.base.machine import cores, give_way
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_background_process_has_low_priority(niceness: int, priority: int) -> No
     else:
         ask = "import os; print(os.nice(0))"
         expected = min(19, os.nice(0) + niceness)
-    code = f"from mandelcl.base.host_cores import give_way; give_way({niceness}); {ask}"
+    code = f"from mandelcl.base.machine import give_way; give_way({niceness}); {ask}"
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, timeout=600, check=True)
     assert int(done.stdout) == expected

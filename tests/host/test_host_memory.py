@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from mandelcl.base import host_memory, macos, windows
+from mandelcl.base import machine, macos, windows
 from mandelcl.base.errors import MandelclError
-from mandelcl.base.host_memory import available_bytes
+from mandelcl.base.machine import available_bytes
 from mandelcl.base.view import View
 from mandelcl.core.field import allocate
 from mandelcl.core.job import Job
@@ -46,8 +46,8 @@ class Host:
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A machine with 8 GiB to be had, and no control groups."""
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(host_memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(host_memory, "_GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(machine, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(machine, "_GROUPS", tmp_path / "cgroup")
     made = Host(tmp_path)
     made.file("proc/meminfo", MEMINFO)
     return made
@@ -65,7 +65,7 @@ def test_machine_without_cgroups(host: Host) -> None:
 @pytest.mark.parametrize("system", ["linux", "freebsd14"])
 def test_unknown_system_has_no_memory_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(host_memory, "_PROC", tmp_path / "none")
+    monkeypatch.setattr(machine, "_PROC", tmp_path / "none")
     assert available_bytes() == math.inf
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mandelcl.base.cancelling import NEVER
-from mandelcl.base.errors import CancelledError
+from mandelcl.base.errors import NEVER, CancelledError
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper

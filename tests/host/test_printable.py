@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.base.printable import printable, quoted
+from mandelcl.base.text import printable, quoted
 
 
 @pytest.mark.parametrize(

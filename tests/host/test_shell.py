@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mandelcl.base.shell import command_line
+from mandelcl.base.text import command_line
 
 WORDS = [
     *("", "plain", "a b", "C:\\Program Files\\Python\\", "C:\\a\\b.png", "mandelcl[cpu]", "1,2", "50%", "a&b", "x=y"),

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.host_cores import cores
+from mandelcl.base.machine import cores
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job

@@ -16,8 +16,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.errors import NEVER, CancelledError, DeviceError, Token
 from mandelcl.cli import soak as shown
 from mandelcl.lab.soak import process, run
 from mandelcl.lab.soak.jobs import compared, repeats, sized

@@ -10,8 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl.base.cancelling import Token
-from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
+from mandelcl.base.errors import CancelledError, DeviceError, MandelclError, Token
 from mandelcl.core.reference import Reference
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.dask.relay import Relay

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from mandelcl.base.errors import FileError, InvalidInputError
-from mandelcl.base.printable import printable, quoted
+from mandelcl.base.text import printable, quoted
 from mandelcl.colour.palettes import Palette
 from mandelcl.files.paths import one_line, require_readable, target, text_of
 

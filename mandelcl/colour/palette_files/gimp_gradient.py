@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from PIL import GimpGradientFile
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.palette_files.colours import hexadecimal
 from mandelcl.colour.palettes import Palette
 

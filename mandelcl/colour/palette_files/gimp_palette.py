@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.palette_files.colours import hexadecimal, turn_of
 from mandelcl.colour.palettes import Palette
 

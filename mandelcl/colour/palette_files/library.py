@@ -5,7 +5,7 @@ from typing import Any
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.extras import load
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.colour.palette_files.colours import turn_of
 from mandelcl.colour.palettes import Palette
 

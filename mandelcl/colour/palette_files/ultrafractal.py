@@ -8,7 +8,7 @@ editor has turned the indices, which are turned already.
 import re
 from collections.abc import Iterator
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.colour.palette_files.colours import hexadecimal
 from mandelcl.colour.palettes import Palette
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 _MOST_LOCAL = 256
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.extras import load
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.crew.dask.address import SchedulerAddress, how_to_start
 from mandelcl.crew.dask.members import Member, Members
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.engine import selftest, source
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.numbers import DOUBLE, FLOAT

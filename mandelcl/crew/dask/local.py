@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.crew.dask.remote_scheduler import quiet
 from mandelcl.crew.dask.supervisor import Supervisor, own_name
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
 from mandelcl.workers.channel import DOING, STARTING
 from mandelcl.workers.process import Activity

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mandelcl.base.errors import LONGEST_LINE, DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core.job import Job
 from mandelcl.crew.dask import tasks
 from mandelcl.crew.dask.connection import Connection

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 
 if TYPE_CHECKING:
     from distributed import Client

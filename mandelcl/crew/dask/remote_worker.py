@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from mandelcl.base.errors import MandelclError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.crew.dask import tasks
 from mandelcl.crew.dask.connection import Connection
 from mandelcl.crew.dask.members import Member

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.files.leftovers import temporary_folder
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import cast
 
 from mandelcl.base.errors import LONGEST_LINE
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
 from mandelcl.crew.dask.connection import Connection

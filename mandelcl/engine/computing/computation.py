@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl.base.errors import InvalidInputError, require_callable, require_type
 from mandelcl.base.exact import whole
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.engine.variant import Variant
 
 if TYPE_CHECKING:

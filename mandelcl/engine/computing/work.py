@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LateText, LaunchLog, Report

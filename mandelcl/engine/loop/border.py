@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog

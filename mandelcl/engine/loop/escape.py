@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan

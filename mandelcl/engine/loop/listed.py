@@ -5,7 +5,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import NO_COUNT, Words, little_endian
 from mandelcl.core.block import Block
 from mandelcl.core.job import MAX_ITERATIONS, Job

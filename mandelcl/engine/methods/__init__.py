@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import Token
 from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
@@ -115,8 +115,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 
 def method_of(job: Job) -> Method:
-    """Return the method of a resolved job."""
-    return METHODS[job.method]
+    """Return the method of a job; one that has it not resolved is taken to be direct."""
+    return METHODS["direct" if job.method == "auto" else job.method]
 
 
 def mapped_view(job: Job) -> View:

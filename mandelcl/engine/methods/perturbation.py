@@ -6,8 +6,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mandelcl.base.cancelling import Token
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import InvalidInputError, Token
 from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words

@@ -9,7 +9,7 @@ from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, exact, parse_size
 from mandelcl.base.extras import load
 from mandelcl.base.names import DEFAULT_PALETTE
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import Palette, find_palette

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 MAGIC = b"v/1\x01"
 PLACES = ("KallesFraktaler2+", "Fraktaler3", "fraktaler-3")  # attributes with the text of a place

@@ -6,7 +6,7 @@ from typing import Any
 
 from mandelcl.base.errors import FileError
 from mandelcl.base.exact import floor_log2, parse_number, to_digits
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 
 _ROUNDED_DIGITS = 25  # of a number that no decimal is, such as 1/3
 _MOST_DIGITS = 4000

@@ -12,7 +12,7 @@ from typing import Any
 
 from mandelcl.base.errors import FileError
 from mandelcl.base.exact import about
-from mandelcl.base.printable import printable, quoted
+from mandelcl.base.text import printable, quoted
 from mandelcl.formulas import Formula
 
 _PREPARED = {"abs_x": "absx", "abs_y": "absy", "neg_x": "negx", "neg_y": "negy"}

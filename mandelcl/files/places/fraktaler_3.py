@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.files.places.decimals import decimal, number_of, scientific
 from mandelcl.files.places.formulas import of_fraktaler_3, to_fraktaler_3
 from mandelcl.files.places.place import ForeignPlace, Orientation

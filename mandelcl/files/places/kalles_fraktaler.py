@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from mandelcl.base.errors import FileError
 from mandelcl.base.exact import parse_number
-from mandelcl.base.printable import printable, quoted
+from mandelcl.base.text import printable, quoted
 from mandelcl.files.places.decimals import decimal, scientific
 from mandelcl.files.places.formulas import of_kalles_fraktaler, to_kalles_fraktaler
 from mandelcl.files.places.place import ForeignPlace, Orientation

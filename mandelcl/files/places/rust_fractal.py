@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.printable import quoted
+from mandelcl.base.text import quoted
 from mandelcl.files.places.decimals import number_of
 from mandelcl.files.places.place import ForeignPlace, Orientation
 

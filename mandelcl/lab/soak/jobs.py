@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER
+from mandelcl.base.errors import NEVER
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings

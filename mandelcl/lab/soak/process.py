@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.base.printable import printable
+from mandelcl.base.text import printable
 from mandelcl.lab.soak.record import UNITS, JobFacts, JobRun, Round
 from mandelcl.opencl.device import Device
 from mandelcl.workers.dialogue import Dialogue

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from mandelcl.base.cancelling import Token, stop_if
-from mandelcl.base.errors import CancelledError, DeviceError
+from mandelcl.base.errors import CancelledError, DeviceError, Token, stop_if
 from mandelcl.lab.soak.process import Soaking, SoakProcess
 from mandelcl.lab.soak.record import Record, WrongWord
 from mandelcl.opencl.device import Device

@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from mandelcl.base.host_cores import give_way
+from mandelcl.base.machine import give_way
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 _STAT = Path("/proc/stat")  # Linux

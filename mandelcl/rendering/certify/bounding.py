@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

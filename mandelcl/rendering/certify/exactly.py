@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mandelcl.base.cancelling import Token
+from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.cancelling import Token, stop_if
+from mandelcl.base.errors import Token, stop_if
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from mandelcl.base.cancelling import NEVER, Token
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job

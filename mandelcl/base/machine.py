@@ -1,6 +1,8 @@
-"""How much memory this process may still take: what the system has left, and what its control groups allow."""
+"""The machine that this process runs on: how many of its cores and how much of its memory it may use."""
 
 import math
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,31 @@ from mandelcl.base.system import system
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    allowed = 0
+    if system() == "win32":
+        from mandelcl.base import windows  # loaded where it is needed
+
+        allowed = windows.allowed_cores()
+    return allowed or os.cpu_count() or 1
+
+
+def give_way(niceness: int) -> None:
+    """Let other processes go before this one, as far as POSIX does for a niceness from 1 to 19.
+
+    On Linux that affects this thread and those started from here on, elsewhere all of the process.
+    """
+    if sys.platform == "win32":
+        from mandelcl.base import windows  # loaded where it is needed
+
+        windows.give_way(niceness)
+    else:
+        os.nice(niceness)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,13 @@
-"""Text from outside, made fit to be shown: in one line of printable characters that is not too long."""
+"""Text for people: made fit to be shown in one line, and command lines as this system's shell takes them."""
+
+import re
+from collections.abc import Iterable
+
+from mandelcl.base.system import system
 
 _LONGEST = 300
 _LONGEST_QUOTED = 100
+_PLAIN = r"[\w+\-./\\:=]+"  # what neither cmd.exe nor PowerShell takes for something else
 
 
 def printable(text: str, most: int = _LONGEST) -> str:
@@ -29,3 +35,22 @@ def quoted(value: object) -> str:
 
 def _shown(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c in "\t\n\r" else ascii(c)[1:-1] for c in text)
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return words in a line, so that a user can copy it: for a POSIX shell, or on Windows for its command prompt.
+
+    PowerShell reads a line for the command prompt alike, unless it begins with a quotation mark or has some in a word.
+    """
+    if system() == "win32":
+        return " ".join(map(_for_windows, words))
+    import shlex  # for few messages
+
+    return shlex.join(words)
+
+
+def _for_windows(word: str) -> str:
+    """Return a word as Windows' C library takes it for one: backslashes are doubled before a quotation mark alone."""
+    if re.fullmatch(_PLAIN, word, re.ASCII):
+        return word
+    return '"' + re.sub(r'(\\*)("|$)', lambda end: 2 * end[1] + ('\\"' if end[2] else ""), word) + '"'
