@@ -1,6 +1,8 @@
 """The workflow that others can switch on: it is read, and what it names is there. No system of GitHub's is at hand."""
 
+import os
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -51,3 +53,15 @@ def test_workflow_commands_name_existing_files(workflow: Any) -> None:
 def test_workflow_actions_are_pinned(workflow: Any) -> None:
     used = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", name) for name in used), used
+
+
+def test_windows_suite_names_existing_tests() -> None:
+    script = ROOT / "scripts" / "windows"
+    if not script.exists():
+        pytest.skip("a source distribution has no scripts")
+    if os.name == "nt":
+        pytest.skip("the script runs where Wine does")
+    suite = runpy.run_path(str(script), run_name="read")
+    for name in (*suite["SUITE"], *suite["TOO_SLOW"]):
+        file, _, test = name.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8") if test else (ROOT / file).is_file(), name
