@@ -224,6 +224,12 @@ def test_cluster_without_workers_names_the_start_command() -> None:
             render(JOB, session)
 
 
+def test_local_workers_that_start_too_slowly_may_take_longer() -> None:
+    how = r"after 0 s; on a busy machine `--cluster-wait 10` gives them time"
+    with Session(able()[:1], cluster="local:1", cluster_wait=0) as session, pytest.raises(DeviceError, match=how):
+        render(JOB, session)
+
+
 def test_devices_are_named_with_their_host() -> None:
     with pytest.raises(InvalidInputError, match="name them to `mandelcl cluster-worker`"):
         Session(["gpu"], cluster="tcp://127.0.0.1:1")

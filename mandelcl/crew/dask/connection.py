@@ -109,12 +109,11 @@ class Connection:
         if time.monotonic() - since > self.wait:
             others = f"; {members.others} workers of it have no device" if members.others else ""
             why = f": {'; '.join(members.refused.values())}" if members.refused else ""
+            cure = f"start some with `{how_to_start(self.address)}`"
             if supervisor is not None:
                 why = f": {'; '.join(dict.fromkeys(supervisor.trouble))}" if supervisor.trouble else ""
-            raise DeviceError(
-                f"no worker of {self.address} can compute after {self.wait:g} s{why}{others}; "
-                f"start some with `{how_to_start(self.address)}`"
-            )
+                cure = f"on a busy machine `--cluster-wait {10 * max(self.wait, 1):g}` gives them time to start"
+            raise DeviceError(f"no worker of {self.address} can compute after {self.wait:g} s{why}{others}; {cure}")
 
     def await_members(self, check: Callable[[], None] = lambda: None) -> list[Member]:
         """Return the workers with a device, as soon as there is one; raises DeviceError as `require` does.
