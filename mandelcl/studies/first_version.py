@@ -9,15 +9,16 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine import source
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.computation import execution_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.kernels import Kernels
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.numbers.fixed import FP128
 from mandelcl.opencl.device import Device
 from mandelcl.studies import native
-from mandelcl.studies.own_loop import OwnLoop
 from mandelcl.studies.timing import Timed
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
@@ -54,9 +55,9 @@ def on_device(job: Job, device: Device, blocks: tuple[int, int], cancel: Token) 
     the next. Raises DeviceError where the device fails the self-test of fp128.
     """
 
-    def loop(choice: Choice, settings: Settings) -> OwnLoop:
-        execution = execution_of(choice, settings)
-        return OwnLoop(choice, settings, FirstVersionProgram(device, choice.job, VARIANT, execution))
+    def loop(choice: Choice, settings: Settings) -> BlockLoop:
+        program = FirstVersionProgram(device, choice.job, VARIANT, execution_of(choice, settings))
+        return BlockLoop(program, settings, DevicePool(), choice.warnings)
 
     return Timed(job, device, Settings(blocks=blocks), cancel, kind=loop)
 

@@ -14,15 +14,16 @@ from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.engine.choose import Choice
+from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.computation import execution_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import border, border_in_flight
 from mandelcl.engine.loop.subdivision import NO_LIMIT, DivisionPlan
+from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Program
 from mandelcl.formulas import Formula
 from mandelcl.opencl.device import Device
 from mandelcl.studies.bench import Bench, with_extra
-from mandelcl.studies.own_loop import OwnLoop
 from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import Timed
 from mandelcl.studies.validation import Validation
@@ -36,11 +37,11 @@ class DivisionRule:
     change: Callable[[DivisionPlan], DivisionPlan]
     proves: bool
 
-    def traced(self, choice: Choice, settings: Settings) -> OwnLoop:
+    def traced(self, choice: Choice, settings: Settings) -> BlockLoop:
         """Return the job that a device was chosen for, traced by the rule in the division that suits the device."""
         program = Program(choice.device, choice.job, choice.variant, execution_of(choice, settings))
         plan = border_in_flight.default_plan(program) or border.default_plan(program)
-        return OwnLoop(choice, settings, program, self.change(plan))
+        return BlockLoop(program, settings, DevicePool(), choice.warnings, plan=self.change(plan))
 
     def suits(self, formula: Formula) -> bool:
         """Return whether the rule fills anything of a formula: one that rests on proofs needs their bounds."""

@@ -2,24 +2,23 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from mandelcl.base.errors import NEVER, DeviceError, Token
+from mandelcl.base.errors import DeviceError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, whole_of
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose
+from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.device_output import NOWHERE, TO_HOST, Array, Delivered, OutputPlan, fresh
-from mandelcl.engine.loop.schedule import BlockQueue, BlockSource
-from mandelcl.engine.program import Program
+from mandelcl.engine.device_output import NOWHERE, Array, OutputPlan, fresh
 from mandelcl.opencl.device import Device
 
 _STEADY = 0.02  # the largest relative error of a median that is called steady
@@ -45,28 +44,6 @@ def plain(settings: Settings | None) -> Settings:
     return replace(settings or Settings(), shortcuts=False)
 
 
-class Loop(Protocol):
-    """A resolved job on one device, as far as it is timed: `Computation`, or a study's own loop."""
-
-    job: Job
-    program: Program
-    rate: float
-    warnings: tuple[str, ...]
-
-    def queue(self, bands: Iterable[Block]) -> BlockQueue:
-        """Return the blocks of some bands as the job is cut."""
-
-    def run_blocks(
-        self,
-        blocks: BlockSource,
-        *,
-        log: LaunchLog | None = None,
-        cancel: Token = NEVER,
-        output_plan: OutputPlan = TO_HOST,
-    ) -> Iterator[tuple[Block, Delivered]]:
-        """Yield blocks with their results, as they finish; `log` notes the launches."""
-
-
 class Timed:
     """A job built for a device, to be run more than once; `counts` holds the last run's, `filled` how many it filled.
 
@@ -81,7 +58,7 @@ class Timed:
         settings: Settings | None,
         cancel: Token,
         shortcuts: bool = False,
-        kind: Callable[[choose.Choice, Settings], Loop] = Computation,
+        kind: Callable[[choose.Choice, Settings], BlockLoop] = Computation,
     ) -> None:
         settings = replace(settings or Settings(), shortcuts=shortcuts)
         self._work = kind(choose.fastest(job, [device], settings.self_test), settings)

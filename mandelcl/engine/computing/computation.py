@@ -1,7 +1,7 @@
 """A job on one device: blocks in, results out, and what that took."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,14 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.core.report import LateText, LaunchLog, Report, report_of
-from mandelcl.engine import choose, rate
+from mandelcl.core.report import LateText, Report, report_of
+from mandelcl.engine import choose
+from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.engine.computing.timed_blocks import noted
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
-from mandelcl.engine.device_output import TO_HOST, Array, Delivered, DeviceOutput, MakeOutput, OutputPlan
+from mandelcl.engine.device_output import Array, DeviceOutput, MakeOutput, OutputPlan
 from mandelcl.engine.host_buffers import HostPool
-from mandelcl.engine.loop import escape, listed, sizing, survey
-from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace, default_budget
+from mandelcl.engine.loop import listed, survey
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Execution, Program
 from mandelcl.opencl.device import Device
@@ -27,7 +26,7 @@ from mandelcl.opencl.device import Device
 _NO_BUDGET = 1e9
 
 
-class Computation:
+class Computation(BlockLoop):
     """A job on a device, as resolved by `choose` (a `Work`); `log` records its launches.
 
     Device memory comes from `device_pool`, host memory from `host_pool`, and both return for the next job.
@@ -42,25 +41,17 @@ class Computation:
         host_pool: HostPool | None = None,
     ) -> None:
         self.started = time.perf_counter()
-        self.device, self.warnings = choice.device, choice.warnings
-        self.log = LaunchLog()
-        self._settings = settings
+        self.device, self._settings = choice.device, settings
         self._device_pool, self._host_pool = device_pool or DevicePool(), host_pool or HostPool(self.device)
-        program = Program(self.device, choice.job, settings.variant or choice.variant, execution_of(choice, settings))
-        self.rate = rate.iterations_per_second(program)
-        self._begin(program)
-
-    def _begin(self, program: Program) -> None:
-        settings = self._settings
-        self.program = program
-        self.job = program.job
-        self._form: DeviceOutput | None = None
-        budget = (
-            _NO_BUDGET if settings.blocks else settings.budget or default_budget(self.device.watchdog, self.device.type)
+        self._begin(
+            Program(self.device, choice.job, settings.variant or choice.variant, execution_of(choice, settings)), choice
         )
-        self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
-        self._traced = self.job.algorithm == "border"
-        self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
+
+    def _begin(self, program: Program, choice: choose.Choice) -> None:
+        settings = self._settings
+        budget = _NO_BUDGET if settings.blocks else 0.0
+        super().__init__(program, settings, self._device_pool, choice.warnings, budget=budget)
+        self._form: DeviceOutput | None = None
         self.band_rows, self.block_pixels = self._division.band_rows, self._division.pixels
 
     @property
@@ -85,12 +76,8 @@ class Computation:
         if kinds[0] != kinds[1]:
             raise InvalidInputError(f"this work is {', '.join(kinds[0])}; start a new one for {', '.join(kinds[1])}")
         self.started = time.perf_counter()
-        self.log = LaunchLog()
         choice = choose.fastest(job, [self.device], self._settings.self_test)  # another formula is tested first
-        self.warnings = choice.warnings
-        program = self.program.sibling(choice.job)
-        self.rate = rate.iterations_per_second(program)
-        self._begin(program)
+        self._begin(self.program.sibling(choice.job), choice)
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
@@ -120,35 +107,6 @@ class Computation:
         """
         self._form = None if self._settings.guarded else make(self.device, self.job)
         return self._form is not None
-
-    def queue(self, bands: Iterable[Block], room: Room = boundless) -> BlockQueue:
-        """Return the blocks of some bands as this work cuts them."""
-        return BlockQueue(bands, self._division.cut, room)
-
-    def run_blocks(
-        self,
-        blocks: BlockSource,
-        *,
-        log: LaunchLog | None = None,
-        cancel: Token = NEVER,
-        output_plan: OutputPlan = TO_HOST,
-    ) -> Iterator[tuple[Block, Delivered]]:
-        """Yield blocks from another source, with their results, as they finish.
-
-        `log` is by default the work's own, and `output_plan` says how results leave the device.
-        """
-        log = log or self.log
-
-        def run(blocks: BlockSource) -> Iterator[tuple[Block, Delivered]]:
-            loop = (self.program, blocks, self._pace, log)
-            if not self._traced:
-                return escape.run(*loop, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
-            from mandelcl.engine.loop import border
-
-            watch = self._settings.watch
-            return border.run(*loop, watch=watch, cancel=cancel, device_pool=self._device_pool, output_plan=output_plan)
-
-        return noted(blocks, log, run)
 
     def run_listed(self, block: Block, indices: listed.Indices, cancel: Token = NEVER) -> Words:
         """Return the results of some pixels of a block, words × pixels; no borders are traced for them."""
