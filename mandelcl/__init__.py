@@ -16,65 +16,38 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to load than the res
 if TYPE_CHECKING:
     from typing import Any
 
-    from mandelcl.base.errors import (
-        BuildError,
-        CancelledError,
-        DeviceError,
-        FileError,
-        InvalidInputError,
-        MandelclError,
-        NoDeviceError,
-    )
-    from mandelcl.base.lattice import Lattice
-    from mandelcl.base.view import View
-    from mandelcl.colour.colour import Colouring, colourise
-    from mandelcl.colour.palettes import PALETTES, Palette, find_palette
-    from mandelcl.core.field import Field
-    from mandelcl.core.job import Job
-    from mandelcl.core.reference import Reference
-    from mandelcl.core.report import Report
-    from mandelcl.engine.computing.settings import Progress, Settings
-    from mandelcl.explore.notebook.opening import explore
-    from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-    from mandelcl.rendering.render import render
-    from mandelcl.rendering.session import Session
-    from mandelcl.rendering.streaming import render_to
-    from mandelcl.version import __version__
+    from mandelcl.base.errors import BuildError as BuildError
+    from mandelcl.base.errors import CancelledError as CancelledError
+    from mandelcl.base.errors import DeviceError as DeviceError
+    from mandelcl.base.errors import FileError as FileError
+    from mandelcl.base.errors import InvalidInputError as InvalidInputError
+    from mandelcl.base.errors import MandelclError as MandelclError
+    from mandelcl.base.errors import NoDeviceError as NoDeviceError
+    from mandelcl.base.lattice import Lattice as Lattice
+    from mandelcl.base.view import View as View
+    from mandelcl.colour.colour import Colouring as Colouring
+    from mandelcl.colour.colour import colourise as colourise
+    from mandelcl.colour.palettes import PALETTES as PALETTES
+    from mandelcl.colour.palettes import Palette as Palette
+    from mandelcl.colour.palettes import find_palette as find_palette
+    from mandelcl.core.field import Field as Field
+    from mandelcl.core.job import Job as Job
+    from mandelcl.core.reference import Reference as Reference
+    from mandelcl.core.report import Report as Report
+    from mandelcl.engine.computing.settings import Progress as Progress
+    from mandelcl.engine.computing.settings import Settings as Settings
+    from mandelcl.explore.notebook.opening import explore as explore
+    from mandelcl.formulas import MANDELBROT as MANDELBROT
+    from mandelcl.formulas import BurningShip as BurningShip
+    from mandelcl.formulas import Formula as Formula
+    from mandelcl.formulas import Julia as Julia
+    from mandelcl.formulas import Multibrot3 as Multibrot3
+    from mandelcl.rendering.render import render as render
+    from mandelcl.rendering.session import Session as Session
+    from mandelcl.rendering.streaming import render_to as render_to
+    from mandelcl.version import __version__ as __version__
 
-__all__ = [
-    "MANDELBROT",
-    "PALETTES",
-    "BuildError",
-    "BurningShip",
-    "CancelledError",
-    "Colouring",
-    "DeviceError",
-    "Field",
-    "FileError",
-    "Formula",
-    "InvalidInputError",
-    "Job",
-    "Julia",
-    "Lattice",
-    "MandelclError",
-    "Multibrot3",
-    "NoDeviceError",
-    "Palette",
-    "Progress",
-    "Reference",
-    "Report",
-    "Session",
-    "Settings",
-    "View",
-    "__version__",
-    "colourise",
-    "explore",
-    "find_palette",
-    "render",
-    "render_to",
-]
-
-# Where each name comes from. A further name stands here, above, and in the imports for type checkers.
+# Where each name comes from. A further name stands here, and above for type checkers.
 _HOMES = {
     "engine.computing.settings": ("Progress", "Settings"),
     "base.errors": (
@@ -102,6 +75,7 @@ _HOMES = {
     "base.view": ("View",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> "Any":
@@ -113,7 +87,7 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
 
 
 def _show_in_notebooks() -> None:

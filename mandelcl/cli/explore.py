@@ -103,7 +103,7 @@ def command(
         raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
     view = "" if link is None else f"&{view_of(link)}"
     colours = ColourOptions.taken_from(values)
-    given = JobOptions.of(**values)
+    given = JobOptions(**values)
     colouring = colours.colouring(given.location(), given.like)
     folder = (save_dir or Path.cwd()).absolute()
     if save_dir is not None:

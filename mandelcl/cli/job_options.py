@@ -1,6 +1,5 @@
 """Options that make a job, and the job that they make."""
 
-import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -154,11 +153,6 @@ class JobOptions:
     formula: str | None
     julia: tuple[str, str] | None
 
-    @classmethod
-    def of(cls, **values: Any) -> "JobOptions":
-        """Return the options as click gives them."""
-        return cls(**values)
-
     def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
         """Return the job, with some planes beside the counts, and with certificates if asked for.
 
@@ -179,7 +173,7 @@ class JobOptions:
         formula = self.chosen_formula()
         if formula is not None:
             changes["formula"] = formula
-            changes["radius_squared"] = max(base.radius_squared, _sufficient(formula))
+            changes["radius_squared"] = max(base.radius_squared, formula.sufficient_radius_squared())
         changes |= self._arithmetic()
         if self.algorithm is not None:
             changes["algorithm"] = self.algorithm
@@ -289,9 +283,3 @@ class JobOptions:
         re, im, zoom = home if self.center is None or self.zoom is None else (*self.center, self.zoom)
         centre = parse_number(re, "center"), parse_number(im, "center")
         return View.centred(*centre, parse_number(zoom, "zoom"), width, height, rotation)
-
-
-def _sufficient(formula: Formula) -> Fraction:
-    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
-    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
-    return radius * radius

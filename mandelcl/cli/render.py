@@ -149,7 +149,7 @@ def command(
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     colours = ColourOptions.taken_from(given)
-    options_given = JobOptions.of(**given)
+    options_given = JobOptions(**given)
     options_given.check()
     if cluster is None:
         preopen.begin("render", *devices, *options_given.kind())  # before what takes time to load

@@ -41,7 +41,7 @@ def command(
     from mandelcl.engine.building import loop_text
     from mandelcl.engine.kernels import shaped
 
-    job = JobOptions.of(**given).job((*planes, *(("smooth",) if smooth else ())))
+    job = JobOptions(**given).job((*planes, *(("smooth",) if smooth else ())))
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     text = loop_text(choice.job, shaped(choice.variant, choice.job), orbits)
     # A file is to hold the bytes of the kernels, whatever standard output's encoding is.

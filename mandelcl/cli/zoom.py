@@ -100,7 +100,7 @@ def command(
     stops = StopOptions.taken_from(given)
     width, height = size_of(size, _DEFAULT_SIZE)
     codec = film.require_output(output, width, height)
-    iterated = JobOptions.of(**_no_view(), **given)
+    iterated = JobOptions(**_no_view(), **given)
 
     from mandelcl.core.planes import SMOOTH, ordered
     from mandelcl.engine.computing.settings import Settings
@@ -189,7 +189,7 @@ def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet:
     return plan
 
 
-def _no_view() -> dict[str, None]:
+def _no_view() -> dict[str, Any]:
     """Return what says nothing of a view: that of a film is its stops."""
     names = ("at", "center", "zoom", "region", "rotate", "anchor", "like", "size", "reference", "algorithm", "strict")
     return dict.fromkeys(names)

@@ -1,7 +1,6 @@
 """What a page says, read strictly: a message that makes no sense raises InvalidInputError, whatever it is."""
 
 import json
-import math
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -192,7 +191,9 @@ def require_wanted(job: Job) -> None:
 def _job(message: Message, view: View) -> Job:
     formula = _formula(message)
     given = message.get("radius_squared")
-    radius_squared = max(Fraction(4), sufficient(formula)) if given is None else exact(message, "radius_squared")
+    radius_squared = (
+        max(Fraction(4), formula.sufficient_radius_squared()) if given is None else exact(message, "radius_squared")
+    )
     reference = message.get("reference")
     if reference is not None:
         if not isinstance(reference, list) or len(reference) != 3:
@@ -219,14 +220,6 @@ def _formula(message: Message) -> Formula:
         return Formula.from_json(mapping(message, "formula"), lambda value: exact({"formula": value}, "formula"))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(f"not a formula: {type(error).__name__}") from None
-
-
-def sufficient(formula: Formula) -> Fraction:
-    """Return a plain R² beyond which no orbit of a formula comes back: R is a multiple of 1/16."""
-    from mandelcl.base.exact import root_above
-
-    radius = Fraction(math.ceil(16 * root_above(formula.least_radius_squared())), 16)
-    return radius * radius
 
 
 def _planes(message: Message) -> tuple[str, ...]:

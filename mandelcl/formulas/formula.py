@@ -1,5 +1,6 @@
 """What a formula is: a cycle of lines of elementary operations, and what may be concluded from these."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -149,6 +150,10 @@ class Formula:
         if not self.grows:
             return Fraction(4)
         return max(growth.growing_from(degree, self._constant()) for degree in self.degrees)
+
+    def sufficient_radius_squared(self) -> Fraction:
+        """Return a plain R² beyond which no orbit comes back: R is a multiple of 1/16."""
+        return Fraction(math.ceil(16 * root_above(self.least_radius_squared())), 16) ** 2
 
     def largest_constant(self, radius_squared: Fraction) -> Fraction:
         """Return a bound of |c| of all orbits that are inside when c is added to 0: R, or that of the Julia set."""

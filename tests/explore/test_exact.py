@@ -50,8 +50,8 @@ VIEWS = views()
 def job_of(text: str, device: Device) -> Any:
     """Return the job of a command, as `mandelcl render` reads it."""
     with command.make_context("render", [*shlex.split(text)[2:], "--device", device.spec]) as context:
-        values = {name: context.params.get(name) for name in JobOptions.__dataclass_fields__}
-        return JobOptions.of(**values).job(())
+        values: dict[str, Any] = {name: context.params.get(name) for name in JobOptions.__dataclass_fields__}
+        return JobOptions(**values).job(())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.core.locations import find_location
 from mandelcl.core.planes import SMOOTH
-from mandelcl.explore.messages import sufficient
 from mandelcl.formulas import MANDELBROT, Formula
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def explore(
         job, own = Job(View.centred(*middle, home if zoom is None else zoom, *shown, rotate), _ITERATIONS), None
     changes: dict[str, Any] = {"planes": (SMOOTH.name,)}
     if chosen is not None:
-        changes |= {"formula": chosen, "radius_squared": max(job.radius_squared, sufficient(chosen))}
+        changes |= {"formula": chosen, "radius_squared": max(job.radius_squared, chosen.sufficient_radius_squared())}
     if iterations is not None:
         changes["iterations"] = iterations
     if number is not None:
