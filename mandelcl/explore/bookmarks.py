@@ -7,7 +7,7 @@ read is not written to.
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from mandelcl.files.paths import one_line, read_bounded, replacing
 _MOST = 1000
 _MOST_NAME = 80
 _MOST_BYTES = 1 << 26
-_LOCK_S = 5.0
+_LOCK_S = 5.0  # for which another process may keep the file without changing it
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,24 @@ class Bookmarks:
         with one_line("cannot write", self._path):
             own_folder.make(self._path.parent)
             lock = FileLock(self._path.with_suffix(".lock"))
-            try:
-                lock.acquire(timeout=_LOCK_S)
-            except Timeout:
-                raise FileError("another mandelcl is writing to it; try again", self._path) from None
+            while not lock.is_locked:
+                before = self._changed()
+                try:
+                    lock.acquire(timeout=_LOCK_S)
+                except Timeout:
+                    if self._changed() == before:
+                        raise FileError("another mandelcl is writing to it; try again", self._path) from None
         try:
             yield
         finally:
             lock.release()
+
+    def _changed(self) -> tuple[int, int]:
+        """Return what tells one state of the file from the next."""
+        with suppress(FileNotFoundError):
+            facts = self._path.stat()
+            return facts.st_ino, facts.st_mtime_ns
+        return 0, 0
 
     def _write(self, entries: Sequence[Any]) -> None:
         data = json.dumps(entries, indent=1).encode()

@@ -2,10 +2,11 @@
 
 import json
 import multiprocessing
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.view import View
@@ -91,6 +92,21 @@ def test_held_lock_is_waited_for_with_a_timeout(tmp_path: Path, monkeypatch: pyt
     with FileLock(tmp_path / "bookmarks.lock"), pytest.raises(FileError, match="another mandelcl"):
         Bookmarks(path).add(_mark("one"))
     assert not path.exists()
+
+
+def test_lock_is_waited_for_while_others_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine many writers may take longer than the limit, which is for one that does nothing."""
+    path, acquire, turns = tmp_path / "bookmarks.json", FileLock.acquire, iter(range(1, 4))
+
+    def taken_by_others(lock: FileLock, timeout: float) -> object:
+        for turn in turns:
+            path.write_text(json.dumps([asdict(_mark(str(k))) for k in range(turn)]))
+            raise Timeout(lock.lock_file)
+        return acquire(lock, timeout)
+
+    monkeypatch.setattr(FileLock, "acquire", taken_by_others)
+    Bookmarks(path).add(_mark("mine"))
+    assert [mark.name for mark in Bookmarks(path).all()] == ["0", "1", "2", "mine"]
 
 
 def test_unreadable_bookmarks_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
