@@ -6,15 +6,16 @@
  * SMOOTH         1: note at which step and |z|² escaped orbits leave the smooth radius
  * DISTANCE       1: note |z|² and its slope there; the method then carries derivatives
  * LAST           1: note z there
+ * TRAIL          1: note what the last iterates until there come to; TRAIL_TERMS are of how many planes
  * CERTIFIED      1: also say whether counts are proved; only some loops can
  * SMOOTH_LIMIT   steps after the escape in which they must get there: at c = −2 and R² just below 4 one never does */
 #if !defined(VECTORS) || !defined(SMOOTH) || !defined(SMOOTH_LIMIT) || !defined(CERTIFIED) || !defined(DISTANCE) || \
-    !defined(LAST)
-#error "VECTORS, SMOOTH, DISTANCE, LAST, SMOOTH_LIMIT and CERTIFIED must be defined"
+    !defined(LAST) || !defined(TRAIL) || (TRAIL && !defined(TRAIL_TERMS))
+#error "VECTORS, SMOOTH, DISTANCE, LAST, TRAIL, SMOOTH_LIMIT and CERTIFIED must be defined"
 #endif
 
 /* Whether escaped orbits are carried on to the smooth radius. */
-#define FOLLOWED (SMOOTH || DISTANCE || LAST)
+#define FOLLOWED (SMOOTH || DISTANCE || LAST || TRAIL)
 
 /* The count of an orbit that is known never to escape: above any cap. */
 #define INSIDE 0xffffffffu
@@ -35,7 +36,8 @@ typedef struct {
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating. For
  * those that are not, `count` is the step at which they left the disc and, where they are followed, `smooth_step` and
  * `smooth_norm` the step and |z|² at which they left the smooth radius, `slope_re` and `slope_im` the slope of |z|²/2
- * there, `last_re` and `last_im` z; `certified` masks counts that are proved. */
+ * there, `last_re` and `last_im` z, `trail_before` and `trail_after` what the iterates up to the step before, and up to
+ * that one, come to; `certified` masks counts that are proved. `behind` is z where the stride before began. */
 typedef struct {
   orbit_state state[VECTORS];
   orbit_constant c[VECTORS];
@@ -52,10 +54,23 @@ typedef struct {
 #if LAST
   float_lanes last_re[VECTORS], last_im[VECTORS];
 #endif
+#if TRAIL
+  float_lanes trail_before[VECTORS][TRAIL_TERMS], trail_after[VECTORS][TRAIL_TERMS];
+#if METHOD_BEHIND
+  number_complex behind[VECTORS];
+#endif
+#endif
 #if CERTIFIED
   int_lanes certified[VECTORS];
 #endif
 } advance_orbits;
+
+/* 32-bit words of a saved orbit. */
+#if TRAIL && METHOD_BEHIND
+#define ORBIT_SAVED_WORDS (ORBIT_STATE_WORDS + NUMBER_STATE_WORDS)
+#else
+#define ORBIT_SAVED_WORDS ORBIT_STATE_WORDS
+#endif
 
 static advance_view advance_load_view(global const uint *words, global const uint *method_words, uint cap) {
   advance_view view;

@@ -3,6 +3,7 @@
  *
  * STRIDE         steps between two tests for escape, of which UNROLLED at a time are written out
  * STAYS_OUTSIDE  1 where an orbit that has left the disc never comes back
+ * TRAIL          1: an orbit that has left is iterated once more, from the stride before, to note its last iterates
  *
  * Testing only every STRIDE steps is exact where an orbit that has left never comes back: one that is outside at the
  * end of a stride is run again from where the stride began, testing each step. Elsewhere each step is tested. */
@@ -23,6 +24,9 @@
  * compared with later ones of its own phase alone. */
 #if STRIDE % FORMULA_PHASES != 0
 #error "STRIDE must be a multiple of FORMULA_PHASES"
+#endif
+#if TRAIL && STRIDE < TRAIL_WINDOW
+#error "a stride must be as long as what is noted of an orbit"
 #endif
 #define ADVANCE_PHASE(step) ((step) % FORMULA_PHASES)
 
@@ -57,6 +61,23 @@ static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes 
   *within = inside;
 }
 
+#if TRAIL
+/* Iterate lanes that left again, from the z at which the stride before began to the smooth radius, and note their last
+ * iterates; `n` is where the stride began in which they left. */
+static void advance_again(advance_orbits *orbits, uint v, uint_lanes n, int_lanes left) {
+  const uint_lanes from = n - min(n, (uint_lanes)(STRIDE)), steps = orbits->count[v] - from;
+  number_complex z = orbits->behind[v];
+  trail_iterates iterates;
+  ROLLED for (uint step = 0; lanes_any(left & lanes_mask((uint_lanes)(step) < steps)); step++) {
+    const int_lanes on = left & lanes_mask((uint_lanes)(step) < steps);
+    z = number_keep(z, formula_step(z, orbit_formula_constant(orbits->c[v]), ADVANCE_PHASE(step)), on);
+    const uint_lanes reached = from + (uint_lanes)(step + 1);
+    trail_note(orbits, v, &iterates, number_far_from(z), reached, on & lanes_mask(reached < orbits->count[v]));
+  }
+  trail_end(orbits, v, &iterates, number_far_from(z), left);
+}
+#endif
+
 /* Run the lanes `within` for a stride from state[v] at iteration n[v], testing each step, all vectors side by side, and
  * note the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a stride may reach past
  * the largest one. */
@@ -65,12 +86,18 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
   int_lanes given[VECTORS], any_within = (int_lanes)(0);
   uint_lanes inside_steps[VECTORS];
   advance_left far[VECTORS];
+#if TRAIL
+  number_complex began[VECTORS];
+#endif
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     given[v] = within[v];
     any_within |= within[v];
     inside_steps[v] = (uint_lanes)(0);
 #if FOLLOWED
     far[v] = advance_left_at(state[v]);
+#endif
+#if TRAIL
+    began[v] = orbit_z(state[v]);
 #endif
   }
   ROLLED for (uint step = 0; step < STRIDE && lanes_any(any_within); step += TESTED) {
@@ -95,6 +122,12 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
   }
   ROLLED for (uint v = 0; v < VECTORS; v++) advance_smooth(orbits, v, left_at[v], left[v]);
 #endif
+#if TRAIL
+  ROLLED for (uint v = 0; v < VECTORS; v++) {
+    if (lanes_any(left[v])) advance_again(orbits, v, n[v], left[v]);
+    orbits->behind[v] = number_keep(orbits->behind[v], began[v], given[v]);
+  }
+#endif
 }
 
 /* The count of orbits that begin outside is 0. */
@@ -108,6 +141,10 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
     orbits->alive[v] &= ~outside; /* their counts are 0 already */
 #if FOLLOWED
     advance_smooth(orbits, v, advance_left_at(orbits->state[v]), outside);
+#endif
+#if TRAIL
+    trail_iterates iterates;
+    trail_end(orbits, v, &iterates, number_far_from(orbit_z(orbits->state[v])), outside);
 #endif
   }
 #endif
@@ -173,12 +210,18 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbit_constant c[VECTORS];
   int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
   uint_lanes left_n[VECTORS];
+#if TRAIL
+  number_complex behind[VECTORS], left_behind[VECTORS];
+#endif
   advance_take(orbits, state, seen, alive, &any_alive, view);
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     left_from[v] = state[v];
     c[v] = orbits->c[v];
     left[v] = (int_lanes)(0);
     left_n[v] = (uint_lanes)(0);
+#if TRAIL
+    behind[v] = left_behind[v] = orbits->behind[v];
+#endif
   }
   uint look = shortcuts ? 1 : 0;
   for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
@@ -202,6 +245,9 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
         const int_lanes cycling = alive[v] & ~outside[v] & orbit_equal(state[v], seen[v]);
         left_from[v] = orbit_keep(left_from[v], start[v], leaving);
         left_n[v] = select(left_n[v], (uint_lanes)(n), leaving);
+#if TRAIL
+        left_behind[v] = number_keep(left_behind[v], behind[v], leaving);
+#endif
         left[v] |= leaving;
         any_left |= leaving;
         orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
@@ -209,10 +255,16 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
         any_alive |= alive[v];
       }
     }
+#if TRAIL
+    UNROLL for (uint v = 0; v < VECTORS; v++) behind[v] = orbit_z(start[v]);
+#endif
     advance_look(stride, &look, state, seen);
     n += STRIDE;
   }
   advance_put_back(orbits, state, alive);
+#if TRAIL
+  UNROLL for (uint v = 0; v < VECTORS; v++) orbits->behind[v] = number_keep(behind[v], left_behind[v], left[v]);
+#endif
   if (lanes_any(any_left)) advance_exactly(orbits, left_from, left_n, left, view);
 }
 #else

@@ -57,17 +57,6 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   return outside;
 }
 
-/* Of the lanes of the mask, those that are where the one with the fewest iterations is. The others wait for it: what is
- * loaded serves all that are at a place. */
-INLINED int_lanes turn_together(const turning *orbits, int_lanes mask, uint *place) {
-  if (lanes_agree(orbits->state.place, mask, place)) return mask;
-  const uint_lanes left = ~orbits->state.n;
-  uint most;
-  lanes_agree(left, mask, &most);
-  lanes_agree(orbits->state.place, mask & lanes_mask(left == (uint_lanes)(most)), place);
-  return mask & lanes_mask(orbits->state.place == (uint_lanes)(*place));
-}
-
 /* There is nothing to do before the first turn: the formula's orbits begin inside. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }
@@ -81,6 +70,9 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   turning.state = orbits->state[0];
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0] & ~known;
+#if TRAIL
+  turning.until = (uint_lanes)(view->cap);
+#endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
   uint_lanes count = select(orbits->count[0], (uint_lanes)(INSIDE), known);
   number_complex far = number_zero();
@@ -91,12 +83,14 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
       uint place;
       const int_lanes there = turn_together(&turning, stepping, &place);
+      turn_mark(&turning.state, there);
       place = turn_singles(&turning, &c, place, there, view);
       outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
       stepping &= turning.alive & ~turning.state.whole;
     }
     const int_lanes running = turning.alive & turning.state.whole;
     if (turns < strides && lanes_any(running)) {
+      turn_mark(&turning.state, running);
       outside |= turn_run(&turning, &c, running, view, &count, &far, shortcuts);
       turns++;
     }
@@ -106,6 +100,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   orbits->count[0] = count;
   step_errors_end(orbits, &turning.errors, view);
   step_leave(orbits, &turning.state, far, outside);
+  turn_trail(orbits, &turning, far, outside, view);
 }
 
 /* Advance orbits from their start by at most `strides` turns. */

@@ -10,6 +10,7 @@
 
 /* The map's points are the formula's. */
 #define METHOD_PROVES 1
+#define METHOD_BEHIND 0
 
 /* The method's words: the exponent of ε, a power of two. */
 enum { METHOD_ROUNDED };

@@ -11,6 +11,10 @@ typedef number_complex orbit_constant;
 /* Whether the map's point is the formula's, so that what is proved of the formula holds. */
 #define METHOD_PROVES 1
 
+/* With TRAIL, an orbit is iterated again from the stride before the one in which it leaves. */
+#define METHOD_BEHIND 1
+#define orbit_z(state) (state)
+
 static orbit_state orbit_start(number_complex point) {
   return formula_start(point);
 }

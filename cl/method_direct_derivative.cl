@@ -17,6 +17,10 @@ typedef struct {
 /* Whether the map's point is the formula's, so that what is proved of the formula holds. */
 #define METHOD_PROVES 1
 
+/* With TRAIL, an orbit is iterated again from the stride before the one in which it leaves. */
+#define METHOD_BEHIND 1
+#define orbit_z(state) (state).z
+
 /* The derivative is set where an orbit begins: it takes the constant. */
 static orbit_state orbit_start(number_complex point) {
   const orbit_state start = {formula_start(point), formula_derivative_start(derivatives_move(0))};

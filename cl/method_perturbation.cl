@@ -13,6 +13,9 @@
 /* The map's points are not the formula's: nothing is proved of a rectangle. */
 #define METHOD_PROVES 0
 
+/* With TRAIL, an orbit is followed again from a mark of its own. */
+#define METHOD_BEHIND 0
+
 /* The method's words: a header of METHOD_HEADER words, then what it says where to find. Offsets are in words. A place
  * of the reference is two reals, re and im. Where both are below NUMBER_SMALL, the first word of im is an entry in the
  * list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0. A
@@ -61,6 +64,15 @@ typedef struct {
 #endif
 } orbit_seen;
 
+#if TRAIL
+/* Where an orbit was at an iteration. */
+typedef struct {
+  scaled z;
+  uint_lanes place, n;
+} orbit_mark;
+#define ORBIT_MARK_WORDS (NUMBER_STATE_WORDS + 3)
+#endif
+
 /* The difference, its place in the reference, and the iteration. `whole` masks the lanes whose next turn iterates the
  * orbit itself. */
 typedef struct {
@@ -72,6 +84,9 @@ typedef struct {
 #endif
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
+#endif
+#if TRAIL
+  orbit_mark earlier, later; /* at least TRAIL_WINDOW + 1 iterations apart; both are the start at first */
 #endif
   orbit_seen seen;
 } orbit_state;
@@ -90,12 +105,17 @@ typedef struct {
 } orbit_constant;
 
 /* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
- * of comparisons; with DISTANCE, the derivative and its exponent. */
+ * of comparisons; with DISTANCE, the derivative and its exponent; with TRAIL, the two marks. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #if DISTANCE
-#define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 4)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 4)
 #else
-#define ORBIT_STATE_WORDS (2 * ORBIT_PLACED_WORDS + 3)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 3)
+#endif
+#if TRAIL
+#define ORBIT_STATE_WORDS (ORBIT_UNMARKED_WORDS + 2 * ORBIT_MARK_WORDS)
+#else
+#define ORBIT_STATE_WORDS ORBIT_UNMARKED_WORDS
 #endif
 #define ORBIT_WHOLE 0x80000000u
 #define ORBIT_NOWHERE 0xffffffffu /* a saved place that there is not */
@@ -271,6 +291,10 @@ static orbit_state orbit_start(number_complex point) {
 #if DISTANCE
   start.d = start.z;
 #endif
+#if TRAIL
+  start.earlier.z = start.later.z = start.z;
+  start.earlier.place = start.earlier.n = start.later.place = start.later.n = (uint_lanes)(0);
+#endif
 #if CERTIFIED
   start.error = start.seen.error = (number_real)(0);
 #endif
@@ -329,6 +353,18 @@ static scaled orbit_unpack_placed(const uint_lanes *words) {
   return z;
 }
 
+#if TRAIL
+static void orbit_pack_mark(orbit_mark mark, uint_lanes *words) {
+  orbit_pack_placed(mark.z, mark.place, words);
+  words[NUMBER_STATE_WORDS + 2] = mark.n;
+}
+
+static orbit_mark orbit_unpack_mark(const uint_lanes *words) {
+  const orbit_mark mark = {orbit_unpack_placed(words), words[NUMBER_STATE_WORDS + 1], words[NUMBER_STATE_WORDS + 2]};
+  return mark;
+}
+#endif
+
 static void orbit_pack(orbit_state state, uint_lanes *words) {
   uint_lanes *seen = words + ORBIT_PLACED_WORDS, *rest = seen + ORBIT_PLACED_WORDS;
   orbit_pack_placed(state.z, orbit_place(&state), words);
@@ -345,6 +381,10 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
 #if DISTANCE
   number_pack(state.d.z, rest + 3);
   rest[3 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
+#endif
+#if TRAIL
+  orbit_pack_mark(state.earlier, words + ORBIT_UNMARKED_WORDS);
+  orbit_pack_mark(state.later, words + ORBIT_UNMARKED_WORDS + ORBIT_MARK_WORDS);
 #endif
 }
 
@@ -363,6 +403,10 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
 #if DISTANCE
   state.d.z = number_unpack(rest + 3);
   state.d.e = LANED(as_int)(rest[3 + NUMBER_STATE_WORDS]);
+#endif
+#if TRAIL
+  state.earlier = orbit_unpack_mark(words + ORBIT_UNMARKED_WORDS);
+  state.later = orbit_unpack_mark(words + ORBIT_UNMARKED_WORDS + ORBIT_MARK_WORDS);
 #endif
 #if CERTIFIED
   state.error = number_unpack_real(words + NUMBER_STATE_WORDS + 2);

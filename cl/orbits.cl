@@ -33,6 +33,13 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
 #if LAST
   orbits->last_re[v] = orbits->last_im[v] = (float_lanes)(0);
 #endif
+#if TRAIL
+  UNROLL for (uint k = 0; k < TRAIL_TERMS; k++)
+    orbits->trail_before[v][k] = orbits->trail_after[v][k] = (float_lanes)(0);
+#if METHOD_BEHIND
+  orbits->behind[v] = orbit_z(state);
+#endif
+#endif
 #if CERTIFIED
   orbits->certified[v] = (int_lanes)(0);
 #endif

@@ -8,18 +8,21 @@ KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     const uint_lanes slot = (uint_lanes)(((uint)get_global_id(0) * VECTORS + v) * LANES) + lane;
-    uint slots[LANES], word[ORBIT_STATE_WORDS + 1][LANES];
+    uint slots[LANES], word[ORBIT_SAVED_WORDS + 1][LANES];
     lanes_store(min(slot, (uint_lanes)(total - 1)), slots);
-    for (uint w = 0; w <= ORBIT_STATE_WORDS; w++) {
+    for (uint w = 0; w <= ORBIT_SAVED_WORDS; w++) {
       for (uint l = 0; l < LANES; l++) word[w][l] = saved[w * (size_t)capacity + slots[l]];
     }
     const uint_lanes index = lanes_load(word[0]);
-    uint_lanes words[ORBIT_STATE_WORDS];
-    for (uint w = 0; w < ORBIT_STATE_WORDS; w++) words[w] = lanes_load(word[w + 1]);
+    uint_lanes words[ORBIT_SAVED_WORDS];
+    for (uint w = 0; w < ORBIT_SAVED_WORDS; w++) words[w] = lanes_load(word[w + 1]);
     const number_complex point = orbits_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset,
                                               &view);
     orbits_place(&orbits, v, orbit_unpack(words), orbit_constant_of(point, view.parameters, view.method), index,
                  lanes_mask(slot < (uint_lanes)(total)));
+#if TRAIL && METHOD_BEHIND
+    orbits.behind[v] = number_unpack(words + ORBIT_STATE_WORDS);
+#endif
   }
   advance_run(&orbits, n, strides, shortcuts != 0, &view);
   orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);

@@ -17,7 +17,7 @@
 #error "RESULT_WORDS, PLANE_COUNTS and, of each other plane that is kept, PLANE_NAME must be defined"
 #endif
 
-#if DISTANCE || LAST
+#if DISTANCE || LAST || TRAIL
 /* The bits of a float; 0 in the lanes of the mask. */
 static uint_lanes result_float(float_lanes value, int_lanes mask) {
   return select(LANED(as_uint)(value), (uint_lanes)(0), mask);
@@ -27,8 +27,8 @@ static uint_lanes result_float(float_lanes value, int_lanes mask) {
 /* Write the results of the lanes that are decided: those that escaped, those known never to and, where the cap is
  * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and
  * norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with LAST the last z,
- * all as float bits. Where all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else
- * it is 0. */
+ * all as float bits; with TRAIL, of each of its planes, the smooth step, its norm and what the iterates come to. Where
+ * all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else it is 0. */
 static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels,
                           uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
@@ -44,7 +44,7 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
 #if CERTIFIED
     lanes_store(select((uint_lanes)(0), (uint_lanes)(1), orbits->certified[v]), word[PLANE_CERTIFIED]);
 #endif
-#if DISTANCE || LAST
+#if DISTANCE || LAST || TRAIL
     const int_lanes stays = lanes_mask(count == cap_lanes);
 #endif
 #if DISTANCE
@@ -55,6 +55,15 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
 #if LAST
     lanes_store(result_float(orbits->last_re[v], stays), word[PLANE_LAST]);
     lanes_store(result_float(orbits->last_im[v], stays), word[PLANE_LAST + 1]);
+#endif
+#if TRAIL
+    UNROLL for (uint k = 0; k < TRAIL_TERMS; k++) {
+      const uint first = trail_words(k);
+      lanes_store(select(orbits->smooth_step[v], cap_lanes, stays), word[first]);
+      lanes_store(result_float(orbits->smooth_norm[v], stays), word[first + 1]);
+      lanes_store(result_float(orbits->trail_before[v][k], stays), word[first + 2]);
+      lanes_store(result_float(orbits->trail_after[v][k], stays), word[first + 3]);
+    }
 #endif
     uint index[LANES];
     int undecided[LANES];
@@ -83,11 +92,14 @@ static void advance_save(const advance_orbits *orbits, global uint *survivors, g
                          uint capacity) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
     if (!lanes_any(orbits->alive[v])) continue;
-    uint index[LANES], word[ORBIT_STATE_WORDS][LANES];
+    uint index[LANES], word[ORBIT_SAVED_WORDS][LANES];
     int alive[LANES];
-    uint_lanes words[ORBIT_STATE_WORDS];
+    uint_lanes words[ORBIT_SAVED_WORDS];
     orbit_pack(orbits->state[v], words);
-    for (uint w = 0; w < ORBIT_STATE_WORDS; w++) lanes_store(words[w], word[w]);
+#if TRAIL && METHOD_BEHIND
+    number_pack(orbits->behind[v], words + ORBIT_STATE_WORDS);
+#endif
+    for (uint w = 0; w < ORBIT_SAVED_WORDS; w++) lanes_store(words[w], word[w]);
     lanes_store(orbits->index[v], index);
     lanes_store(orbits->alive[v], alive);
     uint alive_total = 0;
@@ -96,7 +108,7 @@ static void advance_save(const advance_orbits *orbits, global uint *survivors, g
     for (uint l = 0; l < LANES; l++) {
       if (!alive[l]) continue;
       survivors[slot] = index[l];
-      for (uint w = 0; w < ORBIT_STATE_WORDS; w++) survivors[(w + 1) * (size_t)capacity + slot] = word[w][l];
+      for (uint w = 0; w < ORBIT_SAVED_WORDS; w++) survivors[(w + 1) * (size_t)capacity + slot] = word[w][l];
       slot++;
     }
   }

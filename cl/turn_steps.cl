@@ -7,6 +7,9 @@ typedef struct {
   scaled reference;
   int_lanes alive;
   step_errors errors;
+#if TRAIL
+  uint_lanes until; /* the iteration up to which long steps may lead */
+#endif
 } turning;
 
 /* The lanes of the mask begin anew beside Z₀, from z. */
@@ -57,7 +60,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
   const scaled t = {scaled_cut(scaled_product(z.z, scaled_cut(both.z))), z.e + both.e};
   const int_lanes key = scaled_key(t.z, t.e);
-  const uint_lanes numbers = turn_find(method, place, key, (uint_lanes)(view->cap) - state->n, there);
+  const uint_lanes numbers = turn_find(method, place, key, turn_left(orbits, view), there);
   uint number;
   const int_lanes mask = lanes_agree(numbers, there, &number) ? there : there &
       lanes_mask(numbers == (uint_lanes)(number));
@@ -111,4 +114,15 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   state->whole = select(state->whole, single ? large : (int_lanes)(0), mask);
   turn_decide(orbits, count, outside, shortcuts ? rebased : (int_lanes)(0), view);
   return outside;
+}
+
+/* Of the lanes of the mask, those that are where the one with the fewest iterations is. The others wait for it: what is
+ * loaded serves all that are at a place. */
+INLINED int_lanes turn_together(const turning *orbits, int_lanes mask, uint *place) {
+  if (lanes_agree(orbits->state.place, mask, place)) return mask;
+  const uint_lanes left = ~orbits->state.n;
+  uint most;
+  lanes_agree(left, mask, &most);
+  lanes_agree(orbits->state.place, mask & lanes_mask(left == (uint_lanes)(most)), place);
+  return mask & lanes_mask(orbits->state.place == (uint_lanes)(*place));
 }

@@ -20,7 +20,8 @@ PALETTES = (
     *("coursework", "classic", "ember", "ice", "forest", "silver", "grey"),
     *("spectrum", "aurora", "dusk", "parchment"),
 )
-KEPT_PLANES = ("smooth", "distance", "last", "certified")  # what may be kept of a pixel beside its count
+TRAIL_PLANES = (*(f"stripe-{k}" for k in range(1, 9)), "triangle", "trap-point", "trap-cross", "trap-circle")
+KEPT_PLANES = ("smooth", "distance", "last", "certified", *TRAIL_PLANES)  # of a pixel beside its count
 TRANSFERS = ("root4", "root2", "log", "linear")
 DEFAULT_PALETTE = "classic"
 PALETTE_SUFFIXES = (".map", ".ugr", ".ual", ".gpl", ".ggr", ".kfp", ".txt", ".hex", ".css", ".json")  # of files

@@ -75,6 +75,18 @@ def fractions_of(
     return fractions
 
 
+def shares_of(
+    steps: npt.NDArray[np.uint32], bits: npt.NDArray[np.uint32], degrees: Sequence[int]
+) -> npt.NDArray[np.float64]:
+    """Return 1 − log_d(log |z_m| / log 128), from 0 to 1, of pixels as above: 1 at the smooth radius.
+
+    Where an orbit comes to lie within the radius, and so takes a step more, it begins again at 0.
+    """
+    first = next(degree for degree in degrees if degree > 1)
+    shares = fractions_of(steps, steps, bits, degrees).astype(np.float64) + _units_at_radius(first) * 2.0**-UNIT_BITS
+    return np.clip(shares, 0.0, 1.0)
+
+
 def _units_at_radius(degree: int) -> int:
     """Return the logarithm where |z_m| is the smooth radius, in units; 0 for degree 1."""
     chord = (_RADIUS_BITS - LEAST_BITS) >> CHORD_BITS

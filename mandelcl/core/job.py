@@ -21,7 +21,7 @@ from mandelcl.core.job_text import (
     shown,
     text,
 )
-from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, ordered, words_of
+from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, ordered, trails, words_of
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
@@ -217,18 +217,23 @@ def _require_certifiable(job: Job) -> None:
         raise InvalidInputError("counts are certified by perturbation; leave --method direct out")
     if job.algorithm == "border":
         raise InvalidInputError("what is filled is not certified; use --algorithm escape")
-    further = [name for name in (DISTANCE.name, LAST.name) if name in job.planes]
+    further = _followed(job.planes)
     if further:
-        raise InvalidInputError(f"--certify keeps counts and smooth fractions alone, not {' and '.join(further)}")
+        raise InvalidInputError(f"--certify keeps counts and smooth fractions alone, not {', '.join(further)}")
 
 
 def _require_near(planes: Sequence[str]) -> None:
     """Raise InvalidInputError for planes that are taken where orbits leave a smaller radius than that of escape."""
     if SMOOTH.name in planes:
         raise InvalidInputError("smooth colouring needs an escape radius of at most 128")
-    followed = [name for name in (DISTANCE.name, LAST.name) if name in planes]
+    followed = _followed(planes)
     if followed:
         raise InvalidInputError(f"the plane {followed[0]} needs an escape radius of at most 128")
+
+
+def _followed(planes: Sequence[str]) -> list[str]:
+    """Return those of some planes, but smooth fractions, for which orbits are followed to the smooth radius."""
+    return [name for name in planes if name in (DISTANCE.name, LAST.name) or trails([name])]
 
 
 _NAMES = ("number", "rounding", "method", "algorithm")

@@ -13,12 +13,17 @@ from mandelcl.base.exact import to_digits
 from mandelcl.base.extras import load
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, LAST, SMOOTH
+from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, LAST, SMOOTH, TRAILS
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 _FINEST = 1024  # doubles that are farther apart than such a part of a pixel are no coordinates
+_TRAILS = {
+    "stripe": "stripe average, the mean of (1 + sin(k*arg z))/2",
+    "triangle": "triangle inequality average",
+    "trap": "distance from an orbit trap",
+}
 _ABOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         COUNTS.name: {"long_name": "iteration count", "units": "1", "comment": "the cap where the orbit stays"},
@@ -36,6 +41,14 @@ _ABOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "long_name": "z at which the orbit left the smooth radius",
             "units": "1",
             "comment": "0 where the orbit stays",
+        },
+        **{
+            plane.name: {
+                "long_name": _TRAILS[plane.name.partition("-")[0]],
+                "units": "1",
+                "comment": "of the last 16 iterates, interpolated as the continuous count; 0 where the orbit stays",
+            }
+            for plane in TRAILS
         },
         CERTIFIED.name: {
             "long_name": "whether the count is proved",

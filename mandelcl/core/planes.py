@@ -15,14 +15,17 @@ import numpy.typing as npt
 
 from mandelcl.base.distance import distances_of
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.base.smooth import fractions_of
+from mandelcl.base.smooth import fractions_of, shares_of
 from mandelcl.base.text import quoted
 from mandelcl.base.words import Words
 
 Values = npt.NDArray[Any]
+Doubles = npt.NDArray[np.float64]
 
 # The temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
 CHUNK_PIXELS = 1 << 17
+
+WINDOW = 16  # iterates that count in a plane of last iterates: TRAIL_WINDOW in cl/advance_trail.cl
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +54,29 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Trail:
+    """What an orbit's last iterates come to: the mean of a term, or the least of it where `nearest`.
+
+    `term` is what an iterate z adds, of the functions of cl/trail.cl, for the constant c.
+    """
+
+    term: str
+    nearest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Plane:
     """A named plane: its words, the type of its values, and how these follow from the words.
 
     `derive(counts, words, facts)` takes arrays of words of one shape, those of the plane in order, and returns values
-    of that shape and of type `dtype`.
+    of that shape and of type `dtype`. A plane of an orbit's last iterates has a `trail`.
     """
 
     name: str
     words: tuple[Word, ...]
     dtype: str
     derive: Callable[[Words, Sequence[Words], Facts], Values]
+    trail: Trail | None = None
 
 
 def _counts(counts: Words, _words: Sequence[Words], _facts: Facts) -> Values:
@@ -120,15 +135,83 @@ def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noq
     return last
 
 
+def _mean(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+    """Return the mean of a term over the last iterates, as `_trail` goes from one count to the next."""
+
+    def means(before: Doubles, after: Doubles, steps: Words) -> tuple[Doubles, Doubles]:
+        last = np.minimum(steps, np.uint32(WINDOW)).astype(np.float64)
+        mean = after / np.maximum(last, 1)
+        earlier = np.minimum(steps.astype(np.int64) - 1, WINDOW)
+        shares = before / np.maximum(earlier, 1)
+        return mean, np.where(earlier >= 1, shares, mean)
+
+    return _trail(means, counts, words, facts)
+
+
+def _nearest(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+    """Return how near the last iterates come to a trap, as `_trail` goes from one count to the next."""
+    return _trail(lambda before, after, steps: (after, np.where(steps > 1, before, after)), counts, words, facts)
+
+
+def _nearest_root(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+    """Return the same where the kernels keep squares."""
+
+    def roots(before: Doubles, after: Doubles, steps: Words) -> tuple[Doubles, Doubles]:
+        return np.sqrt(after), np.where(steps > 1, np.sqrt(before), np.sqrt(after))
+
+    return _trail(roots, counts, words, facts)
+
+
+def _trail(
+    both: Callable[[Doubles, Doubles, Words], tuple[Doubles, Doubles]],
+    counts: Words,
+    words: Sequence[Words],
+    facts: Facts,
+) -> Values:
+    """Return what `both` makes of the iterates up to m, and up to m − 1, as a pixel lies between two counts.
+
+    m is the step at which the orbit left the smooth radius: at the radius only the former counts, and where an orbit
+    takes a step more, the latter, which are the same iterates then.
+    """
+
+    def values(_count: Words, steps: Words, norms: Words, before: Words, after: Words) -> Values:
+        earlier_sum, last_sum = (part.view(np.float32).astype(np.float64) for part in (before, after))
+        last, earlier = both(earlier_sum, last_sum, steps)
+        share = shares_of(steps, norms, facts.degrees)
+        return np.asarray((share * last + (1 - share) * earlier).astype(np.float32))
+
+    return _in_chunks(values, counts, words, facts, "<f4")
+
+
+def _trail_plane(name: str, term: str, derive: Callable[[Words, Sequence[Words], Facts], Values]) -> Plane:
+    words = (
+        *(Word(f"{name} step", None, near_counts=True), Word(f"{name} norm", 0)),
+        *(Word(f"{name} before", 0), Word(f"{name} after", 0)),
+    )
+    return Plane(name, words, "<f4", derive, Trail(term, nearest=derive is not _mean))
+
+
 COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
 SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
 CERTIFIED = Plane("certified", (Word("certified", 0),), "|u1", _certified)
 _SLOPE = (Word("distance norm", 0), Word("slope by re", 0), Word("slope by im", 0))
 DISTANCE = Plane("distance", _SLOPE, "<c8", distance_estimate)
 LAST = Plane("last", (Word("last re", 0), Word("last im", 0)), "<c8", _last)
-PLANES: Mapping[str, Plane] = MappingProxyType(
-    {plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED, DISTANCE, LAST)}
+TRAILS = (
+    *(_trail_plane(f"stripe-{k}", f"trail_stripe(z, {k})", _mean) for k in range(1, 9)),
+    _trail_plane("triangle", "trail_triangle(z, c)", _mean),
+    _trail_plane("trap-point", "trail_from_point(z)", _nearest_root),
+    _trail_plane("trap-cross", "trail_from_cross(z)", _nearest),
+    _trail_plane("trap-circle", "trail_from_circle(z)", _nearest),
 )
+PLANES: Mapping[str, Plane] = MappingProxyType(
+    {plane.name: plane for plane in (COUNTS, SMOOTH, CERTIFIED, DISTANCE, LAST, *TRAILS)}
+)
+
+
+def trails(names: Sequence[str]) -> tuple[tuple[str, Trail], ...]:
+    """Return those of some planes that are made of an orbit's last iterates, each with what these come to."""
+    return tuple((name, trail) for name in names if (trail := PLANES[name].trail) is not None)
 
 
 def ordered(names: Sequence[str]) -> tuple[str, ...]:

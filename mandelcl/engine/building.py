@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from mandelcl.base.errors import BuildError
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, first_words
+from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, first_words, trails
 from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
 from mandelcl.engine.methods import method_of
@@ -38,13 +38,41 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "CERTIFIED": int(CERTIFIED.name in job.planes),
         "DISTANCE": int(DISTANCE.name in job.planes),
         "LAST": int(LAST.name in job.planes),
+        "TRAIL": int(bool(trails(job.planes))),
     }
-    defines |= {f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items()}
+    if trails(job.planes):
+        defines["TRAIL_TERMS"] = len(trails(job.planes))
+    defines |= {
+        f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items() if name.isidentifier()
+    }
     method, derivatives = method_of(job), number.derivative_parts if DISTANCE.name in job.planes else ()
     parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop(job)
     digits, formula = variant.double_digits, job.formula
     formula_parts = source.FormulaParts(source.formula_parts(formula, number, digits), component_files(formula))
-    return source.loop(number.parts(digits), formula_parts, parts, orbits, defines, derivatives)
+    return source.loop(number.parts(digits), formula_parts, parts, orbits, defines, derivatives, trail_parts(job))
+
+
+def trail_parts(job: Job) -> tuple[source.Part, ...]:
+    """Return the parts that note the last iterates of a job's orbits: what one adds to each plane, and how."""
+    kept = trails(job.planes)
+    if not kept:
+        return ()
+    first = first_words(job.planes)
+    point = "trail_point z, trail_point c, float_lanes *terms"
+    terms = [f"  terms[{k}] = {trail.term};" for k, (_, trail) in enumerate(kept)]
+    nearest = " || ".join(f"k == {k}" for k, (_, trail) in enumerate(kept) if trail.nearest) or "false"
+    words = [f"  if (k == {k}) return {first[name]};" for k, (name, _) in enumerate(kept)]
+    text = [
+        "/* What an iterate adds to each plane of last iterates, and where a plane's words begin. */",
+        *(f"INLINED void trail_terms({point}) {{", *terms, "}"),
+        *("static bool trail_nearest(uint k) {", f"  return {nearest};", "}"),
+        *("static uint trail_words(uint k) {", *words, "  return 0;", "}"),
+        "static float_lanes trail_start(uint k) {",
+        *("  return (float_lanes)(trail_nearest(k) ? TRAIL_NOTHING : 0.0f);", "}"),
+        "static float_lanes trail_fold(uint k, float_lanes all, float_lanes term) {",
+        *("  return trail_nearest(k) ? fmin(all, term) : all + term;", "}", ""),
+    ]
+    return "trail.cl", source.Text("trail planes", "\n".join(text)), "advance_trail.cl"
 
 
 def build(device: Device, text: str) -> BuiltProgram:

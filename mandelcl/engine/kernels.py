@@ -4,7 +4,7 @@ import time
 from functools import cached_property
 
 from mandelcl.core.job import Job
-from mandelcl.core.planes import DISTANCE
+from mandelcl.core.planes import DISTANCE, trails
 from mandelcl.engine.building import kernel, loop_text
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
@@ -18,6 +18,8 @@ def shaped(variant: Variant, job: Job) -> Variant:
         return variant.by_turns()
     if DISTANCE.name in job.planes:
         variant = variant.with_derivatives()
+    if trails(job.planes):
+        variant = variant.with_trail()
     return variant.in_cycles(len(job.formula.lines))
 
 

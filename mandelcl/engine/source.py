@@ -78,18 +78,20 @@ def loop(
     orbits: str,
     defines: Mapping[str, int],
     derivative_parts: Sequence[str] = (),
+    trail_parts: Sequence[Part] = (),
 ) -> str:
     """Return the text of the loop for a number, a formula, a method and a source of orbits (one of ORBITS).
 
     A method has a part before what all loops share, and those of its own loop behind that. `derivative_parts` are the
-    arithmetic of derivatives, where orbits carry some.
+    arithmetic of derivatives, where orbits carry some; `trail_parts` note the last iterates of orbits.
     """
     method, *advance = method_parts
     derivatives = ("derivatives.cl",) if derivative_parts else ()
     axes = (*number_parts, *derivative_parts, *formula_parts.step, *derivatives, MAP, method)
     tracing = ("rectangles.cl", *formula_parts.components, "rectangles_prove.cl") if orbits == "rectangles" else ()
     return assemble(
-        (*axes, "advance.cl", *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"), defines
+        (*axes, "advance.cl", *trail_parts, *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"),
+        defines,
     )
 
 

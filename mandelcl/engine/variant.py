@@ -12,6 +12,7 @@ from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
 TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
+_TRAIL = 16  # iterates that are noted of an orbit, TRAIL_WINDOW in cl/advance_trail.cl
 _MOST = 1 << 31  # of anything in a shape
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
 _INTEGER_PRODUCT = 3  # products of doubles that take as many registers, and as much code, as one of integers
@@ -65,6 +66,10 @@ class Variant:
     def with_derivatives(self) -> Self:
         """Return the shape for orbits that carry derivatives: half as many are in flight, since they fill registers."""
         return replace(self, vectors=(self.vectors + 1) // 2)
+
+    def with_trail(self) -> Self:
+        """Return the shape for orbits whose last iterates are noted: a stride is at least as long as those."""
+        return replace(self, stride=-(-max(self.stride, _TRAIL) // self.unrolled) * self.unrolled)
 
     def saturation(self, compute_units: int) -> int:
         """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""

@@ -45,6 +45,8 @@ def a_field(width: int = 30, height: int = 40, planes: tuple[str, ...] = PLANES,
         "smooth": (rng.random(shape) * 1.4 - 0.2).astype(np.float32),
         "distance": (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64),
         "last": (np.exp(rng.uniform(4.86, 9.7, shape) + 1j * rng.uniform(-3.1, 3.1, shape))).astype(np.complex64),
+        "stripe-3": rng.random(shape, np.float32),
+        "trap-cross": rng.random(shape, np.float32),
     }
     for plane in values.values():
         plane[inside] = 0
@@ -158,6 +160,18 @@ def test_field_survives_a_round_trip(formula: str, tmp_path: Path) -> None:
             assert np.abs((again[name] - values + 0.5) % 1 - 0.5).max() < 1e-5
         else:
             np.testing.assert_array_equal(again[name], values, name)
+
+
+def test_planes_of_last_iterates_come_back_exactly(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    field = a_field(planes=("counts", "smooth"))
+    more = {name: np.where(field.inside, 0, rng.random(field.counts.shape)) for name in ("stripe-3", "trap-cross")}
+    planes = {**field.planes, **{name: values.astype(np.float32) for name, values in more.items()}}
+    field = Field(replace(field.job, planes=tuple(planes)), planes)
+    write(tmp_path / "a.exr", field)
+    found = loading.read_foreign(tmp_path / "a.exr").field
+    assert found.job.planes == field.job.planes
+    assert all(np.array_equal(found.planes[name], planes[name]) for name in more)
 
 
 def test_counts_alone_come_back_exactly(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.core.planes import DISTANCE
+from mandelcl.core.planes import DISTANCE, trails
 from mandelcl.numbers import by_name
 
 
@@ -39,10 +39,11 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
 
 
 def state_words(job: Job) -> int:
-    """Return how many words a saved state has: z and, where distances are kept, its derivatives."""
+    """Return how many words a saved state has: z, its derivatives for distances, an earlier z for last iterates."""
     number = by_name(job.number)
     columns = (1 if job.formula.analytic else 2) if DISTANCE.name in job.planes else 0
-    return number.reals_words + columns * number.derivative_words
+    states = 2 if trails(job.planes) else 1
+    return states * number.reals_words + columns * number.derivative_words
 
 
 def words(job: Job) -> Words | None:

@@ -11,7 +11,7 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.core.planes import CERTIFIED, DISTANCE
+from mandelcl.core.planes import CERTIFIED, DISTANCE, trails
 from mandelcl.core.reference import Reference
 from mandelcl.engine.methods import direct
 from mandelcl.numbers.ieee import IEEE_FORMATS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.table import Table
 
 KERNEL = "method_perturbation.cl"
+NO_TRAIL = "turn_marks_none.cl", "turn_trail_none.cl"
 _UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
@@ -34,7 +35,8 @@ def loop(job: Job) -> tuple[str, ...]:
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain_none.cl" if CERTIFIED.name in job.planes else "step_plain.cl"
-    return "turn_records.cl", *errors, derivative, "turn_steps.cl", plain, "advance_turns.cl"
+    marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
+    return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, "advance_turns.cl"
 
 
 def scale(job: Job) -> int:
@@ -172,7 +174,7 @@ def start_words(job: Job) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin, as cl/method_perturbation.cl packs it.
 
     There is no difference at all, at the reference's start, nothing is known of a cycle, and a first place for it is
-    kept at the first comparison; the derivative is 0.
+    kept at the first comparison; the derivative is 0, and the marks are there.
     """
     from mandelcl.perturbation.packing import NOTHING
 
@@ -180,7 +182,8 @@ def start_words(job: Job) -> tuple[int, ...]:
     nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
     error = [0] * number.words if CERTIFIED.name in job.planes else []
     derivative = nothing if DISTANCE.name in job.planes else ()
-    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1, *derivative
+    marks = (*nothing, 0, 0, *nothing, 0, 0) if trails(job.planes) else ()
+    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1, *derivative, *marks
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:

@@ -2,11 +2,12 @@
 
 N is their whole count and a bias, in two words where one does not hold it; inside it is all ones, and 0 where a pixel
 was not computed. NF is what their count has behind the point, T the direction of z where the orbit leaves, in turns
-from 0 to below 1. DEX and DEY are the distance estimate in pixels, to the right and down.
+from 0 to below 1. DEX and DEY are the distance estimate in pixels, to the right and down. Planes of last iterates have
+channels of their own names, which those programs pass over.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from mandelcl.base.errors import FileError
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, DISTANCE, LAST, SMOOTH
+from mandelcl.core.planes import COUNTS, DISTANCE, LAST, SMOOTH, TRAILS
 from mandelcl.files.continuous import joined, shift_of, split
 from mandelcl.formulas import Formula
 
@@ -34,7 +35,7 @@ def names_of(job: Job) -> tuple[str, ...]:
     names = ["N0", "N1"] if job.iterations + BIAS >= _TWO_WORDS else ["N"]
     for plane, channels in ((SMOOTH, ["NF"]), (DISTANCE, ["DEX", "DEY"]), (LAST, ["T"])):
         names += channels if plane.name in job.planes else []
-    return tuple(sorted(names))
+    return tuple(sorted([*names, *_trails(job.planes)]))
 
 
 def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
@@ -55,7 +56,7 @@ def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
         made |= {"DEX": rows[DISTANCE.name].real.copy(), "DEY": -rows[DISTANCE.name].imag}
     if LAST.name in rows:
         made["T"] = _directions(job.formula, rows[LAST.name])
-    return made
+    return made | {name: rows[name] for name in _trails(rows)}
 
 
 def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius: Fraction | int) -> tuple[Rows, int]:
@@ -87,7 +88,16 @@ def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius:
             size = np.float64(radius) ** (np.float64(degree) ** (1 - rest.astype(np.float64)))
             angle = channels["T"].astype(np.float64) * _TURN
             planes[LAST.name] = _complex(size * np.cos(angle), size * np.sin(angle), inside)
+    for name in _trails(channels):
+        planes[name] = np.where(inside, np.float32(0), channels[name])
+        if not np.isfinite(planes[name]).all():
+            raise FileError(f"its channel {name} has values that are not finite")
     return planes, int(np.count_nonzero(missing))
+
+
+def _trails(names: Collection[str]) -> list[str]:
+    """Return the planes of last iterates among some names: their channels have the same."""
+    return [plane.name for plane in TRAILS if plane.name in names]
 
 
 def _directions(formula: Formula, last: npt.NDArray[np.complex64]) -> npt.NDArray[np.float32]:

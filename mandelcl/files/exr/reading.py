@@ -10,7 +10,7 @@ import numpy as np
 from mandelcl.base.errors import FileError
 from mandelcl.core.field import Field, Rows
 from mandelcl.core.job import MAX_ITERATIONS, Job
-from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH, TRAILS
 from mandelcl.files.exr.blocks import RowBlocks
 from mandelcl.files.exr.channels import BIAS, RADIUS, Channels, planes_of
 from mandelcl.files.exr.header import UINT, ExrHeader, read_header
@@ -18,7 +18,7 @@ from mandelcl.files.foreign import Foreign, Origin, origin_of, require_memory
 
 _PIXEL_BYTES = 32  # of memory: those of all planes, and some more while rows are taken over
 _OWN = "mandelcl"
-_REALS = ("NF", "DEX", "DEY", "T")
+_REALS = ("NF", "DEX", "DEY", "T", *(plane.name for plane in TRAILS))
 
 
 def read_field(file: BinaryIO) -> Foreign:
@@ -71,6 +71,7 @@ def _planes(
     names += [SMOOTH.name] if "NF" in channels else []
     names += [DISTANCE.name] if {"DEX", "DEY"} <= set(channels) else []
     names += [LAST.name] if {"T", "NF"} <= set(channels) else []
+    names += [plane.name for plane in TRAILS if plane.name in channels]
     shape, missing = (job.view.height, job.view.width), 0
     planes = {name: np.empty(shape, np.dtype(PLANES[name].dtype).newbyteorder("=")) for name in PLANES if name in names}
     for rows, values in blocks:
