@@ -110,7 +110,8 @@ class Computation(BlockLoop):
 
     def run_listed(self, block: Block, indices: listed.Indices, cancel: Token = NEVER) -> Words:
         """Return the results of some pixels of a block, words × pixels; no borders are traced for them."""
-        return listed.run(self.program, block, indices, self._pace, self.log, cancel)
+        pool = self._device_pool
+        return listed.run(self.program, block, indices, self._pace, self.log, cancel, device_pool=pool)
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""

@@ -12,23 +12,33 @@ from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.engine.gathering import gathered
 from mandelcl.engine.loop.schedule import Pace
-from mandelcl.engine.memory import Memory
+from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
 
 Indices = npt.NDArray[np.uint32]
 
 
-def run(program: Program, block: Block, indices: Indices, pace: Pace, log: LaunchLog, cancel: Token = NEVER) -> Words:
+def run(
+    program: Program,
+    block: Block,
+    indices: Indices,
+    pace: Pace,
+    log: LaunchLog,
+    cancel: Token = NEVER,
+    *,
+    device_pool: DevicePool,
+) -> Words:
     """Return the results of the pixels at these places of a block (row·width + column), words × pixels.
 
     Launches are planned by `pace`, and noted with the totals in `log`. Raises CancelledError after a launch if `cancel`
     is set.
     """
-    memory = Memory(program.device, program.job, block.pixels, 1, indices.size)
+    memory = device_pool.take(program.device, program.job, block.pixels, 1)
     parts = [
         _part(program, memory, block, indices[first : first + memory.capacity], pace, log, cancel)
         for first in range(0, indices.size, memory.capacity)
     ]
+    device_pool.give(memory)
     results = np.concatenate(parts, axis=1)
     log.add_totals(totals_of(program.job.planes, program.job.iterations, results))
     return results
